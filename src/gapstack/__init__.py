@@ -1,0 +1,1 @@
+"""Reference system for gendered ambiguous pronouns (GAP)."""

@@ -1,0 +1,148 @@
+"""An ordered, immutable collection of examples that knows what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus.example import Example, Label
+from gapstack.errors import DataError
+from gapstack.files import fingerprint
+
+
+class Corpus(Sequence[Example]):
+    """Examples in a fixed order.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        Ids must be unique.
+    label_set : str
+        Name of the label set that the labels come from (``official``, ``liu``, ...; see
+        :mod:`gapstack.corpus.labels`). Carried along with every score.
+    name : str
+        What to call it in tables ("gap-test").
+
+    Raises
+    ------
+    DataError
+        If two examples share an id.
+    """
+
+    def __init__(self, examples: Iterable[Example], *, label_set: str = "official", name: str = "corpus"):
+        self.examples: tuple[Example, ...] = tuple(examples)
+        self.label_set = label_set
+        self.name = name
+        seen: set[str] = set()
+        for example in self.examples:
+            if example.id in seen:
+                raise DataError(f"id {example.id!r} occurs twice in {name}", expected="unique ids")
+            seen.add(example.id)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> Corpus: ...
+    def __getitem__(self, index: int | slice) -> Example | Corpus:
+        if isinstance(index, slice):
+            return self._with(self.examples[index])
+        return self.examples[index]
+
+    def __add__(self, other: Corpus) -> Corpus:
+        """Both corpora one after the other; they must share a label set."""
+        if self.label_set != other.label_set:
+            raise DataError(
+                f"{self.name} has {self.label_set} labels and {other.name} has {other.label_set}",
+                expected="one label set",
+            )
+        return Corpus(
+            self.examples + other.examples, label_set=self.label_set, name=f"{self.name}+{other.name}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name}, {len(self)} examples, {self.label_set} labels, {self.fingerprint})"
+
+    def _with(self, examples: Iterable[Example]) -> Corpus:
+        return Corpus(examples, label_set=self.label_set, name=self.name)
+
+    def take(self, rows: Iterable[int] | NDArray[np.integer]) -> Corpus:
+        """The examples at ``rows`` (integer positions), in that order."""
+        return self._with(self.examples[int(row)] for row in rows)
+
+    def map(self, change: Callable[[Example], Example]) -> Corpus:
+        """A corpus of changed examples."""
+        return self._with(change(example) for example in self.examples)
+
+    def unlabelled(self) -> Corpus:
+        """The same examples with every label removed."""
+        return self.map(lambda example: replace(example, label=None))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of ids, texts, spans and urls in order. Labels are left out: see ``label_fingerprint``."""
+        return fingerprint([(e.id, e.text, e.pronoun, e.a, e.b, e.url) for e in self.examples])
+
+    @cached_property
+    def label_fingerprint(self) -> str:
+        """Hash of the label set's name and all labels."""
+        return fingerprint(self.label_set, [None if e.label is None else int(e.label) for e in self.examples])
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids in order."""
+        return [example.id for example in self.examples]
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts in order."""
+        return [example.text for example in self.examples]
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether every example has a label."""
+        return all(example.label is not None for example in self.examples)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """Labels as an (n,) array of columns: 0 A, 1 B, 2 NEITHER.
+
+        Raises
+        ------
+        DataError
+            If an example has none.
+        """
+        found: list[int] = []
+        for example in self.examples:
+            if example.label is None:
+                raise DataError(
+                    f"example {example.id!r} of {self.name} has no label",
+                    remedy="Use a labelled corpus to fit and to score",
+                )
+            found.append(int(example.label))
+        return np.array(found, dtype=np.int64)
+
+    @cached_property
+    def groups(self) -> NDArray[np.str_]:
+        """What must stay together in folds and in clustered intervals: the page URL, else the text itself."""
+        return np.array([e.url or e.text for e in self.examples], dtype=str)
+
+    @cached_property
+    def genders(self) -> NDArray[np.str_]:
+        """Gender of each pronoun, as an (n,) array of strings."""
+        return np.array([str(e.gender) for e in self.examples], dtype=str)
+
+
+def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Labels (n,) as an (n, 3) array of zeros and ones."""
+    return np.eye(len(Label), dtype=np.float64)[labels]

@@ -1,0 +1,71 @@
+"""Everything gapstack raises on purpose.
+
+One small tree: catch :class:`GapstackError` for all of it. Each class also inherits the built-in that a
+caller without knowledge of gapstack would catch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class GapstackError(Exception):
+    """Base of all errors that gapstack raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file something is wrong; ``line`` and ``column`` count from 1, ``column`` may be a name."""
+
+    file: str | Path
+    line: int | None = None
+    column: int | str | None = None
+
+    def __str__(self) -> str:
+        parts = [str(self.file)]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        if self.column is not None:
+            parts.append(f"column {self.column}")
+        return ", ".join(parts)
+
+
+class DataError(GapstackError, ValueError):
+    """Input data breaks its format: says where, what was found, what was expected and what to do."""
+
+    def __init__(self, problem: str, *, place: Place | None = None, expected: str = "", remedy: str = ""):
+        self.problem, self.place, self.expected, self.remedy = problem, place, expected, remedy
+        message = f"{place}: {problem}" if place else problem
+        if expected:
+            message += f"; expected {expected}"
+        if remedy:
+            message += f". {remedy}"
+        super().__init__(message)
+
+
+class DataNotFoundError(GapstackError, FileNotFoundError):
+    """A data file, encoder or parser is at none of the places searched; the message lists them."""
+
+    def __str__(self) -> str:  # FileNotFoundError would print an errno pair
+        return str(self.args[0]) if self.args else ""
+
+
+class IntegrityError(GapstackError, ValueError):
+    """A file's checksum is not the published one."""
+
+
+class MismatchError(GapstackError, ValueError):
+    """Things that must share corpus, folds or label set do not; says which of them differs."""
+
+
+class MemberError(GapstackError, ValueError):
+    """A member cannot work on what it was given (wrong corpus, missing view, bad setting)."""
+
+
+class NotFittedError(GapstackError, RuntimeError):
+    """``predict_proba`` or ``save`` was called before ``fit``."""
+
+
+class RecipeError(GapstackError, ValueError):
+    """A recipe has an unknown key or a value out of range."""

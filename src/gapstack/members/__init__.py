@@ -1,0 +1,55 @@
+"""The members: one file each, and this table, which is how everything else finds them.
+
+To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.base.Member`, add its line here, and
+add its row to the test table in ``tests/members/test_contract.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from gapstack.errors import MemberError
+from gapstack.members.base import Member
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the members table: class, published source, and what the member must have at hand."""
+
+    class_name: str
+    paper: str
+    needs: str = "nothing"
+
+
+MEMBERS: dict[str, Entry] = {
+    "prior": Entry("Prior", "class frequencies of the training rows"),
+}
+
+
+def create(name: str, **parameters: Any) -> Member:
+    """Make the member called ``name`` with the given hyper-parameters; the rest are its published defaults.
+
+    Raises
+    ------
+    MemberError
+        If there is no such member or it has no such hyper-parameter.
+    """
+    if name not in MEMBERS:
+        close = get_close_matches(name, MEMBERS, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(MEMBERS)}"
+        raise MemberError(f"no member is called {name!r}; {hint}")
+    member_class = getattr(import_module(f"gapstack.members.{name}"), MEMBERS[name].class_name)
+    known = member_class._get_param_names()
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise MemberError(
+            f"member {name!r} has no setting {', '.join(unknown)}; it has: {', '.join(known) or 'none'}"
+        )
+    member: Member = member_class(**parameters)
+    return member
+
+
+__all__ = ["MEMBERS", "Entry", "Member", "create"]

@@ -1,0 +1,88 @@
+"""The contract that everything which answers "A, B or neither?" keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from gapstack.corpus import Corpus
+from gapstack.errors import MemberError, NotFittedError
+
+Probabilities = NDArray[np.float64]
+"""float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
+
+
+@dataclass
+class State:
+    """What a fitted member has learned, in forms that are written without pickle.
+
+    ``arrays`` go to one safetensors file, ``texts`` to text files (LightGBM models), ``values`` to JSON.
+    """
+
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+class Member(BaseEstimator, ABC):
+    """A scikit-learn style estimator over corpora.
+
+    Hyper-parameters are constructor arguments, stored untouched under their own names; learned state ends in
+    ``_``. Members look at examples through :mod:`gapstack.views`, which caches by content; they know no files
+    and no folds. Randomness comes from the ``seed`` argument alone.
+    """
+
+    def fit(self, corpus: Corpus) -> Self:
+        """Learn from a labelled corpus and return self."""
+        if not len(corpus):
+            raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
+        self._fit(corpus)
+        self.is_fitted_ = True
+        return self
+
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never looked at.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        """
+        self._check_fitted()
+        if not len(corpus):
+            return np.empty((0, 3), dtype=np.float64)
+        probabilities = np.asarray(self._predict_proba(corpus.unlabelled()), dtype=np.float64)
+        return probabilities / probabilities.sum(axis=1, keepdims=True)
+
+    def state(self) -> State:
+        """Give what was learned, for :func:`gapstack.members.store.save`."""
+        self._check_fitted()
+        return self._state()
+
+    def restore(self, state: State) -> Self:
+        """Take back what :meth:`state` gave and return self."""
+        self._restore(state)
+        self.is_fitted_ = True
+        return self
+
+    def _check_fitted(self) -> None:
+        if not getattr(self, "is_fitted_", False):
+            raise NotFittedError(f"{type(self).__name__} is not fitted; call fit(corpus) first")
+
+    @abstractmethod
+    def _fit(self, corpus: Corpus) -> None: ...
+
+    @abstractmethod
+    def _predict_proba(self, corpus: Corpus) -> Probabilities: ...
+
+    def _state(self) -> State:
+        """Learned state; the default suits members that learn nothing."""
+        return State()
+
+    def _restore(self, state: State) -> None:
+        """Inverse of :meth:`_state`."""
