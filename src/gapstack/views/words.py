@@ -1,0 +1,148 @@
+"""Words and sentences by rule: what the surface features and the cheapest cues look at.
+
+No model and no dependency, so that it is the same everywhere and costs microseconds. The rules know GAP's
+typography: double quotes are pairs of ASCII marks, turned either way, and ``*`` stands for a letter that
+was lost with its accent ("C*rdoba").
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from gapstack.corpus import Span
+
+# A letter is a word character (with the accent that may follow it decomposed) or GAP's asterisk; an asterisk
+# alone stays a mark of its own, since it may be a bullet or a footnote.
+_LETTER = r"[\w*\u0300-\u036f]"
+_WORD = re.compile(
+    rf"""
+      (?:[^\W\d_]\.){{2,}}(?!\w)                # U.S., J.R.R.
+    | ['\u2019](?:s|re|ve|ll|d|m)\b(?!['\u2019])  # the possessive and the clitics are words of their own
+    | \d+(?:[.,:]\d+)+                          # 1,500 and 3.14 and 10:45
+    | (?=\*?[\w]|\*+\w){_LETTER}+               # the plain word ...
+      (?:['\u2019-](?!(?:s|re|ve|ll|d|m)\b)(?=\w){_LETTER}+)*   # ... and O'Neil, Jean-Pierre
+    | '' | `` | \.\.+ | --+ | \*+ | \S
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENDS = {".", "!", "?", "...", "…"}
+_CLOSERS = {")", "]", "}", "''", "``", '"', "'", "\u201d", "\u2019", "»"}
+_OPENERS = {"(", "[", "{", "''", "``", '"', "'", "\u201c", "\u2018", "«"}
+# Words that keep their full stop and are followed by a name or a number.
+_ABBREVIATIONS = _listed(
+    "dr mr mrs ms messrs prof rev fr br sr hon gen col capt cpt maj lt sgt cmdr cdr adm gov sen rep pres "
+    "supt st ste mt ft vs no nos op vol pp ed eds cf approx c ca b d r m fl "
+    "jan feb mar apr jun jul aug sep sept oct nov dec jos wm chas geo"
+)
+# After "Jr.", "Inc." or "U.S." a sentence may well end; it does when one of these follows.
+_STARTERS = _listed(
+    "a after although an and as at but by during following for from he her his how however i if in it its on "
+    "our she since so that the their then there these they this those though to under upon we when where "
+    "while who why with you"
+)
+_TITLED_ENDS = _listed("jr inc ltd co corp bros etc al ph.d u.s u.k a.m p.m d.c b.c a.d")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one text.
+
+    Attributes
+    ----------
+    text : str
+        The original text.
+    strings : tuple of str
+        Words, numbers and marks in order. Every character that is not white space lies in exactly one.
+    starts, ends : tuple of int
+        Half-open character range of each word.
+    """
+
+    text: str
+    strings: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    def word_index(self, span: Span) -> range:
+        """Positions of the words that share a character with ``span``; empty where there are none."""
+        return range(bisect_right(self.ends, span[0]), bisect_left(self.starts, span[1]))
+
+    def span(self, words: range) -> Span:
+        """Characters from the first to the last of ``words`` (not empty)."""
+        return Span(self.starts[words[0]], self.ends[words[-1]])
+
+    @cached_property
+    def lower(self) -> tuple[str, ...]:
+        """The words in lower case."""
+        return tuple(word.lower() for word in self.strings)
+
+    @cached_property
+    def sentences(self) -> tuple[range, ...]:
+        """Words of each sentence, as consecutive ranges that cover the text."""
+        bounds = [0, *(i for i in range(1, len(self)) if self._starts_sentence(i)), len(self)]
+        return tuple(range(a, b) for a, b in pairwise(bounds) if a < b)
+
+    @cached_property
+    def sentence_of(self) -> tuple[int, ...]:
+        """Number of the sentence that each word is in."""
+        return tuple(number for number, words in enumerate(self.sentences) for _ in words)
+
+    def _starts_sentence(self, i: int) -> bool:
+        gap = self.text[self.ends[i - 1] : self.starts[i]]
+        if not gap:
+            return False
+        if gap.count("\n") > 1:
+            return True
+        last = i - 1
+        while last > 0 and self.strings[last] in _CLOSERS and self.starts[last] == self.ends[last - 1]:
+            last -= 1
+        end = self.strings[last]
+        first = i
+        while first < len(self) - 1 and self.strings[first] in _OPENERS:
+            first += 1
+        head = self.strings[first]
+        opens = head[0].isupper() or head[0].isdigit() or (head[0] == "*" and len(head) > 1)
+        if not opens:
+            return False
+        if end in _ENDS or (end.startswith("..") and end.strip(".") == ""):
+            return end != "." or last == 0 or self._full_stop(last, first)
+        # an acronym carries its full stop inside
+        return end.endswith(".") and self.lower[first] in _STARTERS
+
+    def _full_stop(self, stop: int, following: int) -> bool:
+        """Whether the "." at word ``stop`` ends a sentence, given the word that would open the next one."""
+        if self.starts[stop] != self.ends[stop - 1]:
+            return True
+        before = self.strings[stop - 1]
+        if len(before) == 1 and before.isupper() and before != "I":
+            return self.lower[following] in _STARTERS
+        if before.lower() in _TITLED_ENDS:
+            return self.lower[following] in _STARTERS
+        if before.lower() in _ABBREVIATIONS:
+            # "no." and "mar." are words too: as abbreviations they stand before a number or begin upper case
+            return before.lower() == "no" and not self.strings[following][0].isdigit()
+        return True
+
+
+@lru_cache(maxsize=32768)
+def words(text: str) -> Words:
+    """Split ``text`` into words; the latest 32,768 texts are remembered."""
+    found = [match.span() for match in _WORD.finditer(text)]
+    return Words(
+        text=text,
+        strings=tuple(text[start:end] for start, end in found),
+        starts=tuple(start for start, _ in found),
+        ends=tuple(end for _, end in found),
+    )
