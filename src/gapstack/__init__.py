@@ -1,1 +1,7 @@
-"""Reference system for gendered ambiguous pronouns (GAP)."""
+"""Reference system for gendered ambiguous pronouns (GAP).
+
+Given a snippet, a pronoun and two names: how probable are A, B and neither? Everything that answers is a member
+(:mod:`gapstack.members`), cross-validated and stacked by :mod:`gapstack.runs`, scored by :mod:`gapstack.scoring`.
+"""
+
+__version__ = "0.1.0"

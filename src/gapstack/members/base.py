@@ -45,6 +45,12 @@ class Member(BaseEstimator, ABC):
         self.is_fitted_ = True
         return self
 
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute, in one pass, the views that ``fit`` and ``predict_proba`` will look up for these rows.
+
+        Optional: whatever is not prepared is computed when it is first needed.
+        """
+
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never looked at.
 

@@ -10,11 +10,51 @@ from pathlib import Path
 from safetensors.numpy import load_file, save_file
 
 from gapstack.errors import DataError, Place
-from gapstack.files import write_json, write_text
+from gapstack.files import atomic_path, write_json, write_text
 from gapstack.members import create
 from gapstack.members.base import Member, State
 
 FORMAT = 1
+
+
+def write_state(state: State, folder: Path) -> None:
+    """Write learned state into ``folder``; ``state.json`` comes last and says that the rest is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "state.json").unlink(missing_ok=True)
+    with atomic_path(folder / "arrays.safetensors") as temporary:
+        # safetensors writes the buffer as it lies: views must be made contiguous first
+        save_file({key: array.copy(order="C") for key, array in state.arrays.items()}, temporary)
+    for key, text in state.texts.items():
+        write_text(folder / f"{key}.txt", text)
+    write_json(
+        folder / "state.json", {"format": FORMAT, "texts": sorted(state.texts), "values": state.values}
+    )
+
+
+def read_state(folder: Path) -> State:
+    """Read back what :func:`write_state` wrote.
+
+    Raises
+    ------
+    DataError
+        If the folder holds no whole state or one of another format.
+    """
+    path = folder / "state.json"
+    if not path.is_file():
+        raise DataError("no saved state here", place=Place(path), expected="a folder that gapstack wrote")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if record.get("format") != FORMAT:
+        raise DataError(
+            f"state of format {record.get('format')}",
+            place=Place(path),
+            expected=f"format {FORMAT}",
+            remedy="Fit again with this version",
+        )
+    return State(
+        arrays=load_file(folder / "arrays.safetensors"),
+        texts={key: (folder / f"{key}.txt").read_text(encoding="utf-8") for key in record["texts"]},
+        values=record["values"],
+    )
 
 
 def save(member: Member, name: str, folder: Path) -> None:
@@ -23,27 +63,12 @@ def save(member: Member, name: str, folder: Path) -> None:
     ``name`` is what the members table calls it.
     """
     state = member.state()
-    folder = Path(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        if state.arrays:
-            save_file(
-                {key: array.copy() for key, array in state.arrays.items()}, temporary / "arrays.safetensors"
-            )
-        for key, text in state.texts.items():
-            write_text(temporary / f"{key}.txt", text)
-        # written last: its presence says that the rest is whole
-        write_json(
-            temporary / "member.json",
-            {
-                "format": FORMAT,
-                "name": name,
-                "parameters": member.get_params(),
-                "texts": sorted(state.texts),
-                "values": state.values,
-            },
-        )
+        write_state(state, temporary)
+        write_json(temporary / "member.json", {"name": name, "parameters": member.get_params()})
+        temporary.chmod(0o755)  # mkdtemp makes folders private to the user
         shutil.rmtree(folder, ignore_errors=True)
         temporary.replace(folder)
     finally:
@@ -51,30 +76,9 @@ def save(member: Member, name: str, folder: Path) -> None:
 
 
 def load(folder: Path) -> Member:
-    """Read back a member that :func:`save` wrote.
-
-    Raises
-    ------
-    DataError
-        If the folder holds no whole member or one of another format.
-    """
-    manifest_path = Path(folder) / "member.json"
-    if not manifest_path.is_file():
-        raise DataError(
-            "no saved member here", place=Place(manifest_path), expected="a folder that gapstack wrote"
-        )
-    manifest = json.loads(manifest_path.read_text(encoding="utf-8"))
-    if manifest.get("format") != FORMAT:
-        raise DataError(
-            f"member format {manifest.get('format')}",
-            place=Place(manifest_path),
-            expected=str(FORMAT),
-            remedy="Fit the member again with this version",
-        )
-    arrays_path = Path(folder) / "arrays.safetensors"
-    state = State(
-        arrays=load_file(arrays_path) if arrays_path.exists() else {},
-        texts={key: (Path(folder) / f"{key}.txt").read_text(encoding="utf-8") for key in manifest["texts"]},
-        values=manifest["values"],
-    )
-    return create(manifest["name"], **manifest["parameters"]).restore(state)
+    """Read back a member that :func:`save` wrote; DataError if there is none."""
+    path = folder / "member.json"
+    if not path.is_file():
+        raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return create(record["name"], **record["parameters"]).restore(read_state(folder))

@@ -1,0 +1,231 @@
+"""A run, from recipe to submission.
+
+Every example becomes a probability in four steps: each member gives its opinion on rows it was not fitted on
+(out of fold for the training splits, each fold's fit for the held-out split); a stacker, chosen by nested
+cross-validation, learns to weigh those opinions; for a held-out row it weighs each fold's opinions in turn, and
+the answer is the mean over folds.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.folds import Folds, make_folds
+from gapstack.corpus.readers import write_submission
+from gapstack.ensemble import NestedStack, create_stacker, fit_nested
+from gapstack.files import fingerprint, write_json
+from gapstack.members import create
+from gapstack.members.base import Probabilities
+from gapstack.members.store import write_state
+from gapstack.progress import progress
+from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
+from gapstack.runs.jobs import Job
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.versions import versions
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one member, or the stack, of a run says.
+
+    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed.
+    """
+
+    label: str
+    out_of_fold: Probabilities
+    test: Probabilities
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run."""
+
+    recipe: Recipe
+    folder: RunFolder
+    train: Corpus
+    test: Corpus
+    members: tuple[Result, ...]
+    stack: Result | None
+    stack_note: str
+    submission: Path
+    reused: int
+
+
+def run(
+    recipe: Recipe,
+    train: Corpus,
+    test: Corpus,
+    *,
+    root: Path | None = None,
+    fresh: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> Run:
+    """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    train, test : Corpus
+        Labelled corpus to cross-validate on, and rows to hold out (their labels are not looked at here).
+    root : Path, optional
+        Folder that gets ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
+    fresh : bool
+        Throw away an earlier run of this name.
+    say : callable
+        Told, in a line each, what begins.
+
+    Raises
+    ------
+    MismatchError
+        If the run's folder holds results on other corpora, labels or folds.
+    """
+    root = root or home()
+    folder = RunFolder(root / "models" / recipe.name)
+    with folder.locked():
+        folds = make_folds(train, recipe.folds, seed=recipe.seed)
+        folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
+        folds.save(folder.root / "folds.json")
+        reused = _do_jobs(recipe, folds, train, test, folder, say)
+        members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
+        stack, note = None, ""
+        if recipe.stackers and len(members) > 1:
+            say("stacking")
+            stack, note = _stack(recipe, folds, train, test, folder)
+        best = stack or members[-1]
+        submission = root / "submissions" / f"{recipe.name}.csv"
+        write_submission(submission, test.ids, best.test)
+    return Run(recipe, folder, train, test, members, stack, note, submission, reused)
+
+
+def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict[str, Any]:
+    identity = {
+        "training rows": train.fingerprint,
+        "labels": f"{train.label_set} {train.label_fingerprint}",
+        "held-out rows": test.fingerprint,
+        "folds": folds.fingerprint,
+    }
+    rows = {"train": [train.name, len(train)], "test": [test.name, len(test)]}
+    return {
+        "format": 1,
+        "recipe": recipe.as_dict(),
+        "identity": identity,
+        "rows": rows,
+        "versions": versions(),
+    }
+
+
+def _do_jobs(
+    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder, say: Callable[[str], None]
+) -> int:
+    """Do what is not done yet, member by member; give the number of folds found finished."""
+    jobs = {
+        part.label: [Job(part, fold, folds, train, test) for fold in range(folds.k)]
+        for part in recipe.members
+    }
+    todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
+    open_jobs = sum(map(len, todo.values()))
+    with progress("members x folds", open_jobs) as ticker:
+        for part in recipe.members:
+            if not todo[part.label]:
+                continue
+            say(f"{part.label}: {len(todo[part.label])} of {folds.k} folds")
+            started = time.perf_counter()
+            create(part.name, **part.settings).prepare(_both(train, test))
+            write_json(folder.member(part.label) / "views.json", {"seconds": time.perf_counter() - started})
+            for job in todo[part.label]:
+                job.run(folder)
+                ticker.advance(note=part.label)
+    return sum(map(len, jobs.values())) - open_jobs
+
+
+def _both(train: Corpus, test: Corpus) -> Corpus:
+    """All rows of a run in one corpus, for views that are computed in one pass; labels do not matter there."""
+    seen = set(train.ids)
+    return Corpus([*train, *(example for example in test if example.id not in seen)], name="all rows")
+
+
+def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder) -> Result:
+    """Put a member's folds together and leave them beside the folds."""
+    out_of_fold = np.empty((len(train), 3))
+    tests, seconds = [], _view_seconds(folder, part.label)
+    for fold in range(folds.k):
+        place, held_rows = folder.fold(part.label, fold), folds.split(fold)[1]
+        out_of_fold[held_rows] = read_probabilities(place / "held.parquet", train.take(held_rows).ids)
+        tests.append(read_probabilities(place / "test.parquet", test.ids))
+        seconds += (folder.job(part.label, fold) or {})["seconds"]
+    result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds)
+    _leave(result, train, test, folder)
+    return result
+
+
+def _view_seconds(folder: RunFolder, label: str) -> float:
+    return float(json.loads((folder.member(label) / "views.json").read_text(encoding="utf-8"))["seconds"])
+
+
+def _leave(result: Result, train: Corpus, test: Corpus, folder: RunFolder) -> None:
+    place = folder.member(result.label)
+    write_probabilities(place / "out_of_fold.parquet", train.ids, result.out_of_fold)
+    write_probabilities(place / "test.parquet", test.ids, result.test)
+
+
+def _opinions(parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder) -> NDArray[np.float64]:
+    """(n_test, m, 3): what the members fitted without ``fold`` say of the held-out rows."""
+    tables = [read_probabilities(folder.fold(part.label, fold) / "test.parquet", test.ids) for part in parts]
+    return np.stack(tables, axis=1)
+
+
+def _stack(
+    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder
+) -> tuple[Result, str]:
+    """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
+    place = folder.member("stack")
+    key = fingerprint(
+        [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members],
+        [[part.name, part.settings] for part in recipe.stackers],
+    )
+    record_path = place / "stack.json"
+    record = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
+    if record.get("key") != key:
+        record_path.unlink(missing_ok=True)  # written last: while it is missing, nothing else here counts
+        started = time.perf_counter()
+        opinions = np.stack(
+            [
+                read_probabilities(folder.member(p.label) / "out_of_fold.parquet", train.ids)
+                for p in recipe.members
+            ],
+            axis=1,
+        )
+        candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
+        nested = fit_nested(candidates, opinions, train.labels, folds.assignment)
+        kind = next(part for part in recipe.stackers if part.label == nested.name)
+        write_state(nested.stacker.state(), place)
+        by_fold = [
+            nested.stacker.predict_proba(_opinions(recipe.members, fold, test, folder))
+            for fold in range(folds.k)
+        ]
+        seconds = time.perf_counter() - started
+        _leave(Result("stack", nested.out_of_fold, np.mean(by_fold, axis=0), seconds), train, test, folder)
+        record = {
+            **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
+            **{"note": _choice(nested), "members": [part.label for part in recipe.members]},
+        }
+        write_json(record_path, record)
+    out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
+    held_out = read_probabilities(place / "test.parquet", test.ids)
+    return Result("stack", out_of_fold, held_out, record["seconds"]), record["note"]
+
+
+def _choice(nested: NestedStack) -> str:
+    losses = ", ".join(f"{name} {loss:.4f}" for name, loss in nested.logloss.items())
+    votes = ", ".join(f"{name} in {nested.choices.count(name)}" for name in dict.fromkeys(nested.choices))
+    return f"stack: {nested.name} (cross-validated logloss: {losses}; outer folds chose {votes})"

@@ -1,0 +1,64 @@
+"""One member on one fold: the unit of work that is done once and never repeated."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import gapstack
+from gapstack.corpus import Corpus
+from gapstack.corpus.folds import Folds
+from gapstack.files import fingerprint, sha256, write_json
+from gapstack.members import create
+from gapstack.members.store import save
+from gapstack.runs.folder import RunFolder, write_probabilities
+from gapstack.runs.recipe import Part
+
+
+@dataclass(frozen=True)
+class Job:
+    """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``."""
+
+    part: Part
+    fold: int
+    folds: Folds
+    train: Corpus
+    test: Corpus
+
+    @property
+    def key(self) -> str:
+        """Hash of everything that decides the result, the member's own source among it."""
+        module = import_module(f"gapstack.members.{self.part.name}")
+        code = sha256(Path(str(module.__file__)))
+        return fingerprint(
+            *(
+                gapstack.__version__,
+                code,
+                self.part.name,
+                self.part.settings,
+                self.fold,
+                self.folds.fingerprint,
+            ),
+            *(self.train.fingerprint, self.train.label_fingerprint, self.test.fingerprint),
+        )
+
+    def is_done(self, folder: RunFolder) -> bool:
+        """Whether ``folder`` holds this very result."""
+        record = folder.job(self.part.label, self.fold)
+        return record is not None and record["key"] == self.key
+
+    def run(self, folder: RunFolder) -> None:
+        """Do the work and leave it in ``folder``, whole."""
+        started = time.perf_counter()
+        fitted_rows, held_rows = self.folds.split(self.fold)
+        held = self.train.take(held_rows)
+        member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
+        held_probabilities, test_probabilities = member.predict_proba(held), member.predict_proba(self.test)
+        seconds = time.perf_counter() - started
+        with folder.finishing(self.part.label, self.fold) as place:
+            write_probabilities(place / "held.parquet", held.ids, held_probabilities)
+            write_probabilities(place / "test.parquet", self.test.ids, test_probabilities)
+            save(member, self.part.name, place / "member")
+            write_json(place / "job.json", {"key": self.key, "seconds": seconds, "fold": self.fold})

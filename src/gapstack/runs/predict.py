@@ -1,0 +1,54 @@
+"""New rows through a finished run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.ensemble import Stacker, create_stacker
+from gapstack.errors import DataError, Place
+from gapstack.members.base import Probabilities
+from gapstack.members.store import load, read_state
+from gapstack.progress import progress
+from gapstack.runs.folder import RunFolder
+from gapstack.runs.recipe import Recipe
+
+
+def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda line: None) -> Probabilities:
+    """Give (n, 3) probabilities for new rows by a finished run: every fold's members, stacked, averaged over folds.
+
+    Raises
+    ------
+    DataError
+        If the run is not finished.
+    """
+    recipe = Recipe.parse(folder.manifest()["recipe"], str(folder.manifest_path))
+    stacked = bool(recipe.stackers) and len(recipe.members) > 1
+    parts = recipe.members if stacked else recipe.members[-1:]
+    stacker = _load_stacker(folder) if stacked else None
+    tables: list[list[Probabilities]] = [[] for _ in range(recipe.folds)]
+    with progress("predicting", len(parts) * recipe.folds) as ticker:
+        for part in parts:
+            say(part.label)
+            for fold in range(recipe.folds):
+                member = load(folder.fold(part.label, fold) / "member")
+                if fold == 0:
+                    member.prepare(rows)
+                tables[fold].append(member.predict_proba(rows))
+                ticker.advance(note=part.label)
+    by_fold = [np.stack(opinions, axis=1) for opinions in tables]
+    answers = [opinions[:, 0] if stacker is None else stacker.predict_proba(opinions) for opinions in by_fold]
+    mean: Probabilities = np.mean(answers, axis=0)
+    return mean
+
+
+def _load_stacker(folder: RunFolder) -> Stacker:
+    place = folder.member("stack")
+    path = place / "stack.json"
+    if not path.is_file():
+        raise DataError("the run has no stack yet", place=Place(path), remedy="Finish it first: gap run")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    return create_stacker(record["stacker"], **record["settings"]).restore(read_state(place))
