@@ -106,7 +106,7 @@ class Recipe:
             value = table.get(key, [])
             if not isinstance(value, list) or not all(isinstance(split, str) for split in value):
                 raise RecipeError(f"{where}: {key} must be a list of split names, found {value!r}")
-        parts = {
+        parts: dict[str, Any] = {
             key: tuple(
                 Part.parse(entry, f"{where}, {key} {i}") for i, entry in enumerate(table.get(key, []), 1)
             )
