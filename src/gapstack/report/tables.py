@@ -1,0 +1,89 @@
+"""The tables of scores: the comparison of a run, and what ``gap score`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gapstack.report.render import Cell, Column, Section, Table
+from gapstack.scoring import METRICS, Scores
+
+SCORE_COLUMNS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy")
+
+ScoreRow = tuple[str, Scores] | tuple[str, Scores, Mapping[str, Cell]]
+"""Name, scores, and extra cells by column title (seconds, say)."""
+
+
+def scores_table(
+    sections: Mapping[str, Sequence[ScoreRow]],
+    *,
+    title: str = "",
+    caption: str = "",
+    degenerate: Mapping[str, Mapping[str, Scores]] | None = None,
+    metrics: Sequence[str] = SCORE_COLUMNS,
+    name_title: str = "member",
+) -> Table:
+    """Compare members, stack and degenerate rows in one table.
+
+    Parameters
+    ----------
+    sections : mapping of section title to rows
+        A row is ``(name, scores)`` or ``(name, scores, extra)``; ``extra`` is cells by column title, and
+        its columns follow the metrics in order of first appearance. The order of rows is kept.
+    title, caption : str
+        Above and below the table.
+    degenerate : mapping of section title to the result of ``degenerate_scores``, optional
+        Rows added at the end of their section, outside the contest for the best cell.
+    metrics : sequence of str
+        Keys of :data:`gapstack.scoring.METRICS`, in order.
+    name_title : str
+        Heads the first column.
+    """
+    columns = {name: _metric_column(name) for name in metrics}
+    made: list[Section] = []
+    for section_title, rows in sections.items():
+        cells: list[tuple[str, Mapping[str, Cell]]] = []
+        for name, scores, *rest in rows:
+            extra: Mapping[str, Cell] = rest[0] if rest else {}
+            for key in extra:
+                columns.setdefault(key, Column(key, key, decimals=1))
+            cells.append((name, {**_cells(scores, metrics), **extra}))
+        aside = (degenerate or {}).get(section_title, {})
+        cells.extend((name, _cells(scores, metrics)) for name, scores in aside.items())
+        made.append(Section(section_title, cells, aside=frozenset(aside)))
+    return Table(list(columns.values()), made, title=title, caption=caption, name_title=name_title)
+
+
+def gap_report(name: str, scores: Scores, degenerate: Mapping[str, Scores] | None = None) -> str:
+    """What ``gap score`` prints: the official scorer's lines, then the same beside degenerate answers.
+
+    As the official scorer: recall, precision and F1 with one decimal, counts, bias with two decimals or "-".
+    """
+    gap = scores.gap
+    by_gender = {"Overall": gap.overall, "Masculine": gap.masculine, "Feminine": gap.feminine}
+    if gap.neutral.tp + gap.neutral.fp + gap.neutral.fn + gap.neutral.tn:
+        by_gender["Neutral"] = gap.neutral
+    lines = [
+        f"{gender:<10} recall: {counts.recall:5.1f}  precision: {counts.precision:5.1f}  f1: {counts.f1:5.1f}"
+        f"   tp: {counts.tp:<5d} fp: {counts.fp:<5d} fn: {counts.fn:<5d} tn: {counts.tn:<5d}".rstrip()
+        for gender, counts in by_gender.items()
+    ]
+    lines.append(f"Bias (F/M) {'-' if scores.bias is None else f'{scores.bias:.2f}'}")
+    if scores.double_true:
+        lines.append(
+            f"Warning: {scores.double_true} of {scores.n} rows are TRUE for both names, "
+            "which is never right in GAP and raises F1."
+        )
+    table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="answers")
+    heading = f"{scores.data}: {scores.n} rows, {scores.label_set} labels"
+    return "\n".join([heading, "", *lines, "", table.text()])
+
+
+def _metric_column(name: str) -> Column:
+    metric = METRICS[name]
+    # a bias near 1 says little by itself (every degenerate row has one), so none is called the best
+    better = metric.better if metric.better in ("low", "high") else None
+    return Column(name, metric.title, metric.decimals, better)
+
+
+def _cells(scores: Scores, metrics: Sequence[str]) -> dict[str, Cell]:
+    return {name: scores.value(name) for name in metrics}
