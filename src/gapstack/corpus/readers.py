@@ -1,0 +1,377 @@
+"""Readers and writers of the files that the GAP task and its Kaggle competition use.
+
+==================  =====================================================================================
+GAP TSV             11 columns with a header: rows with labels (github.com/google-research-datasets)
+Kaggle TSV          9 columns with a header: the same less ``A-coref`` and ``B-coref`` (stages 1 and 2)
+scorer TSV          ``ID  A-coref  B-coref`` without a header: input of the official gap_scorer.py
+submission CSV      ``ID,A,B,NEITHER``: probabilities
+solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
+==================  =====================================================================================
+
+Plain, ``.gz`` and ``.xz``, told apart by the suffix. Reading is strict: see :mod:`gapstack.corpus.tables`
+for what is checked in every file; each reader says what it checks besides. Tolerated without a word: labels
+in any case (the official scorer reads them so), probabilities that do not sum to 1 (Kaggle divides by the
+sum), A after B, and an empty URL (read as None).
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+import math
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gapstack.corpus.corpus import Corpus
+from gapstack.corpus.example import Example, Label, Span
+from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.corpus.tables import Columns, Quarantine, Row, plain_stem, read_table
+from gapstack.errors import DataError, Place
+from gapstack.files import atomic_path
+
+GAP_COLUMNS: Columns = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
+    *("B", "B-offset", "B-coref", "URL"),
+)
+UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.endswith("-coref"))
+SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
+SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
+SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
+
+MISSING = -1
+"""A decision that was not given: an empty cell of a scorer TSV."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+class ScorerRows(NamedTuple):
+    """Rows of a scorer TSV: ids as written, repeats and all, and (n, 2) int8 of 1, 0 or ``MISSING``."""
+
+    ids: list[str]
+    decisions: NDArray[np.int8]
+
+
+class Submission(NamedTuple):
+    """Rows of a submission: ids and (n, 3) float64, columns A, B, NEITHER, as written (not rescaled)."""
+
+    ids: list[str]
+    probabilities: NDArray[np.float64]
+
+
+class Solution(NamedTuple):
+    """Rows of a Kaggle solution: ids, (n, 3) float64 targets, and (n,) usage (``Public``, ``Private``, ...)."""
+
+    ids: list[str]
+    targets: NDArray[np.float64]
+    usage: NDArray[np.str_]
+
+
+def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
+    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels); the header says which it is.
+
+    Parameters
+    ----------
+    label_set : str
+        What to call the labels in the file (see :mod:`gapstack.corpus.labels`).
+    quarantine : Quarantine, optional
+        Takes bad rows so that the others can be read; without one the first bad row is raised.
+
+    Raises
+    ------
+    DataError
+        For a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses its
+        mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
+        :func:`~gapstack.corpus.tables.read_table` refuses.
+    DataNotFoundError
+        If there is no such file.
+    """
+    unique = _unique_ids()
+
+    def parse(row: Row) -> Example:
+        pronoun = row["Pronoun"]
+        if pronoun.lower() not in GENDER_BY_FORM:
+            raise row.error(
+                "Pronoun",
+                f"{pronoun!r} is no pronoun that gapstack knows",
+                expected=f"one of {', '.join(GENDER_BY_FORM)}",
+                remedy="Check that the columns are in order",
+            )
+        spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
+        for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
+            if spans[one].overlaps(spans[other]):
+                raise row.error(
+                    f"{other}-offset",
+                    f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} "
+                    f"at {tuple(spans[one])}",
+                    expected="three spans that share no character",
+                )
+        label = _label(row) if "A-coref" in row.columns else None
+        return Example(
+            id=unique(row),
+            text=row["Text"],
+            pronoun=spans["Pronoun"],
+            a=spans["A"],
+            b=spans["B"],
+            url=row["URL"] or None,
+            label=label,
+        )
+
+    examples = read_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
+    return Corpus(examples, label_set=label_set, name=plain_stem(path))
+
+
+def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
+    """Read decisions for the official scorer; repeated ids stay, since the scorer counts the first.
+
+    Raises
+    ------
+    DataError
+        For an empty id and for a decision that is not TRUE, FALSE or empty.
+    """
+
+    def parse(row: Row) -> tuple[str, list[int]]:
+        if row.line == 1 and row["A-coref"].lower() == "a-coref":
+            raise row.error(
+                "ID", "there is a header", expected="decisions from the first line on", remedy="Delete line 1"
+            )
+        known = {"true": 1, "false": 0, "": MISSING}
+        for column in ("A-coref", "B-coref"):
+            if row[column].lower() not in known:
+                raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
+        return _id(row), [known[row["A-coref"].lower()], known[row["B-coref"].lower()]]
+
+    rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
+    return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
+
+
+def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
+    """Read a submission CSV; rows are not rescaled.
+
+    Raises
+    ------
+    DataError
+        For an empty or repeated id, and for a row with a value that is no number, negative, not finite, or
+        with three zeros (Kaggle divides by the sum).
+    """
+    unique = _unique_ids()
+    rows = read_table(
+        path,
+        (SUBMISSION_COLUMNS,),
+        lambda row: (_probabilities(row), unique(row)),
+        separator=",",
+        quarantine=quarantine,
+    )
+    return Submission([row[1] for row in rows], np.array([row[0] for row in rows], dtype=np.float64))
+
+
+def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
+    """Read a Kaggle solution CSV: ``ID,A,B,NEITHER,Usage``.
+
+    ``Usage`` says where a row was scored: ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose
+    targets mean nothing and may be anything.
+
+    Raises
+    ------
+    DataError
+        For an empty or repeated id, another usage, and a scored row without exactly one 1 and two 0.
+    """
+    unique = _unique_ids()
+
+    def parse(row: Row) -> tuple[list[float], str, str]:
+        usage = row["Usage"]
+        if usage not in {"Public", "Private", "Ignored"}:
+            raise row.error("Usage", f"found {usage!r}", expected="Public, Private or Ignored")
+        targets = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
+        if usage != "Ignored" and sorted(targets) != [0.0, 0.0, 1.0]:
+            raise row.error("A", f"A, B, NEITHER are {targets}", expected="one 1 and two 0 in a scored row")
+        return targets, usage, unique(row)
+
+    rows = read_table(path, (SOLUTION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    return Solution(
+        [row[2] for row in rows],
+        np.array([row[0] for row in rows], dtype=np.float64),
+        np.array([row[1] for row in rows], dtype=str),
+    )
+
+
+def write_gap(path: Path, corpus: Corpus) -> None:
+    """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
+
+    Raises
+    ------
+    DataError
+        If only some examples have labels, or a text, id or URL has a tab, line break or NUL in it.
+    """
+    labelled = any(example.label is not None for example in corpus)
+    if labelled and not corpus.is_labelled:
+        raise DataError(f"only some examples of {corpus.name} have labels", expected="all or none of them")
+    rows = [list(GAP_COLUMNS if labelled else UNLABELLED_COLUMNS)]
+    for e in corpus:
+        a = [str(e.label == Label.A).upper()] if labelled else []
+        b = [str(e.label == Label.B).upper()] if labelled else []
+        mentions = [(e.pronoun_text, e.pronoun.start, []), (e.a_text, e.a.start, a), (e.b_text, e.b.start, b)]
+        cells = [cell for words, start, label in mentions for cell in (words, str(start), *label)]
+        rows.append([e.id, e.text, *cells, e.url or ""])
+    _write_tsv(Path(path), rows)
+
+
+def write_scorer_tsv(path: Path, ids: Sequence[str], decisions: ArrayLike) -> None:
+    """Write (n, 2) decisions (1 or True, 0 or False, ``MISSING``) for the official scorer."""
+    values = np.asarray(decisions).astype(np.int8)
+    if values.shape != (len(ids), 2) or not np.isin(values, (0, 1, MISSING)).all():
+        raise DataError(
+            f"decisions of shape {values.shape} for {len(ids)} ids",
+            expected=f"shape ({len(ids)}, 2) of 1, 0 or {MISSING}",
+        )
+    words = {1: "TRUE", 0: "FALSE", MISSING: ""}
+    _write_tsv(Path(path), [[i, words[int(a)], words[int(b)]] for i, (a, b) in zip(ids, values, strict=True)])
+
+
+def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -> None:
+    """Write (n, 3) probabilities of A, B, NEITHER as Kaggle takes them, to the last bit.
+
+    Raises
+    ------
+    DataError
+        If the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.shape != (len(ids), 3):
+        raise DataError(
+            f"probabilities of shape {values.shape} for {len(ids)} ids", expected=f"shape ({len(ids)}, 3)"
+        )
+    bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1) | ~(values.sum(axis=1) > 0)
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"probabilities of id {ids[row]!r} are {values[row].tolist()}",
+            expected="three finite numbers from 0 up, not all 0",
+        )
+    if len(set(ids)) != len(ids) or not all(ids):
+        raise DataError("an id is empty or occurs twice", place=Place(path), expected="unique ids")
+    for i in ids:
+        _refuse_breaks(Path(path), i, "\r\n\0")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(SUBMISSION_COLUMNS)
+    writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
+    _write(Path(path), stream.getvalue())
+
+
+def _unique_ids() -> Callable[[Row], str]:
+    """Make a check that gives a row's id and refuses an id it has given before."""
+    lines: dict[str, int] = {}
+
+    def unique(row: Row) -> str:
+        found = _id(row)
+        if found in lines:
+            raise row.error(
+                "ID",
+                f"id {found!r} occurs again, first on line {lines[found]}",
+                expected="unique ids",
+                remedy="Remove one of the two rows",
+            )
+        lines[found] = row.line
+        return found
+
+    return unique
+
+
+def _id(row: Row) -> str:
+    if not row["ID"].strip():
+        raise row.error("ID", "the id is empty", expected="a name for the row")
+    return row["ID"]
+
+
+def _span(row: Row, name: str) -> Span:
+    """Give the span of a mention, after looking whether the text has the mention there."""
+    mention, offset, text = row[name], row[f"{name}-offset"], row["Text"]
+    if not mention:
+        raise row.error(name, "the mention is empty", expected="the words that the offset points to")
+    if not (offset.isascii() and offset.isdigit()):
+        raise row.error(f"{name}-offset", f"found {offset!r}", expected="a number of characters, 0 or more")
+    start = int(offset)
+    if text.startswith(mention, start):
+        return Span(start, start + len(mention))
+    places = [found.start() for found in re.finditer(re.escape(mention), text)]
+    nearest = min(places, key=lambda place: abs(place - start), default=None)
+    where = f"; the text has it at {nearest}" if nearest is not None else "; the text has it nowhere"
+    raise row.error(
+        f"{name}-offset",
+        f"at {start} the text has {text[start : start + len(mention)]!r}{where}",
+        expected=repr(mention),
+        remedy="Offsets count characters (not bytes) from 0",
+    )
+
+
+def _label(row: Row) -> Label:
+    values: list[bool] = []
+    for column in ("A-coref", "B-coref"):
+        word = row[column].lower()
+        if word not in {"true", "false"}:
+            raise row.error(column, f"found {row[column]!r}", expected="TRUE or FALSE")
+        values.append(word == "true")
+    match values:
+        case [True, True]:
+            raise row.error(
+                "B-coref", "both labels are TRUE", expected="one TRUE at most: the pronoun is A, B or neither"
+            )
+        case [True, _]:
+            return Label.A
+        case [_, True]:
+            return Label.B
+    return Label.NEITHER
+
+
+def _number(row: Row, column: str) -> float:
+    cell = row[column]
+    if _NOT_FINITE.fullmatch(cell) or (_NUMBER.fullmatch(cell) and math.isinf(float(cell))):
+        raise row.error(column, f"{cell!r} is not finite", expected="a probability")
+    if not _NUMBER.fullmatch(cell):
+        raise row.error(column, f"{cell!r} is no number", expected="a probability")
+    return float(cell)
+
+
+def _probabilities(row: Row) -> list[float]:
+    values = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
+    for column, value in zip(SUBMISSION_COLUMNS[1:], values, strict=True):
+        if value < 0:
+            raise row.error(column, f"{row[column]} is negative", expected="a probability")
+    if not sum(values) > 0:
+        raise row.error("A", "all three are 0", expected="a row that can be divided by its sum")
+    return values
+
+
+def _refuse_breaks(path: Path, cell: str, breaks: str) -> None:
+    for character in breaks:
+        if character in cell:
+            raise DataError(
+                f"cannot write {cell[:40]!r}: it has {character!r} in it",
+                place=Place(path),
+                expected="cells of one line",
+            )
+
+
+def _write_tsv(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    for row in rows:
+        for cell in row:
+            _refuse_breaks(path, cell, "\t\r\n\0")
+    _write(path, "".join("\t".join(row) + "\n" for row in rows))
+
+
+def _write(path: Path, text: str) -> None:
+    blob = text.encode("utf-8")
+    if path.suffix == ".gz":
+        blob = gzip.compress(blob, mtime=0)
+    elif path.suffix == ".xz":
+        blob = lzma.compress(blob)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(blob)
