@@ -1,0 +1,15 @@
+"""Parallelism (Webster et al. 2018, section 4.3): the closest name in the same grammatical function.
+
+The strongest cue that looks at the text alone. It speaks where the pronoun is a subject or a direct object.
+"""
+
+from __future__ import annotations
+
+from gapstack.members.parts.cues import CueMember
+from gapstack.views.cues import Cue
+
+
+class Parallelism(CueMember):
+    """The closest subject for a subject, object for an object; then syntactic distance."""
+
+    cue = Cue.PARALLELISM

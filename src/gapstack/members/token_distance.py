@@ -1,0 +1,16 @@
+"""Token distance (Webster et al. 2018, section 4.3): the name with the fewest words between it and the pronoun.
+
+The weakest cue, and barely better than a coin: GAP was balanced so that the nearer name is not the answer.
+It needs no parser in gold-two-mention.
+"""
+
+from __future__ import annotations
+
+from gapstack.members.parts.cues import CueMember
+from gapstack.views.cues import Cue
+
+
+class TokenDistance(CueMember):
+    """The nearest name, counted in words."""
+
+    cue = Cue.TOKEN_DISTANCE

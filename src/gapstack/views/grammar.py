@@ -1,0 +1,315 @@
+"""Grammar read off a dependency parse, whichever label scheme the parser speaks.
+
+Universal Dependencies (``nsubj:pass``, ``obj``, ``obl``, ``nmod:poss``) and ClearNLP, the scheme of spaCy's own
+English pipelines (``nsubjpass``, ``dobj``, ``pobj``, ``poss``), are brought to one set of roles and, where they
+differ in shape, to UD's shape: a preposition hangs on its noun. So paths are as long under either.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Span
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+Ints = NDArray[np.int32]
+
+
+class Role(IntEnum):
+    """What a token is to its head."""
+
+    OTHER = 0
+    SUBJECT = 1
+    OBJECT = 2
+    DATIVE = 3
+    OBLIQUE = 4
+    POSSESSIVE = 5
+    ROOT = 6
+    CONJUNCT = 7
+    APPOSITION = 8
+    NAME = 9
+    CLAUSE = 10
+    RELATIVE = 11
+    OPEN_CLAUSE = 12
+    CASE = 13
+    PREDICATE = 14
+    PUNCTUATION = 15
+    PARATAXIS = 16
+
+
+class PartOfSpeech(IntEnum):
+    """The few word classes that the cues tell apart."""
+
+    OTHER = 0
+    PROPER_NOUN = 1
+    NOUN = 2
+    PRONOUN = 3
+    VERB = 4
+
+
+# First the label itself is looked up, then what stands before its colon.
+_ROLES: dict[str, Role] = {
+    label: role
+    for role, labels in {
+        Role.SUBJECT: "nsubj nsubjpass",
+        Role.OBJECT: "obj dobj",
+        Role.DATIVE: "iobj dative",
+        Role.OBLIQUE: "obl nmod pobj",
+        Role.POSSESSIVE: "nmod:poss poss",
+        Role.ROOT: "root",
+        Role.CONJUNCT: "conj",
+        Role.APPOSITION: "appos",
+        Role.NAME: "flat compound nn nmod:desc",
+        Role.CLAUSE: "ccomp advcl acl csubj csubjpass pcomp",
+        Role.PARATAXIS: "parataxis",
+        Role.RELATIVE: "acl:relcl relcl advcl:relcl",
+        Role.OPEN_CLAUSE: "xcomp",
+        Role.CASE: "case prep agent",
+        Role.PREDICATE: "attr acomp oprd",
+        Role.PUNCTUATION: "punct",
+    }.items()
+    for label in labels.split()
+}
+_POS = {
+    "PROPN": PartOfSpeech.PROPER_NOUN,
+    "NOUN": PartOfSpeech.NOUN,
+    "PRON": PartOfSpeech.PRONOUN,
+    "VERB": PartOfSpeech.VERB,
+    "AUX": PartOfSpeech.VERB,
+}
+# Theta-prominence: how close to the agent a role stands (Lappin and Leass 1994 give the order, the Fill the GAP
+# team the weights).
+THETA = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
+THETA_OF_OTHERS = 0.1
+_CLAUSES = (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
+# A token in one of these roles does in the sentence what its head does: the second half of a coordination, the
+# second mention in an apposition, the other parts of a name.
+_TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
+
+
+def role_of(label: str) -> Role:
+    """Give the role that a dependency label of either scheme stands for."""
+    label = label.lower()
+    return _ROLES.get(label) or _ROLES.get(label.partition(":")[0]) or Role.OTHER
+
+
+class Parse:
+    """The parse of one text as arrays over its n tokens.
+
+    Attributes
+    ----------
+    text : str
+        The original text.
+    spans : (n, 2) int32
+        Half-open character range of each token.
+    heads : (n,) int32
+        Position of each token's head; a root is its own.
+    roles, pos : (n,) int8
+        :class:`Role` and :class:`PartOfSpeech` of each token.
+    sentence : (n,) int32
+        Number of each token's sentence, from 0.
+    persons : (k, 2) int32
+        Half-open token ranges of the PERSON names that the pipeline found.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        spans: Ints,
+        heads: Ints,
+        roles: NDArray[np.int8],
+        pos: NDArray[np.int8],
+        sentence: Ints,
+        persons: Ints,
+    ):
+        self.text, self.spans, self.heads = text, spans, heads
+        self.roles, self.pos, self.sentence, self.persons = roles, pos, sentence, persons
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def tokens_in(self, span: Span) -> range:
+        """Tokens that share a character with ``span``; empty where there are none."""
+        first = int(np.searchsorted(self.spans[:, 1], span[0], side="right"))
+        last = int(np.searchsorted(self.spans[:, 0], span[1], side="left"))
+        return range(first, max(first, last))
+
+    def words(self, token: int) -> str:
+        """The token as written."""
+        return self.text[self.spans[token, 0] : self.spans[token, 1]]
+
+    def head_of(self, tokens: range) -> int:
+        """The token that links ``tokens`` to the rest of its sentence, -1 for an empty range.
+
+        Where a parser left several tokens with a head outside, proper nouns come first, then the token
+        nearest to its root, then the earliest.
+        """
+        outside = [i for i in tokens if self.heads[i] == i or self.heads[i] not in tokens]
+        if not outside:
+            return -1
+        return min(
+            outside,
+            key=lambda i: (
+                self.roles[i] in (Role.PUNCTUATION, Role.CASE),
+                self.pos[i] != PartOfSpeech.PROPER_NOUN,
+                self.depth[i],
+                i,
+            ),
+        )
+
+    @cached_property
+    def depth(self) -> Ints:
+        """Number of edges between each token and its root."""
+        depth = np.zeros(len(self), dtype=np.int32)
+        at = self.heads
+        moving = at != np.arange(len(self))
+        while moving.any():
+            depth += moving
+            moving &= self.heads[at] != at
+            at = self.heads[at]
+        return depth
+
+    @cached_property
+    def functions(self) -> NDArray[np.int8]:
+        """Role of each token once coordination, apposition and name parts are seen through."""
+        functions = self.roles.copy()
+        at = self.heads.copy()
+        for _ in range(len(self)):
+            open_ = np.isin(functions, _TRANSPARENT)
+            if not open_.any():
+                break
+            functions[open_] = self.roles[at[open_]]
+            at[open_] = self.heads[at[open_]]
+        return functions
+
+    @cached_property
+    def clause(self) -> Ints:
+        """The token that heads the clause each token is in (a predicate; the root for a main clause)."""
+        heads_clause = np.isin(self.roles, _CLAUSES) | (self.heads == np.arange(len(self)))
+        # the second predicate of a coordination opens a clause of its own
+        heads_clause |= (self.roles == Role.CONJUNCT) & heads_clause[self.heads]
+        clause = np.arange(len(self), dtype=np.int32)
+        for _ in range(int(self.depth.max(initial=0))):
+            clause = np.where(heads_clause[clause], clause, self.heads[clause])
+        return clause
+
+    @cached_property
+    def clause_depth(self) -> Ints:
+        """Number of clauses above each token's own, in its sentence."""
+        depth = np.zeros(len(self), dtype=np.int32)
+        at = self.clause
+        for _ in range(int(self.depth.max(initial=0))):
+            above = self.clause[self.heads[at]]
+            depth += above != at
+            at = above
+        return depth
+
+    @cached_property
+    def ancestors(self) -> NDArray[np.bool_]:
+        """(n, n): whether the second token is the first or stands above it."""
+        n = len(self)
+        ancestors = np.zeros((n, n), dtype=bool)
+        rows = np.arange(n)
+        at: NDArray[np.integer] = rows
+        for _ in range(int(self.depth.max(initial=0)) + 1):
+            ancestors[rows, at] = True
+            at = self.heads[at]
+        return ancestors
+
+    def distances(self, token: int, sentence_cost: float) -> NDArray[np.float64]:
+        """Edges on the path from ``token`` to every token (n,); ``sentence_cost`` for each sentence crossed.
+
+        Sentences are a chain linked through their roots.
+        """
+        shared = self.ancestors @ self.ancestors[token].astype(np.float64)
+        edges = self.depth + self.depth[token] - 2.0 * np.maximum(shared - 1, 0)
+        # two trees in one sentence are as far apart as two neighbouring sentences
+        crossed = np.where(shared > 0, 0, np.maximum(np.abs(self.sentence - self.sentence[token]), 1))
+        distances: NDArray[np.float64] = edges + sentence_cost * crossed
+        return distances
+
+    def clause_distances(self, token: int) -> Ints:
+        """Clause boundaries on the path from ``token`` to every token (n,); a sentence boundary counts as one."""
+        tops = self.ancestors & (self.clause == np.arange(len(self)))
+        # clauses above each token, itself included; those above both are not crossed
+        shared = tops.astype(np.int32) @ tops[token].astype(np.int32)
+        total = tops.sum(axis=1) + tops[token].sum()
+        crossed: Ints = (total - 2 * shared - (shared == 0)).astype(np.int32)
+        return np.where(
+            shared == 0, crossed + np.maximum(np.abs(self.sentence - self.sentence[token]) - 1, 0), crossed
+        ).astype(np.int32)
+
+    def commands(self, token: int) -> NDArray[np.bool_]:
+        """Whether ``token`` c-commands each token (n,), over dependencies.
+
+        It commands what its head dominates, but neither itself nor what it dominates, nor a sister that
+        outranks it (a subject commands the object, never the reverse).
+        """
+        head = self.heads[token]
+        if head == token:
+            return np.zeros(len(self), dtype=bool)
+        commanded = self.ancestors[:, head] & ~self.ancestors[:, token]
+        commanded[head] = False
+        rank = self.theta[token]
+        for sister in np.flatnonzero((self.heads == head) & (self.theta > rank)):
+            commanded &= ~self.ancestors[:, sister]
+        return commanded
+
+    @cached_property
+    def theta(self) -> NDArray[np.float64]:
+        """Theta-prominence of each token's function."""
+        table = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
+        return table[self.functions]
+
+
+def empty_parse(text: str) -> Parse:
+    """The parse of a text that nobody has parsed: no token at all."""
+    none, small = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    pairs = np.zeros((0, 2), dtype=np.int32)
+    return Parse(text, pairs, none, small, small, none, pairs)
+
+
+def parse_of(doc: Doc) -> Parse:
+    """Bring a spaCy document, of either label scheme, to arrays."""
+    from spacy.attrs import DEP, ENT_IOB, HEAD, IDX, LENGTH, POS, SENT_START
+
+    columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START, ENT_IOB]).view(np.int64).reshape(-1, 7)
+    n = len(columns)
+    strings = doc.vocab.strings
+    role_table = {key: role_of(strings[int(key) & (2**64 - 1)]) for key in np.unique(columns[:, 3])}
+    pos_table = {key: _POS.get(strings[int(key)], PartOfSpeech.OTHER) for key in np.unique(columns[:, 4])}
+    heads = (np.arange(n) + columns[:, 2].astype(np.int32)).astype(np.int32)
+    roles = np.array([role_table[key] for key in columns[:, 3]], dtype=np.int8)
+    roles[heads == np.arange(n)] = Role.ROOT
+    _hang_prepositions(heads, roles, doc)
+    starts = columns[:, 5] == 1
+    starts[:1] = False
+    persons = [(e.start, e.end) for e in doc.ents if e.label_ in ("PERSON", "PER")]
+    return Parse(
+        text=doc.text,
+        spans=np.stack([columns[:, 0], columns[:, 0] + columns[:, 1]], axis=1).astype(np.int32),
+        heads=heads,
+        roles=roles,
+        pos=np.array([pos_table[key] for key in columns[:, 4]], dtype=np.int8),
+        sentence=np.cumsum(starts, dtype=np.int32),
+        persons=np.array(persons, dtype=np.int32).reshape(-1, 2),
+    )
+
+
+def _hang_prepositions(heads: Ints, roles: NDArray[np.int8], doc: Doc) -> None:
+    """Turn ClearNLP's verb -> preposition -> noun into UD's verb -> noun -> preposition, in place."""
+    for noun in [token.i for token in doc if token.dep_.lower() == "pobj"]:
+        preposition = heads[noun]
+        if heads[preposition] == preposition or roles[preposition] not in (Role.CASE, Role.DATIVE):
+            continue
+        # "gave it to her": the label of the preposition says that the noun receives
+        roles[noun] = Role.DATIVE if roles[preposition] == Role.DATIVE else Role.OBLIQUE
+        heads[noun], heads[preposition] = heads[preposition], noun
+        roles[preposition] = Role.CASE
