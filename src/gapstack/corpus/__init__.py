@@ -16,8 +16,19 @@ from gapstack.corpus.readers import (
 from gapstack.corpus.tables import Quarantine
 
 __all__ = [
-    *("Corpus", "Example", "Gender", "Label", "Span"),
-    *("Folds", "make_folds"),
-    *("Quarantine", "read_gap", "read_scorer_tsv", "read_solution", "read_submission"),
-    *("write_gap", "write_scorer_tsv", "write_submission"),
+    "Corpus",
+    "Example",
+    "Folds",
+    "Gender",
+    "Label",
+    "Quarantine",
+    "Span",
+    "make_folds",
+    "read_gap",
+    "read_scorer_tsv",
+    "read_solution",
+    "read_submission",
+    "write_gap",
+    "write_scorer_tsv",
+    "write_submission",
 ]

@@ -1,0 +1,174 @@
+"""Label sets: GAP's own labels, and what four ways of correcting them give.
+
+Three lists of corrections were published after the GAP competition. They were made apart from each other and
+agree on most of the rows that two of them name. A score means nothing without its label set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gapstack.corpus.corpus import Corpus
+from gapstack.corpus.datasets import DATASETS
+from gapstack.corpus.example import Example, Label
+from gapstack.corpus.tables import Columns, Row, read_table
+from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
+
+LABEL_SETS: dict[str, str] = {
+    "official": "as published (Webster et al. 2018)",
+    "liu": "159 rows changed by Bo Liu (boliu61/gendered-pronoun-resolution)",
+    "kaggle": "155 rows changed by a list of the Kaggle forum (discussion 81331, kept by Yorko)",
+    "attree": "171 rows changed by Sandeep Attree (sattree/gap, winner of the competition)",
+    "majority": "149 rows changed where two of the three lists agree",
+}
+"""Names and one-line descriptions."""
+
+_LISTS = ("liu", "kaggle", "attree")
+_LIST_COLUMNS: Columns = ("ID", "old-label", "new-label")
+_LAYOUTS = (_LIST_COLUMNS, (*_LIST_COLUMNS, "raw-line"))
+_SPLITS = ("development-", "validation-", "test-")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One line of a list: what a row's label was and should be.
+
+    ``new`` is None where the list's maker only says that the row is unclear; ``sure`` is False where the
+    maker commented the line out (Attree writes ``#`` before lines with doubts, and his code skips them).
+    """
+
+    place: Place
+    id: str
+    old: Label
+    new: Label | None
+    sure: bool
+
+
+def read_corrections(path: Path) -> list[Correction]:
+    """Read a correction list: columns ID, old_label, new_label, and for Attree's the raw line.
+
+    Raises
+    ------
+    DataError
+        For a label other than A, B, NEITHER (or UNCLEAR as the new one), with its place.
+    """
+
+    def label(row: Row, column: str) -> Label:
+        if row[column] not in Label.__members__:
+            raise row.error(column, f"found {row[column]!r}", expected="A, B or NEITHER")
+        return Label[row[column]]
+
+    def parse(row: Row) -> Correction:
+        return Correction(
+            place=Place(row.file, row.line),
+            id=row["ID"],
+            old=label(row, "old-label"),
+            new=None if row["new-label"] == "UNCLEAR" else label(row, "new-label"),
+            sure=not ("raw-line" in row.columns and row["raw-line"].startswith("#")),
+        )
+
+    return read_table(path, _LAYOUTS, parse)
+
+
+def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus:
+    """Give a corpus with official labels another label set.
+
+    Corrections of rows that the corpus does not hold are left aside, since the lists cover all splits.
+
+    - ``attree`` takes the lines that Attree's own code takes: those not commented out. Lines without a new
+      label, or with the old one again, change nothing.
+    - ``majority`` takes the label that at least two lists give a row. A doubtful line of Attree's counts
+      here: the doubt is settled by the list that agrees. A line that gives the old label again is a vote
+      for it.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`LABEL_SETS`.
+    folder : Path, optional
+        A data folder, or the folder with the ``corrections_*.tsv`` themselves; ``official`` needs none.
+
+    Raises
+    ------
+    MismatchError
+        If the corpus's labels are not the official ones, or none of its rows is GAP's.
+    DataError
+        If the name is unknown, or a list gives a row another old label than the corpus has.
+    DataNotFoundError
+        If a list is not in the folder.
+    """
+    if name not in LABEL_SETS:
+        raise DataError(f"unknown label set {name!r}", expected=f"one of {', '.join(LABEL_SETS)}")
+    if corpus.label_set != "official":
+        raise MismatchError(
+            f"{corpus.name} has {corpus.label_set} labels; {name} is made from official ones. "
+            "Read the corpus again with its own labels"
+        )
+    if name == "official":
+        return corpus
+    if not any(example.id.startswith(_SPLITS) for example in corpus):
+        raise MismatchError(
+            f"{corpus.name} has no rows of GAP, and the label set {name} corrects GAP alone. Use official"
+        )
+    lists = {
+        one: _checked(read_corrections(_path(one, folder)), corpus)
+        for one in (_LISTS if name == "majority" else (name,))
+    }
+    if name == "majority":
+        new = _majority([_by_id(lines, doubtful=True) for lines in lists.values()])
+    else:
+        new = _by_id(lists[name], doubtful=False)
+
+    def change(example: Example) -> Example:
+        return replace(example, label=new[example.id]) if example.id in new else example
+
+    return Corpus(map(change, corpus), label_set=name, name=corpus.name)
+
+
+def _path(name: str, folder: Path | None) -> Path:
+    dataset = DATASETS[f"corrections-{name}"]
+    found = dataset.within(folder) if folder is not None else None
+    if found is None:
+        raise DataNotFoundError(
+            f"the corrections of label set {name} are not in {folder}; expected {dataset.path} or "
+            f"{Path(dataset.path).name}. They come from {dataset.upstream}"
+        )
+    return found
+
+
+def _checked(lines: list[Correction], corpus: Corpus) -> list[Correction]:
+    """Give back lines whose old label is the corpus's, wherever the corpus has the row."""
+    labels = {example.id: example.label for example in corpus}
+    for line in lines:
+        if line.id in labels and labels[line.id] != line.old:
+            has = labels[line.id]
+            raise DataError(
+                f"the old label of {line.id} is {line.old.name}",
+                place=line.place,
+                expected=f"{has.name if has is not None else 'no label'}, as {corpus.name} has it",
+                remedy="Take official GAP and the list made for it",
+            )
+    return lines
+
+
+def _by_id(lines: list[Correction], *, doubtful: bool) -> dict[str, Label]:
+    """New label by id; where a list names a row twice, its last word counts, and an unclear one voids it."""
+    found: dict[str, Label] = {}
+    for line in lines:
+        if line.new is None and doubtful:
+            found.pop(line.id, None)
+        elif line.new is not None and (line.sure or doubtful):
+            found[line.id] = line.new
+    return found
+
+
+def _majority(lists: list[dict[str, Label]]) -> dict[str, Label]:
+    """Label that at least two of the lists give, by id."""
+    votes: dict[str, Counter[Label]] = {}
+    for found in lists:
+        for i, label in found.items():
+            votes.setdefault(i, Counter())[label] += 1
+    best = {i: counts.most_common(1)[0] for i, counts in votes.items()}
+    return {i: label for i, (label, count) in best.items() if count >= 2}

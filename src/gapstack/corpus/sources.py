@@ -1,0 +1,327 @@
+"""Where data come from.
+
+Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files
+directly in it: the folder given (``--data``), the one that ``GAP_DATA`` names, ``../shared/data`` seen from
+the current folder and from the project's, and the cache. GAP itself is then downloaded into the cache, and if
+that cannot be done, the embedded sample stands in; whoever loads GAP is told on stderr which one it was.
+``GAPSTACK_OFFLINE=1`` forbids downloads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+
+from gapstack.corpus.corpus import Corpus
+from gapstack.corpus.datasets import DATASETS, GAP_HOME, Dataset
+from gapstack.corpus.download import DownloadError, download
+from gapstack.corpus.labels import with_labels
+from gapstack.corpus.readers import read_gap
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
+from gapstack.files import cache_root, read_bytes
+from gapstack.progress import console
+
+SPLITS = ("development", "validation", "test")
+_SAMPLE = Path(__file__).parent / "sample"
+_PROJECT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A data set at a place: ``origin`` says which step of the search had it."""
+
+    path: Path
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A line of ``gap data status``.
+
+    ``rows`` counts the examples of a table. ``intact`` says whether the bytes are the published ones; None
+    where the data set is not there or nobody published a checksum.
+    """
+
+    dataset: Dataset
+    found: Found | None
+    rows: int | None
+    intact: bool | None
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether ``gap data fetch`` can get it."""
+        return self.dataset.remote is not None
+
+
+@dataclass(frozen=True)
+class GapData:
+    """GAP, or the embedded sample in its place.
+
+    Attributes
+    ----------
+    splits : dict of str to Corpus
+        ``development``, ``validation`` and ``test``; the sample has ``train`` and ``test``.
+    source : str
+        Where they come from, in words.
+    is_sample : bool
+        Whether this is the embedded sample.
+    """
+
+    splits: dict[str, Corpus]
+    source: str
+    is_sample: bool
+
+    @property
+    def train(self) -> Corpus:
+        """All splits but ``test``, one after the other."""
+        return reduce(add, (corpus for name, corpus in self.splits.items() if name != "test"))
+
+    @property
+    def test(self) -> Corpus:
+        """The held-out split."""
+        return self.splits["test"]
+
+
+def search(name: str, data: Path | None = None) -> Found | None:
+    """Find a data set by its name in :data:`~gapstack.corpus.datasets.DATASETS`, without any download.
+
+    Raises
+    ------
+    DataError
+        If the name is unknown.
+    DataNotFoundError
+        If ``data`` or ``GAP_DATA`` names a folder that is not there.
+    IntegrityError
+        If the cache has it with other bytes than the published ones.
+    """
+    dataset = _dataset(name)
+    for origin, folder in _places(data):
+        path = dataset.within(folder)
+        if path is not None:
+            if origin == "cache" and dataset.sha256 and not _intact(path, dataset):
+                raise IntegrityError(
+                    f"{path}: the SHA-256 is not the published {dataset.sha256}. Delete the file, or get it again "
+                    "with: gap data fetch"
+                )
+            return Found(path, origin)
+    return None
+
+
+def find(name: str, data: Path | None = None) -> Path | None:
+    """Path of a data set, or None if it is at none of the places; raises as :func:`search` does."""
+    found = search(name, data)
+    return found.path if found else None
+
+
+def require(name: str, data: Path | None = None) -> Path:
+    """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
+    found = search(name, data)
+    if found is not None:
+        return found.path
+    dataset = DATASETS[name]
+    places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
+    how = "Get it with: gap data fetch" if dataset.remote else f"It comes from {dataset.upstream}"
+    raise DataNotFoundError(
+        f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
+        "with --data or GAP_DATA"
+    )
+
+
+def load_gap(data: Path | None = None, *, label_set: str = "official", fetch_missing: bool = True) -> GapData:
+    """Load the three GAP splits from the first place that has them, and say on stderr which one that was.
+
+    All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only
+    some of them is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails,
+    or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place.
+
+    Raises
+    ------
+    DataNotFoundError
+        If a folder named lacks a split, or a label set's corrections are nowhere.
+    IntegrityError
+        If the cache or the download has other bytes than the published ones.
+    MismatchError
+        If another label set than ``official`` is asked of the sample.
+    """
+    reason = "downloads are switched off"
+    origin = _origin_of_splits(data)
+    if origin is None and fetch_missing and not _offline():
+        try:
+            fetch(f"gap-{split}" for split in SPLITS)
+            origin = "cache"
+        except DownloadError as problem:
+            reason = str(problem)
+    if origin is None:
+        if label_set != "official":
+            raise MismatchError(
+                f"GAP is not to be had, and the sample has no {label_set} labels. Use official"
+            )
+        return _load_sample(reason)
+    splits = {split: gap_split(split, data, label_set=label_set) for split in SPLITS}
+    folder = require("gap-test", data).parent
+    changed = [s for s in SPLITS if not _intact(require(f"gap-{s}", data), DATASETS[f"gap-{s}"])]
+    _say(f"Data: GAP from {folder} ({origin}), {label_set} labels")
+    if changed:
+        _warn(f"These splits differ from the published GAP: {', '.join(changed)}")
+    return GapData(splits, f"GAP from {folder} ({origin})", is_sample=False)
+
+
+def gap_split(split: str, data: Path | None = None, *, label_set: str = "official") -> Corpus:
+    """Load one GAP split, named ``gap-<split>``, from where the search finds it; nothing is downloaded.
+
+    Raises
+    ------
+    DataNotFoundError
+        If it, or the corrections of the label set, is nowhere.
+    DataError
+        If the split is unknown or its file is bad.
+    """
+    if split not in SPLITS:
+        raise DataError(f"unknown split {split!r}", expected=f"one of {', '.join(SPLITS)}")
+    return relabel(read_gap(require(f"gap-{split}", data)), label_set, data)
+
+
+def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
+    """Apply :func:`~gapstack.corpus.labels.with_labels` with the corrections that the search finds."""
+    if label_set == "official":
+        return with_labels(corpus, label_set)
+    listed = f"corrections-{label_set}" if f"corrections-{label_set}" in DATASETS else "corrections-liu"
+    return with_labels(corpus, label_set, require(listed, data).parent)
+
+
+def stage2(data: Path | None = None) -> Corpus:
+    """Load the 12,359 unlabelled rows of Kaggle's second stage; DataNotFoundError if they are nowhere."""
+    return read_gap(require("stage2", data))
+
+
+def sample() -> dict[str, Corpus]:
+    """Load the embedded sample: ``train`` and ``test``, written for this project about invented people."""
+    return {split: read_gap(_SAMPLE / f"gap-sample-{split}.tsv") for split in ("train", "test")}
+
+
+def fetch(
+    names: Iterable[str] | None = None, *, again: bool = False, home: str = GAP_HOME, timeout: float = 30.0
+) -> list[Path]:
+    """Download data sets into the cache, those that are there and intact excepted.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        What to get; all that can be got by default.
+    again : bool
+        Download even what is there.
+    home : str
+        Address of the folder that serves the files.
+    timeout : float
+        Seconds to wait for the server's next bytes.
+
+    Raises
+    ------
+    DownloadError
+        If a file cannot be had, or ``GAPSTACK_OFFLINE`` is set.
+    IntegrityError
+        If a file's checksum is not the published one.
+    DataNotFoundError
+        If a data set has no public file to download.
+    """
+    chosen = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
+    paths: list[Path] = []
+    for dataset in map(_dataset, chosen):
+        if dataset.remote is None or dataset.sha256 is None:
+            raise DataNotFoundError(
+                f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
+                "a folder and name that with --data or GAP_DATA"
+            )
+        target = _cache() / dataset.path
+        if again or not (target.exists() and _intact(target, dataset)):
+            if _offline():
+                raise DownloadError(f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE is set")
+            download(f"{home}/{dataset.remote}", target, sha256=dataset.sha256, timeout=timeout)
+        paths.append(target)
+    return paths
+
+
+def status(data: Path | None = None) -> list[Status]:
+    """Say of every data set where the search finds it, with how many rows, and whether it is intact."""
+    lines: list[Status] = []
+    for dataset in DATASETS.values():
+        places = ((origin, dataset.within(folder)) for origin, folder in _places(data))
+        found = next((Found(path, origin) for origin, path in places if path is not None), None)
+        rows = intact = None
+        if found is not None and dataset.rows is not None:
+            rows = read_bytes(found.path).count(b"\n") - 1  # the header
+        if found is not None and dataset.sha256 is not None:
+            intact = _intact(found.path, dataset)
+        lines.append(Status(dataset, found, rows, intact))
+    return lines
+
+
+def _dataset(name: str) -> Dataset:
+    if name not in DATASETS:
+        raise DataError(f"unknown data set {name!r}", expected=f"one of {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def _cache() -> Path:
+    return cache_root() / "data"
+
+
+def _offline() -> bool:
+    return os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
+
+
+def _places(data: Path | None) -> list[tuple[str, Path]]:
+    """Origins and folders in the order searched; a folder that somebody named must exist."""
+    places: list[tuple[str, Path]] = []
+    for origin, named in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
+        if named:
+            folder = Path(named).expanduser()
+            if not folder.is_dir():
+                raise DataNotFoundError(f"{origin} names the folder {folder}, which is not there")
+            places.append((origin, folder))
+    shared = [Path.cwd().parent / "shared" / "data"]
+    if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
+        shared.append(_PROJECT.parent / "shared" / "data")
+    return [*places, *(("../shared/data", folder) for folder in dict.fromkeys(shared)), ("cache", _cache())]
+
+
+def _origin_of_splits(data: Path | None) -> str | None:
+    """Origin of the first place that has GAP; a place with some splits only is an error, except the cache."""
+    for origin, folder in _places(data):
+        missing = [split for split in SPLITS if DATASETS[f"gap-{split}"].within(folder) is None]
+        if not missing:
+            return origin
+        some = len(missing) < len(SPLITS)
+        if (some and origin != "cache") or origin in {"--data", "GAP_DATA"}:
+            raise DataNotFoundError(
+                f"{folder} ({origin}) lacks {', '.join(f'gap-{split}.tsv' for split in missing)}; expected the "
+                "three GAP splits, in it or in its folder gap"
+            )
+    return None
+
+
+def _intact(path: Path, dataset: Dataset) -> bool:
+    return hashlib.sha256(read_bytes(path)).hexdigest() == dataset.sha256  # of the table, packed or not
+
+
+def _load_sample(reason: str) -> GapData:
+    splits = sample()
+    rows = sum(map(len, splits.values()))
+    _warn(
+        f"GAP was not found ({reason}). Using the embedded sample of {rows} invented snippets: good for trying "
+        "things out, and its scores say nothing about GAP."
+    )
+    return GapData(splits, f"the embedded sample ({rows} invented snippets)", is_sample=True)
+
+
+def _warn(message: str) -> None:
+    _say(f"Warning: {message}", style="bold yellow")
+
+
+def _say(message: str, style: str | None = None) -> None:
+    console.print(message, style=style, markup=False, highlight=False, soft_wrap=True)
