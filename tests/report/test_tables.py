@@ -1,8 +1,10 @@
+import json
+
 import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.report import gap_report, scores_table
+from gapstack.report import gap_record, gap_report, scores_table
 from gapstack.scoring import degenerate_scores, score, score_decisions
 
 
@@ -67,3 +69,19 @@ def test_everything_fits_in_100_columns(corpus) -> None:
     made = scores_table({"s": [(name, scores["always A"], {"seconds": 12345.6})]}, degenerate={"s": scores})
     assert max(map(len, made.text().split("\n"))) <= 100
     assert max(map(len, gap_report(name, scores["always A"], scores).split("\n"))) <= 100
+
+
+def test_notes_are_printed_on_one_line_each(corpus) -> None:
+    report = gap_report("sys", score(corpus, np.ones((4, 3))), notes=["1 id (a\x1b[2J) is absent"])
+    assert "Note: 1 id (a\\x1b[2J) is absent.\n" in report
+
+
+def test_json_has_everything_unrounded(corpus) -> None:
+    rows = degenerate_scores(corpus)
+    record = json.loads(json.dumps(gap_record("sys", rows["both TRUE"], rows, ["a note"])))
+    assert record["name"] == "sys"
+    assert record["logloss"] is None
+    assert record["double_true"] == record["n"] == 4
+    assert record["gap"]["overall"]["f1"] == pytest.approx(600 / 11)
+    assert list(record["degenerate"]) == list(rows)
+    assert record["notes"] == ["a note"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from gapstack.report.render import Cell, Column, Section, Table
+from gapstack.report.render import Cell, Column, Section, Table, printable
 from gapstack.scoring import METRICS, Scores
 
 SCORE_COLUMNS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy")
@@ -53,8 +54,13 @@ def scores_table(
     return Table(list(columns.values()), made, title=title, caption=caption, name_title=name_title)
 
 
-def gap_report(name: str, scores: Scores, degenerate: Mapping[str, Scores] | None = None) -> str:
-    """What ``gap score`` prints: the official scorer's lines, then the same beside degenerate answers.
+def gap_report(
+    name: str,
+    scores: Scores,
+    degenerate: Mapping[str, Scores] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """What ``gap score`` prints: the official scorer's lines and notes, then the same beside degenerate answers.
 
     As the official scorer: recall, precision and F1 with one decimal, counts, bias with two decimals or "-".
     """
@@ -73,9 +79,25 @@ def gap_report(name: str, scores: Scores, degenerate: Mapping[str, Scores] | Non
             f"Warning: {scores.double_true} of {scores.n} rows are TRUE for both names, "
             "which is never right in GAP and raises F1."
         )
+    lines.extend(f"Note: {printable(note)}." for note in notes)
     table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="answers")
     heading = f"{scores.data}: {scores.n} rows, {scores.label_set} labels"
     return "\n".join([heading, "", *lines, "", table.text()])
+
+
+def gap_record(
+    name: str,
+    scores: Scores,
+    degenerate: Mapping[str, Scores] | None = None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What ``gap score --json`` prints: everything that :func:`gap_report` shows, unrounded."""
+    return {
+        "name": name,
+        **scores.as_dict(),
+        "notes": list(notes),
+        "degenerate": {row: found.as_dict() for row, found in (degenerate or {}).items()},
+    }
 
 
 def _metric_column(name: str) -> Column:

@@ -1,11 +1,22 @@
 """What an answer is worth: logloss as Kaggle, F1 and bias as the official GAP scorer.
 
 :func:`score` turns probabilities into :class:`Scores`; :func:`score_decisions` does so for TRUE/FALSE
-decisions; :func:`degenerate_scores` shows what no thought at all would have scored.
+decisions; :func:`score_file` reads either from a file; :func:`degenerate_scores` shows what no thought at all
+would have scored; :func:`bootstrap` and :func:`permutation_test` say how sure scores and differences are.
 """
 
 from gapstack.scoring.degenerate import degenerate_scores
+from gapstack.scoring.files import Predictions, read_predictions, score_file
 from gapstack.scoring.gap import Counts, GapScores, gap_scores, outcomes
+from gapstack.scoring.intervals import (
+    Bootstrap,
+    Difference,
+    Interval,
+    bootstrap,
+    contributions,
+    contributions_of_decisions,
+    permutation_test,
+)
 from gapstack.scoring.metrics import (
     METRICS,
     Metric,
@@ -19,16 +30,25 @@ from gapstack.scoring.metrics import (
     normalise,
 )
 from gapstack.scoring.scores import Scores, gold_decisions, score, score_decisions
+from gapstack.scoring.submission import Problem, submit_check
 
 __all__ = [
     "METRICS",
+    "Bootstrap",
     "Counts",
+    "Difference",
     "GapScores",
+    "Interval",
     "Metric",
+    "Predictions",
+    "Problem",
     "Scores",
     "accuracy",
     "answers",
+    "bootstrap",
     "brier",
+    "contributions",
+    "contributions_of_decisions",
     "decisions",
     "degenerate_scores",
     "example_losses",
@@ -38,6 +58,10 @@ __all__ = [
     "log_loss",
     "normalise",
     "outcomes",
+    "permutation_test",
+    "read_predictions",
     "score",
     "score_decisions",
+    "score_file",
+    "submit_check",
 ]

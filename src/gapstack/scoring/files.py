@@ -1,0 +1,160 @@
+"""Files of predictions, put in the order of a corpus and scored as their format's scorer would.
+
+============================  ==============================  ===========================================
+what is wrong with an id      submission CSV (Kaggle)         scorer TSV (official gap_scorer.py)
+============================  ==============================  ===========================================
+not in the file               refused                         both decisions missing: two false negatives
+not in the corpus             refused                         ignored
+twice in the file             refused by the reader           the first row counts
+============================  ==============================  ===========================================
+
+What is refused is a :class:`~gapstack.errors.DataError`; what the scorer lets pass is a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.readers import MISSING, read_scorer_tsv, read_submission
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import read_bytes
+from gapstack.scoring.metrics import Bools, Floats, decisions, normalise
+from gapstack.scoring.scores import Scores, score, score_decisions
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Predictions of a file, in the order of a corpus.
+
+    ``probabilities`` is (n, 3), columns A, B, NEITHER, rows summing to 1, or None for a scorer TSV; ``decided``
+    and ``answered`` are (n, 2), see :func:`~gapstack.scoring.gap.outcomes`. ``notes`` say what the format's
+    scorer lets pass without a word.
+    """
+
+    probabilities: Floats | None
+    decided: Bools
+    answered: Bools
+    notes: tuple[str, ...] = ()
+
+    def score(self, corpus: Corpus) -> Scores:
+        """Score them on the labelled corpus that they were aligned to."""
+        if self.probabilities is None:
+            return score_decisions(corpus, self.decided, self.answered)
+        return score(corpus, self.probabilities)
+
+
+def read_predictions(path: Path, corpus: Corpus) -> Predictions:
+    """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
+
+    A tab in the first line makes it a scorer TSV.
+
+    Raises
+    ------
+    DataError
+        For what the readers refuse, for a submission whose ids are not those of the corpus, and for a file
+        that shares no id with it.
+    DataNotFoundError
+        If there is no such file.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise DataNotFoundError(f"there is no file {path}")
+    return _scorer_rows(path, corpus) if b"\t" in _first_line(path) else _submission_rows(path, corpus)
+
+
+def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
+    """Score a submission CSV or scorer TSV on a labelled corpus; gives the scores and notes.
+
+    Raises as :func:`read_predictions` does, and DataError for a corpus without labels.
+    """
+    predictions = read_predictions(path, corpus)
+    return predictions.score(corpus), predictions.notes
+
+
+def _submission_rows(path: Path, corpus: Corpus) -> Predictions:
+    ids, probabilities = read_submission(path)
+    place = {found: row for row, found in enumerate(ids)}
+    missing = [wanted for wanted in corpus.ids if wanted not in place]
+    if len(missing) == len(corpus):
+        raise _other_data(path, ids, corpus)
+    if missing:
+        raise DataError(
+            f"{some_ids(missing)} of {corpus.name} not in the file",
+            place=Place(path),
+            expected=f"a row for each of the {len(corpus)} ids, since logloss is a mean over all of them",
+            remedy="Add the rows, or score a corpus without them",
+        )
+    unknown = _not_in(ids, corpus)
+    if unknown:
+        raise DataError(
+            f"{some_ids(unknown)} not in {corpus.name}",
+            place=Place(path),
+            expected=f"the {len(corpus)} ids of {corpus.name} and no others",
+            remedy="Remove the rows, or score against the data that the file is for",
+        )
+    rows = normalise(probabilities[[place[wanted] for wanted in corpus.ids]])
+    return Predictions(rows, decisions(rows), np.ones((len(corpus), 2), dtype=bool))
+
+
+def _scorer_rows(path: Path, corpus: Corpus) -> Predictions:
+    ids, given = read_scorer_tsv(path)
+    place: dict[str, int] = {}
+    for row, found in enumerate(ids):
+        place.setdefault(found, row)
+    rows = np.array([place.get(wanted, -1) for wanted in corpus.ids], dtype=np.int64)
+    if (rows < 0).all():
+        raise _other_data(path, ids, corpus)
+    found_rows = np.where((rows >= 0)[:, None], given[rows], MISSING)
+    answered = found_rows != MISSING
+    notes = []
+    if len(place) < len(ids):
+        seen: set[str] = set()
+        repeated = [i for i in ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
+        notes.append(f"{some_ids(repeated)} again in the file: the first row of each counts")
+    absent = [wanted for wanted, row in zip(corpus.ids, rows, strict=True) if row < 0]
+    if absent:
+        notes.append(
+            f"{some_ids(absent)} of {corpus.name} not in the file: "
+            "each counts as two false negatives, even where gold is FALSE"
+        )
+    silent = int((~answered[rows >= 0]).sum())
+    if silent:
+        notes.append(
+            f"{silent} decisions are empty in the file: each counts as a false negative, "
+            "even where gold is FALSE"
+        )
+    unknown = _not_in(place, corpus)
+    if unknown:
+        notes.append(f"{some_ids(unknown)} not in {corpus.name}: ignored")
+    return Predictions(None, found_rows == 1, answered, tuple(notes))
+
+
+def some_ids(ids: Sequence[str]) -> str:
+    """Count ids and show the first of them: ``1,998 ids (a, b, c, ...) are``."""
+    shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
+    return f"{len(ids):,} ids ({shown}) are" if len(ids) > 1 else f"1 id ({shown}) is"
+
+
+def _first_line(path: Path) -> bytes:
+    return read_bytes(path).split(b"\n", 1)[0]
+
+
+def _not_in(ids: Iterable[str], corpus: Corpus) -> list[str]:
+    known: Collection[str] = set(corpus.ids)
+    return [found for found in ids if found not in known]
+
+
+def _other_data(path: Path, ids: Sequence[str], corpus: Corpus) -> DataError:
+    return DataError(
+        f"shares no id with {corpus.name}: it begins with {ids[0]!r}",
+        place=Place(path),
+        expected=f"ids such as {corpus.ids[0]!r}" if len(corpus) else "a corpus with rows",
+        remedy="Score it against the data that it is for",
+    )

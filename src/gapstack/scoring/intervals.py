@@ -1,0 +1,263 @@
+"""How sure a score and a difference are: bootstrap clustered by page, and a paired permutation test.
+
+Rows of one page are not independent, so whole pages are resampled (the clustered or pairs-cluster
+bootstrap; Cameron, Gelbach and Miller 2008, section 3.1). Every score here follows from sums over rows:
+logloss and accuracy are means, F1 and bias are ratios of counts, the calibration error sums absolute gaps.
+So one matrix product, (replicates x pages) by (pages x sums), gives every score of every member on the
+same replicates, which is what makes the differences between members paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gapstack.corpus import Corpus, Gender
+from gapstack.errors import DataError, MismatchError
+from gapstack.scoring import metrics
+from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
+from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
+from gapstack.scoring.scores import gold_decisions
+
+REPLICATES = 10_000
+
+# Columns of a member's contributions: what each row adds to the sums that every score follows from.
+_LOSS, _BRIER, _HIT = 0, 1, 2
+_COUNTS = {"masculine": slice(3, 6), "feminine": slice(6, 9), "overall": slice(9, 12)}  # tp, fp, fn
+_GAPS = slice(12, 12 + ECE_BINS)
+_COLUMNS = 12 + ECE_BINS
+
+_BLOCK = 500  # replicates at a time: 500 x 2,000 pages of weights are 8 MB, which stays near the cache
+
+
+class Interval(NamedTuple):
+    """A score or difference with its percentile interval; NaN where it has no value."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Difference(NamedTuple):
+    """First member's score minus the second's, its interval, and the two-sided p-value of no difference."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
+    """What each row adds to the sums behind every score, (n, columns), for (n, 3) probabilities.
+
+    Raises
+    ------
+    DataError
+        As :func:`gapstack.scoring.score` does.
+    """
+    labels = corpus.labels
+    made = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
+    made[:, _LOSS] = metrics.example_losses(labels, probabilities)
+    made[:, _BRIER] = metrics.example_briers(labels, probabilities)
+    made[:, _GAPS] = metrics.calibration_gaps(labels, probabilities)
+    return made
+
+
+def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools | None = None) -> Floats:
+    """As :func:`contributions`, for (n, 2) decisions: what needs probabilities is NaN.
+
+    Raises
+    ------
+    DataError
+        As :func:`gapstack.scoring.score_decisions` does.
+    """
+    rows = outcomes(gold_decisions(corpus), decided, answered)[:, :3].astype(np.float64)
+    made = np.full((len(corpus), _COLUMNS), np.nan)
+    made[:, _HIT] = rows[:, 1:].sum(axis=1) == 0
+    made[:, _COUNTS["overall"]] = rows
+    for gender in (Gender.MASCULINE, Gender.FEMININE):
+        made[:, _COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Scores of all members on the same resampled pages.
+
+    ``points`` holds the plain scores, (members,) by metric; ``samples`` the replicates, (replicates,
+    members) by metric; metrics are the keys of :data:`gapstack.scoring.METRICS`. Values that do not exist
+    are NaN.
+    """
+
+    members: tuple[str, ...]
+    points: dict[str, Floats]
+    samples: dict[str, Floats]
+
+    def interval(self, member: str, metric: str, level: float = 0.95) -> Interval:
+        """Percentile interval of one score; replicates where the score has no value are left out.
+
+        The calibration error is biased upwards by noise, and resampling adds noise: its interval may lie
+        above its value, so use it to compare and not to test for 0.
+        """
+        column = self._column(member)
+        return Interval(
+            float(self.points[metric][column]), *_percentiles(self.samples[metric][:, column], level)
+        )
+
+    def difference(self, first: str, second: str, metric: str, level: float = 0.95) -> Difference:
+        """Paired difference of two members' scores, first minus second.
+
+        The p-value is twice the smaller share of replicates on either side of 0, the observed one counted
+        in (Davison and Hinkley 1997, section 4.2), so it is never 0.
+        """
+        one, two = self._column(first), self._column(second)
+        values = self.samples[metric][:, one] - self.samples[metric][:, two]
+        value = float(self.points[metric][one] - self.points[metric][two])
+        low, high = _percentiles(values, level)
+        values = values[~np.isnan(values)]
+        if not len(values):
+            return Difference(value, low, high, np.nan)
+        side = min(int((values <= 0).sum()), int((values >= 0).sum()))
+        return Difference(value, low, high, min(1.0, 2 * (side + 1) / (len(values) + 1)))
+
+    def _column(self, member: str) -> int:
+        try:
+            return self.members.index(member)
+        except ValueError:
+            raise MismatchError(f"no member {member!r} here; there are: {', '.join(self.members)}") from None
+
+
+def bootstrap(
+    groups: NDArray[np.str_], members: Mapping[str, Floats], *, replicates: int = REPLICATES, seed: int = 0
+) -> Bootstrap:
+    """Resample pages with replacement and score every member on every replicate.
+
+    Parameters
+    ----------
+    groups : (n,) array
+        What is resampled as a whole: ``corpus.groups``.
+    members : mapping of name to (n, columns) array
+        From :func:`contributions` or :func:`contributions_of_decisions`, rows in the order of ``groups``.
+    replicates : int
+        How often.
+    seed : int
+        Of the resampling alone; the same seed and groups give the same replicates to whatever members.
+
+    Raises
+    ------
+    DataError
+        If there are no rows or no members.
+    MismatchError
+        If a member has another number of rows.
+    """
+    pages, sizes, sums = _by_group(groups, members)
+    # (pages, 1 + members * columns): a replicate's number of rows varies with the pages it drew
+    table = np.column_stack([sizes, sums.reshape(pages, -1)])
+    blocks = [weights @ table for weights in _resamples(pages, replicates, seed)]
+    totals = np.concatenate(blocks)
+    shape = (len(members), _COLUMNS)
+    return Bootstrap(
+        members=tuple(members),
+        points={
+            name: row[0] for name, row in _scores(sizes.sum(keepdims=True), sums.sum(axis=0)[None]).items()
+        },
+        samples=_scores(totals[:, 0], totals[:, 1:].reshape(replicates, *shape)),
+    )
+
+
+def permutation_test(
+    groups: NDArray[np.str_],
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Floats:
+    """Two-sided p-values of equal per-example values, by flipping the sign of whole pages' differences.
+
+    Under the hypothesis that the two members may change names on any page, the sign of each page's summed
+    difference is a fair coin (Good 2005, section 3.2; Fisher's paired test, clustered).
+
+    Parameters
+    ----------
+    groups : (n,) array
+        What is flipped as a whole: ``corpus.groups``.
+    first, second : (n,) or (pairs, n) arrays
+        Per-example values of the two members (``example_losses``, say).
+    replicates, seed : int
+        Number of random sign patterns, and their seed.
+
+    Returns
+    -------
+    () or (pairs,) float64 array: share of patterns with a sum at least as far from 0 as the observed one,
+    that one counted in.
+    """
+    differences = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    if differences.shape[-1] != len(groups):
+        raise MismatchError(f"{differences.shape[-1]} values for {len(groups)} rows")
+    pairs = np.atleast_2d(differences)
+    _, place = np.unique(groups, return_inverse=True)
+    pages = int(place.max()) + 1
+    sums = np.stack([np.bincount(place, weights=row, minlength=pages) for row in pairs], axis=1)
+    observed = np.abs(sums.sum(axis=0))
+    # equal sums added in another order differ in their last bits; those are ties, and count
+    slack = 1e-12 * np.abs(sums).sum(axis=0)
+    generator = np.random.default_rng(seed)
+    beyond = np.ones(len(pairs))
+    for start in range(0, replicates, _BLOCK):
+        size = min(_BLOCK, replicates - start)
+        signs = generator.integers(0, 2, (size, pages), dtype=np.int8) * 2.0 - 1.0
+        beyond += (np.abs(signs @ sums) >= observed - slack).sum(axis=0)
+    return (beyond / (replicates + 1)).reshape(differences.shape[:-1])
+
+
+def _by_group(groups: NDArray[np.str_], members: Mapping[str, Floats]) -> tuple[int, Floats, Floats]:
+    """Number of pages, rows of each page, and contributions summed by page: (pages, members, columns)."""
+    if not members or not len(groups):
+        raise DataError("there is nothing to resample", expected="at least one member and one row")
+    for name, rows in members.items():
+        if rows.shape != (len(groups), _COLUMNS):
+            raise MismatchError(
+                f"contributions of {name!r} have shape {rows.shape}, expected {(len(groups), _COLUMNS)}"
+            )
+    _, place = np.unique(groups, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    stacked = np.stack(list(members.values()), axis=1)[order]
+    return len(starts), np.bincount(place).astype(np.float64), np.add.reduceat(stacked, starts, axis=0)
+
+
+def _resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
+    """Blocks of (replicates, pages): how often each page was drawn when as many as there are were drawn."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, replicates, _BLOCK):
+        size = min(_BLOCK, replicates - start)
+        drawn = generator.integers(0, pages, (size, pages))
+        drawn += np.arange(size)[:, None] * pages
+        yield np.bincount(drawn.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
+
+
+def _scores(rows: Floats, sums: Floats) -> dict[str, Floats]:
+    """Scores by metric, (replicates, members), of (replicates,) row counts and (replicates, members, columns)."""
+    n = rows[:, None]
+    f1 = {name: f1_percent(*np.moveaxis(sums[..., columns], -1, 0)) for name, columns in _COUNTS.items()}
+    return {
+        "logloss": sums[..., _LOSS] / n,
+        **{f"f1_{name}": values for name, values in f1.items()},
+        "bias": f1_ratio(f1["feminine"], f1["masculine"]),
+        "accuracy": sums[..., _HIT] / n,
+        "brier": sums[..., _BRIER] / n,
+        "ece": np.abs(sums[..., _GAPS]).sum(axis=-1) / n,
+    }
+
+
+def _percentiles(values: Floats, level: float) -> tuple[float, float]:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
