@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.report import gap_record, gap_report, scores_table
+from gapstack.report.tables import scorecard
 from gapstack.scoring import degenerate_scores, score, score_decisions
 
 
@@ -44,23 +46,32 @@ def test_degenerate_rows_end_their_section_and_never_win(corpus) -> None:
     assert "**" not in both
 
 
-def test_official_lines_are_printed_to_the_letter(corpus) -> None:
+def test_official_scorecard_is_printed_to_the_letter(corpus) -> None:
     decided = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], dtype=bool)
-    lines = gap_report("sys", score_decisions(corpus, decided)).split("\n")
-    assert lines[0] == "four: 4 rows, official labels"
-    assert [" ".join(line.split()) for line in lines[2:6]] == [
-        "Overall recall: 66.7 precision: 50.0 f1: 57.1 tp: 2 fp: 2 fn: 1 tn: 3",
-        "Masculine recall: 100.0 precision: 50.0 f1: 66.7 tp: 1 fp: 1 fn: 0 tn: 2",
-        "Feminine recall: 50.0 precision: 50.0 f1: 50.0 tp: 1 fp: 1 fn: 1 tn: 1",
-        "Bias (F/M) 0.75",
-    ]
-    assert lines[6].startswith("Warning: 1 of 4 rows are TRUE for both names")
+    scores = score_decisions(corpus, decided)
+    assert scorecard(scores.gap) == (
+        "Overall recall: 66.7 precision: 50.0 f1: 57.1\n\t\ttp 2\tfp 2\n\t\tfn 1\ttn 3\n"
+        "Masculine recall: 100.0 precision: 50.0 f1: 66.7\n\t\ttp 1\tfp 1\n\t\tfn 0\ttn 2\n"
+        "Feminine recall: 50.0 precision: 50.0 f1: 50.0\n\t\ttp 1\tfp 1\n\t\tfn 1\ttn 1\n"
+        "Bias (F/M): 0.75\n"
+    )
+    report = gap_report("sys", scores)
+    assert report.startswith(
+        "four: 4 rows, official labels\n\n" + scorecard(scores.gap) + "\nWarning: 1 of 4 rows"
+    )
 
 
 def test_bias_without_value_is_a_dash(corpus) -> None:
     report = gap_report("sys", score_decisions(corpus, np.zeros((4, 2), dtype=bool)))
-    assert "Bias (F/M) -\n" in report
+    assert "Bias (F/M): -\n" in report
     assert "Warning" not in report
+
+
+def test_neutral_pronouns_have_lines_of_their_own(corpus) -> None:
+    they = corpus.map(lambda example: replace(example, text="they Ann Bob", pronoun=Span(0, 4)))
+    card = scorecard(score(they, np.ones((4, 3))).gap)
+    assert "\nNeutral recall: 66.7 precision: 50.0 f1: 57.1\n" in card
+    assert "\nFeminine recall: 0.0 precision: 0.0 f1: 0.0\n" in card
 
 
 def test_everything_fits_in_100_columns(corpus) -> None:

@@ -7,30 +7,32 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.readers import read_gap
+from gapstack.corpus.sources import find, gap_split
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.scoring import degenerate_scores, read_predictions, score_file
 
-DATA = Path(__file__).resolve().parents[2] / "../shared/data"
-SUBMISSIONS = DATA / "submissions"
-GOLDEN = SUBMISSIONS / "scores_official_labels.csv"
 FOLDERS = {"test": "gap_test", "development": "gap_dev"}
+SUBMISSIONS, RESOLVERS = find("submissions"), find("resolvers")
 
-needs_data = pytest.mark.skipif(not GOLDEN.exists(), reason="the real submissions are not at ../shared/data")
+needs_submissions = pytest.mark.skipif(SUBMISSIONS is None, reason="no real submissions in the data folder")
+needs_resolvers = pytest.mark.skipif(RESOLVERS is None, reason="no resolver output in the data folder")
+needs_gap = pytest.mark.skipif(find("gap-test") is None, reason="no GAP in the data folder")
 
 
 def golden() -> list[dict[str, str]]:
-    if not GOLDEN.exists():
-        return []
-    with GOLDEN.open(encoding="utf-8", newline="") as stream:
+    """Rows of the golden file; without one, a single row that the mark skips with its reason."""
+    if SUBMISSIONS is None:
+        return [{"split": "none", "file": "none"}]
+    with (SUBMISSIONS / "scores_official_labels.csv").open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 @pytest.fixture(scope="module")
 def gold() -> dict[str, Corpus]:
-    return {split: read_gap(DATA / f"gap/gap-{split}.tsv") for split in FOLDERS}
+    return {split: gap_split(split) for split in FOLDERS}
 
 
+@needs_submissions
 @pytest.mark.parametrize("row", golden(), ids=lambda row: f"{row['split']}-{row['file']}")
 def test_real_submission_scores_as_the_golden_file_says(gold, row) -> None:
     scores, notes = score_file(SUBMISSIONS / FOLDERS[row["split"]] / row["file"], gold[row["split"]])
@@ -40,7 +42,7 @@ def test_real_submission_scores_as_the_golden_file_says(gold, row) -> None:
         assert scores.value(name) == pytest.approx(float(row[name]), abs=1e-4), name
 
 
-@needs_data
+@needs_submissions
 def test_golden_file_names_every_submission_but_the_one_with_rows_missing(gold) -> None:
     named = {(row["split"], row["file"]) for row in golden()}
     real = {(s, path.name) for s, folder in FOLDERS.items() for path in (SUBMISSIONS / folder).glob("*.csv")}
@@ -50,7 +52,7 @@ def test_golden_file_names_every_submission_but_the_one_with_rows_missing(gold) 
         score_file(SUBMISSIONS / "gap_dev/pham_lgbm.csv", gold["development"])
 
 
-@needs_data
+@needs_gap
 @pytest.mark.parametrize(
     ("split", "f1"),
     [("development", {"always A": 46.0, "always B": 48.7, "both TRUE": 62.0}), ("test", {"both TRUE": 61.4})],
@@ -60,10 +62,10 @@ def test_degenerate_answers_earn_on_gap_what_is_known(gold, split, f1) -> None:
     assert {name: round(rows[name].f1_overall, 1) for name in f1} == f1
 
 
-@needs_data
+@needs_resolvers
 @pytest.mark.parametrize(("split", "f1"), [("development", 55.1), ("test", 54.2)])
 def test_real_resolver_scores_on_its_covered_rows_as_known(gold, split, f1) -> None:
-    stem = DATA / f"resolvers/neuralcoref_hf_{split}"
+    stem = RESOLVERS / f"neuralcoref_hf_{split}"
     missing = set(stem.with_suffix(".missing.txt").read_text(encoding="utf-8").split())
     corpus = gold[split]
     covered = corpus.take(row for row, example in enumerate(corpus) if example.id not in missing)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gapstack.report.render import Cell, Column, Section, Table, printable
-from gapstack.scoring import METRICS, Scores
+from gapstack.scoring import METRICS, Counts, GapScores, Scores
 
 SCORE_COLUMNS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy")
 
@@ -54,35 +54,45 @@ def scores_table(
     return Table(list(columns.values()), made, title=title, caption=caption, name_title=name_title)
 
 
+def scorecard(gap: GapScores) -> str:
+    """What the official scorer prints, to the letter, so that scripts which read it go on working.
+
+    Recall, precision and F1 with one decimal, counts, and the bias with two decimals or "-". Neutral pronouns,
+    which the official scorer refuses, add lines only where there are some.
+    """
+    by_gender = {"Overall": gap.overall, "Masculine": gap.masculine, "Feminine": gap.feminine}
+    if gap.neutral != Counts(0, 0, 0, 0):
+        by_gender["Neutral"] = gap.neutral
+    lines = []
+    for gender, counts in by_gender.items():
+        lines.append(
+            f"{gender} recall: {counts.recall:.1f} precision: {counts.precision:.1f} f1: {counts.f1:.1f}"
+        )
+        lines.append(f"\t\ttp {counts.tp}\tfp {counts.fp}")
+        lines.append(f"\t\tfn {counts.fn}\ttn {counts.tn}")
+    lines.append(f"Bias (F/M): {'-' if gap.bias is None else f'{gap.bias:.2f}'}")
+    return "\n".join(lines) + "\n"
+
+
 def gap_report(
     name: str,
     scores: Scores,
     degenerate: Mapping[str, Scores] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """What ``gap score`` prints: the official scorer's lines and notes, then the same beside degenerate answers.
-
-    As the official scorer: recall, precision and F1 with one decimal, counts, bias with two decimals or "-".
-    """
-    gap = scores.gap
-    by_gender = {"Overall": gap.overall, "Masculine": gap.masculine, "Feminine": gap.feminine}
-    if gap.neutral.tp + gap.neutral.fp + gap.neutral.fn + gap.neutral.tn:
-        by_gender["Neutral"] = gap.neutral
-    lines = [
-        f"{gender:<10} recall: {counts.recall:5.1f}  precision: {counts.precision:5.1f}  f1: {counts.f1:5.1f}"
-        f"   tp: {counts.tp:<5d} fp: {counts.fp:<5d} fn: {counts.fn:<5d} tn: {counts.tn:<5d}".rstrip()
-        for gender, counts in by_gender.items()
-    ]
-    lines.append(f"Bias (F/M) {'-' if scores.bias is None else f'{scores.bias:.2f}'}")
+    """What ``gap score`` prints: the official scorecard, notes, then all scores beside degenerate answers."""
+    remarks = [f"Note: {note}." for note in notes]
     if scores.double_true:
-        lines.append(
+        remarks.append(
             f"Warning: {scores.double_true} of {scores.n} rows are TRUE for both names, "
             "which is never right in GAP and raises F1."
         )
-    lines.extend(f"Note: {printable(note)}." for note in notes)
+    heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels"
     table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="answers")
-    heading = f"{scores.data}: {scores.n} rows, {scores.label_set} labels"
-    return "\n".join([heading, "", *lines, "", table.text()])
+    blocks = [heading + "\n", scorecard(scores.gap), table.text()]
+    if remarks:
+        blocks.insert(2, "".join(f"{printable(remark)}\n" for remark in remarks))
+    return "\n".join(blocks)
 
 
 def gap_record(
