@@ -22,6 +22,7 @@ from gapstack.corpus.datasets import DATASETS, GAP_HOME, Dataset
 from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
+from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, read_bytes
 from gapstack.progress import console
@@ -132,7 +133,13 @@ def require(name: str, data: Path | None = None) -> Path:
     )
 
 
-def load_gap(data: Path | None = None, *, label_set: str = "official", fetch_missing: bool = True) -> GapData:
+def load_gap(
+    data: Path | None = None,
+    *,
+    label_set: str = "official",
+    fetch_missing: bool = True,
+    quarantine: Quarantine | None = None,
+) -> GapData:
     """Load the three GAP splits from the first place that has them, and say on stderr which one that was.
 
     All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only
@@ -161,8 +168,8 @@ def load_gap(data: Path | None = None, *, label_set: str = "official", fetch_mis
             raise MismatchError(
                 f"GAP is not to be had, and the sample has no {label_set} labels. Use official"
             )
-        return _load_sample(reason)
-    splits = {split: gap_split(split, data, label_set=label_set) for split in SPLITS}
+        return load_sample(f"GAP was not found ({reason})")
+    splits = {split: gap_split(split, data, label_set=label_set, quarantine=quarantine) for split in SPLITS}
     folder = require("gap-test", data).parent
     changed = [s for s in SPLITS if not _intact(require(f"gap-{s}", data), DATASETS[f"gap-{s}"])]
     _say(f"Data: GAP from {folder} ({origin}), {label_set} labels")
@@ -171,7 +178,24 @@ def load_gap(data: Path | None = None, *, label_set: str = "official", fetch_mis
     return GapData(splits, f"GAP from {folder} ({origin})", is_sample=False)
 
 
-def gap_split(split: str, data: Path | None = None, *, label_set: str = "official") -> Corpus:
+def load_sample(reason: str) -> GapData:
+    """Load the embedded sample in GAP's place, and say on stderr, with the reason, that it is no GAP."""
+    splits = sample()
+    rows = sum(map(len, splits.values()))
+    _warn(
+        f"{reason}. Using the embedded sample of {rows} invented snippets: good for trying things out, and its "
+        "scores say nothing about GAP."
+    )
+    return GapData(splits, f"the embedded sample ({rows} invented snippets)", is_sample=True)
+
+
+def gap_split(
+    split: str,
+    data: Path | None = None,
+    *,
+    label_set: str = "official",
+    quarantine: Quarantine | None = None,
+) -> Corpus:
     """Load one GAP split, named ``gap-<split>``, from where the search finds it; nothing is downloaded.
 
     Raises
@@ -183,7 +207,7 @@ def gap_split(split: str, data: Path | None = None, *, label_set: str = "officia
     """
     if split not in SPLITS:
         raise DataError(f"unknown split {split!r}", expected=f"one of {', '.join(SPLITS)}")
-    return relabel(read_gap(require(f"gap-{split}", data)), label_set, data)
+    return relabel(read_gap(require(f"gap-{split}", data), quarantine=quarantine), label_set, data)
 
 
 def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
@@ -307,16 +331,6 @@ def _origin_of_splits(data: Path | None) -> str | None:
 
 def _intact(path: Path, dataset: Dataset) -> bool:
     return hashlib.sha256(read_bytes(path)).hexdigest() == dataset.sha256  # of the table, packed or not
-
-
-def _load_sample(reason: str) -> GapData:
-    splits = sample()
-    rows = sum(map(len, splits.values()))
-    _warn(
-        f"GAP was not found ({reason}). Using the embedded sample of {rows} invented snippets: good for trying "
-        "things out, and its scores say nothing about GAP."
-    )
-    return GapData(splits, f"the embedded sample ({rows} invented snippets)", is_sample=True)
 
 
 def _warn(message: str) -> None:

@@ -112,7 +112,7 @@ class RunFolder:
             if differing:
                 changes = "; ".join(f"{key}: {before.get(key)} there, {now[key]} now" for key in differing)
                 raise MismatchError(
-                    f"{self.root} holds a run with another {' and '.join(differing)} ({changes}). "
+                    f"{self.root} holds a run on other {' and '.join(differing)} ({changes}). "
                     "Give the recipe another name, or throw the old run away with --fresh"
                 )
         write_json(self.manifest_path, manifest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
@@ -67,8 +67,13 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse what could not run, before anything is computed."""
-        if not self.name or Path(self.name).name != self.name or self.name.startswith("."):
-            raise RecipeError(f"recipe name {self.name!r} cannot name a folder")
+        for name in (self.name, *(part.label for part in self.members)):
+            if not name or Path(name).name != name or name.startswith("."):
+                raise RecipeError(f"recipe {self.name}: {name!r} cannot name a folder")
+            if name == "stack":
+                raise RecipeError(
+                    f"recipe {self.name}: 'stack' is what the stack is called; choose another label"
+                )
         if not self.members:
             raise RecipeError(f"recipe {self.name} has no members")
         if self.folds < 3:
@@ -104,7 +109,7 @@ class Recipe:
                 raise RecipeError(f"{where}: {key} must be {kind.__name__}, found {table[key]!r}")
         for key in ("train", "test"):
             value = table.get(key, [])
-            if not isinstance(value, list) or not all(isinstance(split, str) for split in value):
+            if not isinstance(value, list | tuple) or not all(isinstance(split, str) for split in value):
                 raise RecipeError(f"{where}: {key} must be a list of split names, found {value!r}")
         parts: dict[str, Any] = {
             key: tuple(
@@ -153,14 +158,15 @@ class Recipe:
             else part
             for part in self.members
         )
-        return Recipe(**{**self._fields(), "members": members})
+        return replace(self, members=members)
+
+    def revised(self, **changes: Any) -> Recipe:
+        """Change the fields whose new value is not None; the result is validated as any recipe."""
+        return replace(self, **{key: value for key, value in changes.items() if value is not None})
 
     def as_dict(self) -> dict[str, Any]:
         """Give all fields as JSON-able values."""
         return asdict(self)
-
-    def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def _folder() -> Any:

@@ -1,0 +1,251 @@
+"""The command line, ``gap``: commands that call the rooms and print what they give back."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.readers import read_gap, write_submission
+from gapstack.corpus.tables import Quarantine
+from gapstack.errors import GapstackError
+from gapstack.progress import console as stderr
+
+app = typer.Typer(
+    help="Gendered ambiguous pronouns: cross-validate members, stack them, score, predict.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+stdout = Console(highlight=False, soft_wrap=True)
+
+
+class OnError(StrEnum):
+    """What to do with a bad input row."""
+
+    STOP = "stop"
+    QUARANTINE = "quarantine"
+
+
+DataOption = Annotated[
+    str | None,
+    typer.Option(
+        "--data", help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."
+    ),
+]
+LabelsOption = Annotated[
+    str | None, typer.Option("--labels", help="Label set: official, liu, kaggle, attree, majority.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+OnErrorOption = Annotated[
+    OnError, typer.Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
+]
+
+
+def _say(line: str) -> None:
+    stderr.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _quarantine(on_error: OnError) -> Quarantine | None:
+    return Quarantine() if on_error is OnError.QUARANTINE else None
+
+
+def _tell(quarantine: Quarantine | None) -> None:
+    """Say how many rows were set aside, and where."""
+    if quarantine is not None and quarantine.count:
+        files = ", ".join(map(str, quarantine.paths))
+        _say(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
+
+
+def _gold(path: Path, labels: str | None, data: str | None) -> Corpus:
+    """A labelled corpus from a file, under the label set asked for."""
+    from gapstack.corpus.sources import relabel
+
+    return relabel(read_gap(path), labels or "official", Path(data) if data else None)
+
+
+@app.command("run")
+def run_command(
+    recipe: Annotated[
+        str, typer.Argument(help="A recipe's name (see `gap recipes`) or a .toml file.")
+    ] = "quickstart",
+    data: DataOption = None,
+    labels: LabelsOption = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Encoder: local folder or hub name. Default: MiniLM.")
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(help="spaCy pipeline: name or folder. Default: en_gapstack.")
+    ] = None,
+    folds: Annotated[int | None, typer.Option(help="Number of folds instead of the recipe's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run instead of the recipe's.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run of this name.")] = False,
+    on_error: OnErrorOption = OnError.STOP,
+    as_json: JsonOption = False,
+) -> None:
+    """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
+    from gapstack.report.comparison import comparison
+    from gapstack.runs import Recipe, run
+    from gapstack.runs.data import corpora
+
+    started = time.perf_counter()
+    plan = Recipe.load(recipe).revised(labels=labels, folds=folds, seed=seed, name=name)
+    for setting, value in {"encoder": encoder, "parser": parser}.items():
+        if value is not None:
+            plan = plan.override(setting, value)
+    quarantine = _quarantine(on_error)
+    train, test = corpora(plan, data, quarantine)
+    _tell(quarantine)
+    finished = run(plan, train, test, fresh=fresh, say=_say)
+    table = comparison(finished)
+    if as_json:
+        print(json.dumps(table.json(), indent=2))
+        return
+    table.print(stdout)
+    done = f"{finished.reused} of {len(plan.members) * plan.folds} folds were already done"
+    print(f"\nsubmission: {finished.submission}\nrun folder: {finished.folder.root} ({done})")
+    print(f"total: {time.perf_counter() - started:.0f} s")
+
+
+@app.command("recipes")
+def recipes_command() -> None:
+    """List the recipes that come with the package."""
+    from gapstack.runs import Recipe, available
+
+    for recipe in map(Recipe.load, available()):
+        members = ", ".join(part.label for part in recipe.members)
+        print(f"{recipe.name:14} {recipe.title}\n{'':14} {members}")
+
+
+@app.command("members")
+def members_command(as_json: JsonOption = False) -> None:
+    """List the members: what each is called, its paper and what it needs."""
+    from gapstack.members import MEMBERS
+
+    if as_json:
+        rows = {name: {"paper": entry.paper, "needs": entry.needs} for name, entry in MEMBERS.items()}
+        print(json.dumps(rows, indent=2))
+        return
+    for name, entry in MEMBERS.items():
+        print(f"{name:20} {entry.paper}\n{'':20} needs {entry.needs}")
+
+
+@app.command("predict")
+def predict_command(
+    run_name: Annotated[str, typer.Argument(metavar="RUN", help="A finished run: its name or its folder.")],
+    input_path: Annotated[
+        Path, typer.Option("--input", help="Rows to answer: GAP or Kaggle TSV (.gz, .xz too).")
+    ],
+    output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
+    on_error: OnErrorOption = OnError.STOP,
+) -> None:
+    """Answer unlabelled rows by a finished run; ids come out in the input's order."""
+    from gapstack.runs import RunFolder, home, predict
+
+    started = time.perf_counter()
+    folder = Path(run_name) if Path(run_name, "run.json").is_file() else home() / "models" / run_name
+    quarantine = _quarantine(on_error)
+    rows = read_gap(input_path, quarantine=quarantine)
+    _tell(quarantine)
+    write_submission(output_path, rows.ids, predict(RunFolder(folder), rows, say=_say))
+    print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
+
+
+@app.command("score")
+def score_command(
+    predictions: Annotated[Path, typer.Argument(help="Submission CSV or scorer TSV.")],
+    gold: Annotated[Path, typer.Option("--gold", help="GAP TSV with labels.")],
+    labels: LabelsOption = None,
+    data: DataOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a file as Kaggle and the official GAP scorer do, beside what no thought at all would score."""
+    from gapstack.report import gap_record, gap_report
+    from gapstack.scoring import degenerate_scores, score_file
+
+    corpus = _gold(gold, labels, data)
+    scores, notes = score_file(predictions, corpus)
+    degenerate = degenerate_scores(corpus)
+    if as_json:
+        print(json.dumps(gap_record(predictions.name, scores, degenerate, notes), indent=2))
+    else:
+        print(gap_report(predictions.name, scores, degenerate, notes), end="")
+
+
+@app.command("submit-check")
+def submit_check_command(
+    submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],
+    against: Annotated[Path, typer.Option("--against", help="The rows that it should answer.")],
+) -> None:
+    """Say whether Kaggle would take a submission; exit status 1 if not."""
+    from gapstack.scoring import submit_check
+
+    rows = read_gap(against)
+    problems = submit_check(submission, rows)
+    for problem in problems:
+        print(problem)
+    refused = any(problem.fatal for problem in problems)
+    print(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
+    raise typer.Exit(1 if refused else 0)
+
+
+@data_app.command("status")
+def data_status_command(
+    data: DataOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing; exit status 1 without GAP.")] = False,
+) -> None:
+    """Show where each data set is found, whether it is intact, its licence and its home."""
+    from gapstack.corpus.sources import SPLITS, status
+
+    lines = status(Path(data) if data else None)
+    if not quiet:
+        for line in lines:
+            dataset = line.dataset
+            state = "not found" + (" (gap data fetch)" if line.fetchable else "")
+            if line.found:
+                rows = "" if line.rows is None else f", {line.rows:,} rows"
+                intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
+                state = f"{line.found.path} ({line.found.origin}{rows}{intact})"
+            print(f"{dataset.name}: {state}\n    {dataset.licence}; {dataset.upstream}")
+    gap = {f"gap-{split}" for split in SPLITS}
+    raise typer.Exit(0 if all(line.found for line in lines if line.dataset.name in gap) or not quiet else 1)
+
+
+@data_app.command("fetch")
+def data_fetch_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Data sets to get; all that can be got by default.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Download even what is there.")] = False,
+) -> None:
+    """Download data sets into the cache and check them."""
+    from gapstack.corpus.sources import fetch
+
+    for path in fetch(names or None, again=again):
+        print(path)
+
+
+def main() -> None:
+    """Console script: run the command line, turning our errors into one line and an exit status."""
+    try:
+        app(standalone_mode=True)
+    except GapstackError as error:
+        print(f"gap: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("gap: interrupted; finished work is kept, the same command goes on from there", file=sys.stderr)
+        raise SystemExit(130) from None
+
+
+if __name__ == "__main__":
+    main()
