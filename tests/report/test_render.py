@@ -71,6 +71,14 @@ def test_long_names_give_way_to_numbers() -> None:
     assert "0.500" in on_terminal(table("x" * 300), width=60)
 
 
+def test_long_caption_is_wrapped_even_on_a_console_that_does_not_wrap() -> None:
+    made = Table(COLUMNS, [Section("", [])], caption="word " * 60)
+    console = Console(force_terminal=True, width=100, soft_wrap=True, color_system=None)
+    with console.capture() as capture:
+        made.print(console)
+    assert max(map(cell_len, capture.get().split("\n"))) <= 100
+
+
 def test_wide_letters_count_twice() -> None:
     rows = table("模型", "ab").text().split("\n")[4:6]
     assert cell_len(rows[0]) == cell_len(rows[1])

@@ -48,7 +48,9 @@ def test_golden_file_names_every_submission_but_the_one_with_rows_missing(gold) 
     real = {(s, path.name) for s, folder in FOLDERS.items() for path in (SUBMISSIONS / folder).glob("*.csv")}
     assert real - named == {("development", "pham_lgbm.csv")}
     assert len(named) == 50
-    with pytest.raises(DataError, match=r"2 ids \(development-210, development-1626\)"):
+    with pytest.raises(
+        DataError, match=r"2 ids of gap-development are not in the file \(development-210, development-1626\)"
+    ):
         score_file(SUBMISSIONS / "gap_dev/pham_lgbm.csv", gold["development"])
 
 
@@ -106,8 +108,8 @@ def test_submission_is_put_in_the_order_of_the_corpus(four, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (SUBMISSION.replace("row-1,", "row-9,"), r"1 id \(row-1\) is of made not in the file"),
-        (SUBMISSION + "row-9,1,1,1\n", r"1 id \(row-9\) is not in made"),
+        (SUBMISSION.replace("row-1,", "row-9,"), r"1 id of made is not in the file \(row-1\)"),
+        (SUBMISSION + "row-9,1,1,1\n", r"1 id is not in made \(row-9\)"),
         (SUBMISSION + "row-1,1,1,1\n", "'row-1' occurs again, first on line 3"),
         (SUBMISSION.replace("row", "line"), "shares no id with made: it begins with 'line-0'"),
         ("line-0\tTRUE\tFALSE\n", "shares no id with made"),
@@ -128,13 +130,21 @@ def test_scorer_rows_count_as_the_official_scorer_counts_them(four, tmp_path) ->
     assert (feminine.tp, feminine.fp, feminine.fn, feminine.tn) == (0, 0, 3, 1)
     assert scores.bias is None
     assert [note.split(":")[0] for note in notes] == [
-        "1 id (row-1) is again in the file",
-        "1 id (row-3) is of made not in the file",
-        "1 decisions are empty in the file",
-        "1 id (row-9) is not in made",
+        "1 id is again in the file (row-1)",
+        "1 id of made is not in the file (row-3)",
+        "empty decisions in the file",
+        "1 id is not in made (row-9)",
     ]
 
 
 def test_no_file_is_said_plainly(four, tmp_path) -> None:
     with pytest.raises(DataNotFoundError, match="there is no file"):
         score_file(tmp_path / "none.csv", four)
+
+
+def test_damaged_file_and_folder_are_refused_as_such(four, tmp_path) -> None:
+    (tmp_path / "broken.csv.xz").write_bytes(b"no xz at all")
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        score_file(tmp_path / "broken.csv.xz", four)
+    with pytest.raises(DataError, match="is a folder"):
+        score_file(tmp_path, four)

@@ -32,12 +32,12 @@ def rows(make_corpus):
         (
             GOOD.replace("row-2", "row-1"),
             True,
-            ["line 4, column ID: id 'row-1' occurs again", "(row-2) is of"],
+            ["line 4, column ID: id 'row-1' occurs again", "1 id of made is not in the file (row-2)"],
         ),
         (
             GOOD.replace("row-2", "row-9"),
             True,
-            ["(row-2) is of made not in the file", "(row-9) is not in made"],
+            ["not in the file (row-2)", "not in made (row-9)"],
         ),
         (GOOD.replace("0.6", "nan"), True, ["line 4, column NEITHER: 'nan' is not finite"]),
         (GOOD.replace("0.6", "-0.6"), True, ["line 4, column NEITHER: -0.6 is negative"]),

@@ -186,7 +186,7 @@ class Table:
         """Write to standard output: rich on a terminal, plain text to a file or pipe."""
         console = console or Console()
         if console.is_terminal:
-            console.print(self.rich(), width=min(console.width, WIDTH))
+            console.print(self.rich(), width=min(console.width, WIDTH), soft_wrap=False)
         else:
             console.file.write(self.text())
 

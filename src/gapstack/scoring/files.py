@@ -13,6 +13,9 @@ What is refused is a :class:`~gapstack.errors.DataError`; what the scorer lets p
 
 from __future__ import annotations
 
+import lzma
+import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +89,7 @@ def _submission_rows(path: Path, corpus: Corpus) -> Predictions:
         raise _other_data(path, ids, corpus)
     if missing:
         raise DataError(
-            f"{some_ids(missing)} of {corpus.name} not in the file",
+            some_ids(missing, "not in the file", of=corpus.name),
             place=Place(path),
             expected=f"a row for each of the {len(corpus)} ids, since logloss is a mean over all of them",
             remedy="Add the rows, or score a corpus without them",
@@ -94,7 +97,7 @@ def _submission_rows(path: Path, corpus: Corpus) -> Predictions:
     unknown = _not_in(ids, corpus)
     if unknown:
         raise DataError(
-            f"{some_ids(unknown)} not in {corpus.name}",
+            some_ids(unknown, f"not in {corpus.name}"),
             place=Place(path),
             expected=f"the {len(corpus)} ids of {corpus.name} and no others",
             remedy="Remove the rows, or score against the data that the file is for",
@@ -114,36 +117,40 @@ def _scorer_rows(path: Path, corpus: Corpus) -> Predictions:
     found_rows = np.where((rows >= 0)[:, None], given[rows], MISSING)
     answered = found_rows != MISSING
     notes = []
-    if len(place) < len(ids):
-        seen: set[str] = set()
-        repeated = [i for i in ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
-        notes.append(f"{some_ids(repeated)} again in the file: the first row of each counts")
+    repeated = [found for found, times in Counter(ids).items() if times > 1]
+    if repeated:
+        notes.append(f"{some_ids(repeated, 'again in the file')}: the first row of each counts")
     absent = [wanted for wanted, row in zip(corpus.ids, rows, strict=True) if row < 0]
     if absent:
         notes.append(
-            f"{some_ids(absent)} of {corpus.name} not in the file: "
+            f"{some_ids(absent, 'not in the file', of=corpus.name)}: "
             "each counts as two false negatives, even where gold is FALSE"
         )
     silent = int((~answered[rows >= 0]).sum())
     if silent:
         notes.append(
-            f"{silent} decisions are empty in the file: each counts as a false negative, "
+            f"empty decisions in the file: {silent:,}; each counts as a false negative, "
             "even where gold is FALSE"
         )
     unknown = _not_in(place, corpus)
     if unknown:
-        notes.append(f"{some_ids(unknown)} not in {corpus.name}: ignored")
+        notes.append(f"{some_ids(unknown, f'not in {corpus.name}')}: ignored")
     return Predictions(None, found_rows == 1, answered, tuple(notes))
 
 
-def some_ids(ids: Sequence[str]) -> str:
-    """Count ids and show the first of them: ``1,998 ids (a, b, c, ...) are``."""
+def some_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
+    """Say what is up with ids, how many and the first of them: ``2 ids of gap-test are missing (a, b)``."""
+    count = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
+    verb = "is" if len(ids) == 1 else "are"
     shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
-    return f"{len(ids):,} ids ({shown}) are" if len(ids) > 1 else f"1 id ({shown}) is"
+    return f"{count}{f' of {of}' if of else ''} {verb} {state} ({shown})"
 
 
 def _first_line(path: Path) -> bytes:
-    return read_bytes(path).split(b"\n", 1)[0]
+    try:
+        return read_bytes(path).split(b"\n", 1)[0]
+    except (OSError, EOFError, lzma.LZMAError, zlib.error):
+        return b""  # a folder or a damaged file: the reader says what is wrong with it
 
 
 def _not_in(ids: Iterable[str], corpus: Corpus) -> list[str]:

@@ -84,11 +84,11 @@ def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
     given = set(ids) | bad.ids
     missing = [wanted for wanted in corpus.ids if wanted not in given]
     if missing:
-        found.append(Problem(f"{some_ids(missing)} of {corpus.name} not in the file"))
+        found.append(Problem(some_ids(missing, "not in the file", of=corpus.name)))
     known = set(corpus.ids)
     unknown = [one for one in ids if one not in known]
     if unknown:
-        found.append(Problem(f"{some_ids(unknown)} not in {corpus.name}"))
+        found.append(Problem(some_ids(unknown, f"not in {corpus.name}")))
     return found + _notes(ids, probabilities, corpus, complete=not found)
 
 
