@@ -1,0 +1,152 @@
+"""The command line as a user meets it: whole commands on the embedded sample, in processes of their own where
+the exit status and the streams matter."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from gapstack.cli import app
+from gapstack.corpus.readers import read_submission, write_gap
+
+RECIPE = """
+name = "tiny"
+title = "Two that need nothing"
+folds = 3
+[[members]]
+name = "prior"
+[[members]]
+name = "random"
+[[stackers]]
+name = "logistic"
+"""
+
+
+def gap(*arguments: object) -> str:
+    """Run a command that must succeed and give what it printed."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def gap_fails(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command that must fail, in a process of its own."""
+    command = [sys.executable, "-m", "gapstack.cli", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return done
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch, sample_test):
+    """A home with a finished tiny run on the sample, the recipe and the held-out rows as files."""
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    (tmp_path / "tiny.toml").write_text(RECIPE)
+    write_gap(tmp_path / "rows.tsv", sample_test.unlabelled())
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    gap("run", tmp_path / "tiny.toml", "--data", "sample")
+    return tmp_path
+
+
+def test_run_prints_members_stack_and_degenerate_rows_for_both_parts(workplace):
+    printed = gap("run", workplace / "tiny.toml", "--data", "sample")
+    for expected in (
+        "prior",
+        "random",
+        "stack",
+        "both TRUE",
+        "out of fold",
+        "held out",
+        "6 of 6 folds were already",
+    ):
+        assert expected in printed
+
+
+def test_run_as_json_is_nothing_but_json(workplace):
+    sections = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))["sections"]
+    assert [row["name"] for row in sections[1]["rows"]][:3] == ["prior", "random", "stack"]
+
+
+def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
+    out = workplace / "out.csv"
+    gap("predict", "tiny", "--input", workplace / "rows.tsv", "--output", out)
+    assert read_submission(out).ids == sample_test.ids
+    assert "take it" in gap("submit-check", out, "--against", workplace / "rows.tsv")
+
+
+def test_score_agrees_with_the_run(workplace):
+    table = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))
+    stack = next(row for row in table["sections"][1]["rows"] if row["name"] == "stack")
+    scored = json.loads(
+        gap("score", workplace / "submissions" / "tiny.csv", "--gold", workplace / "gold.tsv", "--json")
+    )
+    assert scored["logloss"] == pytest.approx(stack["logloss"])
+    assert scored["f1_overall"] == pytest.approx(stack["f1_overall"])
+    assert "always A" in gap(
+        "score", workplace / "submissions" / "tiny.csv", "--gold", workplace / "gold.tsv"
+    )
+
+
+def test_members_and_recipes_are_listed():
+    assert "Webster et al. 2018" in gap("members")
+    assert json.loads(gap("members", "--json"))["prior"]["needs"] == "nothing"
+    assert "quickstart" in gap("recipes")
+
+
+def test_data_status_names_licence_and_home():
+    printed = gap("data", "status")
+    assert "gap-test" in printed
+    assert "Apache-2.0" in printed
+
+
+class TestErrors:
+    def test_a_bad_row_is_one_line_with_file_line_and_column(self, workplace):
+        rows = (workplace / "rows.tsv").read_text().splitlines()
+        cells = rows[3].split("\t")
+        cells[3] = "99999"
+        (workplace / "bad.tsv").write_text("\n".join([*rows[:3], "\t".join(cells), *rows[4:]]) + "\n")
+        done = gap_fails(
+            "predict", "tiny", "--input", workplace / "bad.tsv", "--output", workplace / "no.csv"
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("gap: ")
+        assert "bad.tsv, line 4, column Pronoun-offset" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (workplace / "no.csv").exists()
+
+    def test_quarantine_answers_the_good_rows_and_says_how_many_it_set_aside(self, workplace, monkeypatch):
+        monkeypatch.chdir(workplace)
+        rows = (workplace / "rows.tsv").read_text().splitlines()
+        rows[3] = rows[3].replace("\t", " ", 1)
+        (workplace / "bad.tsv").write_text("\n".join(rows) + "\n")
+        out = workplace / "some.csv"
+        command = ["predict", "tiny", "--input", "bad.tsv", "--output", str(out), "--on-error", "quarantine"]
+        result = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert result.exit_code == 0
+        assert "1 bad row" in result.output
+        assert len(read_submission(out).ids) == len(rows) - 2
+        assert (workplace / "bad.quarantine.tsv").exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["run", "quickstrat"], "no recipe is called 'quickstrat'; there are: "),
+            (["run", "quickstart", "--folds", "2"], "folds must be at least 3"),
+            (["run", "quickstart", "--data", "nowhere"], "nowhere, which is not there"),
+            (["predict", "nothing", "--input", "x", "--output", "y"], "no"),
+        ],
+    )
+    def test_mistakes_are_named(self, arguments, message):
+        done = gap_fails(*arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+    def test_a_refused_submission_has_exit_status_1(self, workplace):
+        lines = (workplace / "submissions" / "tiny.csv").read_text().splitlines()
+        (workplace / "short.csv").write_text("\n".join(lines[:-1]) + "\n")
+        done = gap_fails("submit-check", workplace / "short.csv", "--against", workplace / "rows.tsv")
+        assert done.returncode == 1
+        assert "refuse it" in done.stdout
