@@ -1,0 +1,64 @@
+"""Wikipedia snippets with the teacher's parses.
+
+The texts are Kaggle's stage-2 snippets: in GAP's domain, no text or page shared with GAP, and without labels. The file
+says where two names stand in each snippet; that a marked name is a name is used, which of them the pronoun means is
+not known and not needed.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+STAGE2 = Path("gap_stage2") / "test_stage_2.tsv"
+_LEADING = frozenset("mr. mrs. ms. miss dr. sir lady lord mr mrs dr king queen prince princess".split())
+
+
+def read_snippets(path: Path, words: int) -> Iterator[tuple[str, list[str]]]:
+    """Distinct texts of a Kaggle TSV with the names marked in each, until about ``words`` words have been given."""
+    names: dict[str, list[str]] = {}
+    with path.open(encoding="utf8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            text = " ".join(row["Text"].split())
+            names.setdefault(text, []).extend([row["A"], row["B"]])
+    given = 0
+    for text, marked in names.items():
+        yield text, marked
+        given += len(text.split())
+        if given >= words:
+            return
+
+
+def name_spans(doc: Doc, names: Iterable[str]) -> list[Span]:
+    """Every whole-token occurrence of ``names`` in ``doc``, without a leading title; longer ones first where they overlap."""
+    text, found = doc.text, []
+    for name in sorted(set(names), key=len, reverse=True):
+        at = text.find(name)
+        while at >= 0:
+            span = doc.char_span(at, at + len(name), label="PERSON")
+            if span is not None and len(span) > 1 and span[0].lower_ in _LEADING:
+                span = Span(doc, span.start + 1, span.end, label="PERSON")
+            if span is not None and all(span.end <= f.start or span.start >= f.end for f in found):
+                found.append(span)
+            at = text.find(name, at + len(name))
+    return found
+
+
+def add_names(doc: Doc, names: Iterable[str]) -> Doc:
+    """Join the names marked in the source with the entities already on ``doc``: of two that overlap the longer stays."""
+    spans = [*name_spans(doc, names), *doc.ents]
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda s: s.start - s.end):
+        if all(span.end <= k.start or span.start >= k.end for k in kept):
+            kept.append(span)
+    doc.ents = sorted(kept, key=lambda s: s.start)
+    return doc
+
+
+def snippet_docs(nlp: Language, texts: Sequence[str]) -> list[Doc]:
+    """The texts in the pipeline's own tokens."""
+    return [nlp.make_doc(text) for text in texts]
