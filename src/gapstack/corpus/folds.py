@@ -143,9 +143,9 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
     from sklearn.model_selection import StratifiedGroupKFold  # slow to import, and reading needs none of it
 
     strata = np.char.add(corpus.genders, corpus.labels.astype(str))
-    splitter = StratifiedGroupKFold(n_splits=k, shuffle=True, random_state=seed)
     assignment = np.full(len(corpus), -1, dtype=np.int64)
     try:
+        splitter = StratifiedGroupKFold(n_splits=k, shuffle=True, random_state=seed)
         with warnings.catch_warnings():
             # a stratum smaller than k cannot be in every fold; the others still can
             warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)

@@ -296,8 +296,10 @@ def _span(row: Row, name: str) -> Span:
     mention, offset, text = row[name], row[f"{name}-offset"], row["Text"]
     if not mention:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")
-    if not (offset.isascii() and offset.isdigit()):
-        raise row.error(f"{name}-offset", f"found {offset!r}", expected="a number of characters, 0 or more")
+    if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
+        raise row.error(
+            f"{name}-offset", f"found {offset[:40]!r}", expected="a number of characters, 0 or more"
+        )
     start = int(offset)
     if text.startswith(mention, start):
         return Span(start, start + len(mention))
@@ -333,11 +335,13 @@ def _label(row: Row) -> Label:
 
 def _number(row: Row, column: str) -> float:
     cell = row[column]
-    if _NOT_FINITE.fullmatch(cell) or (_NUMBER.fullmatch(cell) and math.isinf(float(cell))):
-        raise row.error(column, f"{cell!r} is not finite", expected="a probability")
     if not _NUMBER.fullmatch(cell):
-        raise row.error(column, f"{cell!r} is no number", expected="a probability")
-    return float(cell)
+        problem = "not finite" if _NOT_FINITE.fullmatch(cell) else "no number"
+        raise row.error(column, f"{cell[:40]!r} is {problem}", expected="a probability")
+    value = float(cell)
+    if math.isinf(value):
+        raise row.error(column, f"{cell[:40]!r} is not finite", expected="a probability")
+    return value
 
 
 def _probabilities(row: Row) -> list[float]:

@@ -229,7 +229,7 @@ def sample() -> dict[str, Corpus]:
 
 
 def fetch(
-    names: Iterable[str] | None = None, *, again: bool = False, home: str = GAP_HOME, timeout: float = 30.0
+    names: Iterable[str] | None = None, *, again: bool = False, home: str | None = None, timeout: float = 30.0
 ) -> list[Path]:
     """Download data sets into the cache, those that are there and intact excepted.
 
@@ -239,8 +239,8 @@ def fetch(
         What to get; all that can be got by default.
     again : bool
         Download even what is there.
-    home : str
-        Address of the folder that serves the files.
+    home : str, optional
+        Address of the folder that serves the files; the public one (``GAP_HOME``) by default.
     timeout : float
         Seconds to wait for the server's next bytes.
 
@@ -265,7 +265,7 @@ def fetch(
         if again or not (target.exists() and _intact(target, dataset)):
             if _offline():
                 raise DownloadError(f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE is set")
-            download(f"{home}/{dataset.remote}", target, sha256=dataset.sha256, timeout=timeout)
+            download(f"{home or GAP_HOME}/{dataset.remote}", target, sha256=dataset.sha256, timeout=timeout)
         paths.append(target)
     return paths
 
