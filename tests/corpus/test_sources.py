@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from gapstack.corpus import sources
+from gapstack.corpus import Quarantine, sources
 from gapstack.corpus.datasets import DATASETS, GAP_HOME
 from gapstack.corpus.download import DownloadError
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
@@ -167,6 +167,21 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
         sources.load_gap(folder, label_set="kaggle")
     with pytest.raises(DataError, match="unknown label set"):
         sources.load_gap(folder, label_set="mine")
+
+
+def test_bad_rows_of_every_split_can_be_put_aside(tmp_path):
+    folder = fill(tmp_path / "mine")
+    for file in ("gap-development.tsv", "gap-test.tsv"):
+        (folder / file).write_text(FILES[file].replace("\tshe\t0", "\tshe\t1"))
+    quarantine = Quarantine(tmp_path / "aside")
+    gap = sources.load_gap(folder, quarantine=quarantine)
+    assert gap.train.ids + gap.test.ids == ["development-2", "validation-1", "validation-2", "test-2"]
+    assert [path.name for path in quarantine.paths] == [
+        "gap-development.quarantine.tsv",
+        "gap-test.quarantine.tsv",
+    ]
+    with pytest.raises(DataError, match="Pronoun-offset"):
+        sources.load_gap(folder)
 
 
 def test_the_sample_stands_in_loudly(capsys, sample_train, sample_test):
