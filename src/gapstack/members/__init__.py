@@ -26,11 +26,13 @@ class Entry:
 
 MEMBERS: dict[str, Entry] = {
     "prior": Entry("Prior", "class frequencies of the training rows"),
+    "random": Entry("Random", "Webster et al. 2018, section 4.3"),
     "token_distance": Entry("TokenDistance", "Webster et al. 2018, section 4.3"),
     "topical_entity": Entry("TopicalEntity", "Webster et al. 2018, section 4.3"),
     "syntactic_distance": Entry("SyntacticDistance", "Webster et al. 2018, section 4.3", "a parser"),
     "parallelism": Entry("Parallelism", "Webster et al. 2018, section 4.3", "a parser"),
     "url": Entry("Url", "Webster et al. 2018, section 4.3", "a parser, page URLs"),
+    "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 
 

@@ -85,16 +85,18 @@ def _matches(garbled: str, whole: str) -> bool:
     return re.fullmatch(re.escape(garbled).replace(r"\*", r"[\w*]{1,2}"), whole) is not None
 
 
-def _telling(all_tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """The tokens that identify somebody: no particles and no initials, unless there is nothing else."""
+@lru_cache(maxsize=65536)
+def telling_tokens(text: str) -> tuple[str, ...]:
+    """Give the tokens that identify somebody: no particles and no initials, unless there is nothing else."""
+    all_tokens = tokens(text)
     kept = tuple(token for token in all_tokens if len(token) > 1 and token not in _PARTICLES)
     return kept or all_tokens
 
 
 def shared_tokens(name: str, title: str) -> int:
     """How many of the name's tokens occur in ``title``, case, accents, particles and initials aside."""
-    theirs = _telling(tokens(title))
-    return sum(any(same_token(token, other) for other in theirs) for token in _telling(tokens(name)))
+    theirs = telling_tokens(title)
+    return sum(any(same_token(token, other) for other in theirs) for token in telling_tokens(name))
 
 
 def same_name(name: str, title: str) -> bool:

@@ -1,0 +1,142 @@
+"""Boosted trees over hand-made features: no encoder, no parser, a few seconds to fit.
+
+A conditional logit (McFadden 1974) whose utilities are boosted trees: one function ``u`` scores a candidate from
+its own features, its lead over the rival and what the row shares, and
+
+    P(A), P(B), P(NEITHER)  =  softmax(u(A), u(B), 0).
+
+Both names go through the same trees, so exchanging A and B exchanges the answers exactly, and one tree a round
+serves all three classes. Every row teaches both of its candidates, which is training on each row in both orders.
+
+The defaults were chosen on GAP development and validation by 5-fold cross-validation grouped by page, over two
+partitions (``benchmarks/surface_settings.py``); the number of rounds is where their mean logloss is least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus, Label
+from gapstack.corpus.corpus import one_hot
+from gapstack.members.base import Member, Probabilities, State
+from gapstack.views.features import Features, features
+
+
+class Surface(Member):
+    """LightGBM on feature blocks, as a conditional logit over the two names and "neither".
+
+    Parameters
+    ----------
+    blocks : sequence of str
+        Which feature blocks to use; see :data:`gapstack.views.features.BLOCKS`.
+    rounds : int
+        Trees in each booster.
+    learning_rate : float
+        Shrinkage of each tree.
+    leaves, min_leaf : int
+        Most leaves of a tree, fewest candidates in a leaf.
+    l2 : float
+        Ridge penalty on leaf values.
+    columns, rows : float
+        Share of the columns and of the candidates that each tree sees.
+    bags : int
+        Boosters with seeds of their own, whose probabilities are averaged.
+    seed : int
+        Seed of the first booster.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[str] = ("surface",),
+        rounds: int = 450,
+        learning_rate: float = 0.05,
+        leaves: int = 20,
+        min_leaf: int = 15,
+        l2: float = 10.0,
+        columns: float = 0.6,
+        rows: float = 0.7,
+        bags: int = 4,
+        seed: int = 0,
+    ):
+        self.blocks = blocks
+        self.rounds = rounds
+        self.learning_rate = learning_rate
+        self.leaves = leaves
+        self.min_leaf = min_leaf
+        self.l2 = l2
+        self.columns = columns
+        self.rows = rows
+        self.bags = bags
+        self.seed = seed
+
+    def _fit(self, corpus: Corpus) -> None:
+        table = candidate_table(features(corpus, self.blocks))
+        truth = one_hot(corpus.labels)
+        data = lightgbm.Dataset(table, label=truth[:, : Label.NEITHER].T.ravel(), free_raw_data=False)
+
+        def objective(
+            utilities: NDArray[np.float64], _: lightgbm.Dataset
+        ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            """Gradient and diagonal Hessian of the multinomial logloss in the utilities of A and B."""
+            p = choice_probabilities(utilities)
+            gradient, hessian = (p - truth)[:, : Label.NEITHER], (p * (1 - p))[:, : Label.NEITHER]
+            return gradient.T.ravel(), hessian.T.ravel()
+
+        self.boosters_ = [
+            lightgbm.train(
+                {**self._settings(), "objective": objective, "seed": self.seed + bag}, data, self.rounds
+            )
+            for bag in range(self.bags)
+        ]
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_leaf,
+            "lambda_l2": self.l2,
+            "feature_fraction": self.columns,
+            "bagging_fraction": self.rows,
+            "bagging_freq": 1,
+            # random thresholds: the features are many and alike, and the best cut of each is mostly noise
+            "extra_trees": True,
+            "max_bin": 63,
+            # one thread and one histogram layout, so that every machine grows the same trees
+            "num_threads": 1,
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbosity": -1,
+        }
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        table = candidate_table(features(corpus, self.blocks))
+        each = [choice_probabilities(b.predict(table, raw_score=True, num_threads=1)) for b in self.boosters_]
+        return np.mean(each, axis=0)
+
+    def _state(self) -> State:
+        return State(texts={f"booster-{i}": b.model_to_string() for i, b in enumerate(self.boosters_)})
+
+    def _restore(self, state: State) -> None:
+        self.boosters_ = [
+            lightgbm.Booster(model_str=state.texts[f"booster-{i}"]) for i in range(len(state.texts))
+        ]
+
+
+def candidate_table(found: Features) -> NDArray[np.float64]:
+    """Features of all As, then of all Bs: own columns, own minus the rival's, and the row's; (2n, 2k + m)."""
+    own = np.concatenate([found.candidates[:, 0], found.candidates[:, 1]])
+    rival = np.concatenate([found.candidates[:, 1], found.candidates[:, 0]])
+    return np.concatenate([own, own - rival, np.tile(found.shared, (2, 1))], axis=1)
+
+
+def choice_probabilities(utilities: NDArray[np.float64]) -> Probabilities:
+    """Utilities of all As, then of all Bs (2n,), to probabilities (n, 3); that of "neither" is 0."""
+    a, b = utilities.reshape(2, -1)
+    logits = np.stack([a, b, np.zeros_like(a)], axis=1)
+    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
