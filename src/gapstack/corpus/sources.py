@@ -144,7 +144,8 @@ def load_gap(
 
     All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only
     some of them is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails,
-    or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place.
+    or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place. A
+    ``quarantine`` takes bad rows, so that the others can be read.
 
     Raises
     ------
