@@ -1,0 +1,160 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.folds import make_folds
+from gapstack.corpus.readers import read_submission
+from gapstack.errors import DataError, MismatchError
+from gapstack.members.prior import Prior
+from gapstack.runs import Recipe, RunFolder, predict, run
+from gapstack.runs.folder import read_probabilities
+from gapstack.runs.recipe import Part
+
+RECIPE = Recipe(
+    "small",
+    members=(Part("prior", "prior"), Part("random", "random"), Part("random", "coin", {"seed": 5})),
+    stackers=(Part("logistic", "logistic"), Part("lightgbm", "lightgbm", {"rounds": 5})),
+    folds=3,
+)
+
+
+@pytest.fixture
+def done(sample_train, sample_test, tmp_path):
+    return run(RECIPE, sample_train, sample_test, root=tmp_path)
+
+
+def test_out_of_fold_rows_come_from_members_that_never_saw_them(done, sample_train):
+    folds = make_folds(sample_train, 3, seed=RECIPE.seed)
+    for fold in range(3):
+        fitted, held = folds.split(fold)
+        expected = Prior().fit(sample_train.take(fitted)).predict_proba(sample_train.take(held))
+        np.testing.assert_array_equal(done.members[0].out_of_fold[held], expected)
+
+
+def test_held_out_answers_are_the_mean_over_folds(done, sample_train, sample_test):
+    folds = make_folds(sample_train, 3, seed=RECIPE.seed)
+    expected = np.mean(
+        [Prior().fit(sample_train.take(folds.split(f)[0])).predict_proba(sample_test) for f in range(3)],
+        axis=0,
+    )
+    np.testing.assert_allclose(done.members[0].test, expected)
+
+
+def test_submission_holds_the_stack_in_the_order_of_the_rows(done, sample_test):
+    ids, probabilities = read_submission(done.submission)
+    assert ids == sample_test.ids
+    np.testing.assert_allclose(probabilities, done.stack.test, atol=1e-9)
+
+
+def test_labels_of_the_held_out_split_change_nothing(done, sample_train, sample_test, tmp_path):
+    blind = run(RECIPE, sample_train, sample_test.unlabelled(), root=tmp_path / "blind")
+    np.testing.assert_array_equal(blind.stack.test, done.stack.test)
+
+
+def test_a_second_run_repeats_nothing(done, sample_train, sample_test, tmp_path, monkeypatch):
+    monkeypatch.setattr(Prior, "_fit", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr("gapstack.runs.crossval.fit_nested", lambda *_: pytest.fail("stacked again"))
+    again = run(RECIPE, sample_train, sample_test, root=tmp_path)
+    assert again.reused == 9
+    np.testing.assert_array_equal(again.stack.test, done.stack.test)
+    assert [r.seconds for r in again.members] == [r.seconds for r in done.members]
+
+
+def test_a_changed_member_is_done_again_and_the_others_are_not(done, sample_train, sample_test, tmp_path):
+    changed = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "coin", {"seed": 6})))
+    again = run(changed, sample_train, sample_test, root=tmp_path)
+    assert again.reused == 6
+    assert not np.allclose(again.members[2].test, done.members[2].test)
+    assert not np.allclose(again.stack.test, done.stack.test)
+
+
+@pytest.mark.parametrize(
+    ("what", "change"),
+    [
+        ("training rows", lambda train, test: (train[:-1], test)),
+        ("held-out rows", lambda train, test: (train, test[:-1])),
+        ("labels", lambda train, test: (Corpus(train, label_set="liu", name=train.name), test)),
+    ],
+)
+def test_other_corpora_or_labels_are_refused_by_name(done, sample_train, sample_test, tmp_path, what, change):
+    train, test = change(sample_train, sample_test)
+    with pytest.raises(MismatchError, match=f"other .*{what}"):
+        run(RECIPE, train, test, root=tmp_path)
+    assert run(RECIPE, train, test, root=tmp_path, fresh=True).reused == 0
+
+
+def test_other_folds_are_refused_by_name(done, sample_train, sample_test, tmp_path):
+    with pytest.raises(MismatchError, match="other folds"):
+        run(RECIPE.revised(folds=4), sample_train, sample_test, root=tmp_path)
+
+
+def test_the_folder_says_what_it_is(done, sample_train):
+    manifest = RunFolder(done.folder.root).manifest()
+    assert manifest["identity"]["training rows"] == sample_train.fingerprint
+    assert Recipe.parse(manifest["recipe"], "run.json") == RECIPE
+    assert "lightgbm" in manifest["versions"]
+
+
+def test_new_rows_get_what_the_run_gave_them_as_held_out(done, sample_test):
+    np.testing.assert_allclose(predict(done.folder, sample_test.unlabelled()), done.stack.test, atol=1e-12)
+
+
+def test_probabilities_of_other_rows_are_never_handed_out(done, sample_train):
+    path = done.folder.member("prior") / "out_of_fold.parquet"
+    assert read_probabilities(path, sample_train.ids).shape == (len(sample_train), 3)
+    with pytest.raises(MismatchError, match="other rows"):
+        read_probabilities(path, sample_train.ids[::-1])
+    with pytest.raises(DataError, match="no probabilities here"):
+        read_probabilities(path.with_name("none.parquet"), sample_train.ids)
+
+
+def test_two_processes_do_not_share_a_run_folder(done, sample_train, sample_test, tmp_path):
+    with done.folder.locked(), pytest.raises(MismatchError, match="another process"):
+        run(RECIPE, sample_train, sample_test, root=tmp_path)
+
+
+SLOW_RUN = textwrap.dedent(
+    """
+    import sys, time
+    from pathlib import Path
+    from gapstack.corpus.sources import sample
+    from gapstack.members.random import Random
+    from gapstack.runs import run
+    from tests.runs.test_crossval import RECIPE
+
+    honest = Random._fit
+    Random._fit = lambda self, corpus: (time.sleep(0.4), honest(self, corpus))[1]
+    corpora = sample()
+    run(RECIPE, corpora["train"], corpora["test"], root=Path(sys.argv[1]))
+    """
+)
+
+
+def test_a_killed_run_goes_on_where_it_was(done, sample_train, sample_test, tmp_path):
+    root = tmp_path / "killed"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-c", SLOW_RUN, str(root)], env=environment)
+    finished = root / "models" / "small" / "members" / "random" / "fold-0" / "job.json"
+    deadline = time.monotonic() + 60
+    while not finished.exists():
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {path: json.loads(path.read_text()) for path in root.glob("models/*/members/*/fold-*/job.json")}
+    assert 4 <= len(kept) < 9
+
+    again = run(RECIPE, sample_train, sample_test, root=root)
+    assert again.reused == len(kept)
+    assert {path: json.loads(path.read_text()) for path in kept} == kept
+    np.testing.assert_array_equal(again.stack.test, done.stack.test)
+    assert not list(root.glob("models/*/members/*/.fold-*"))
