@@ -98,6 +98,14 @@ class Row:
         return at
 
     @cached_property
+    def name_words(self) -> list[int]:
+        """Capitalised words that are no pronouns, in order."""
+        both = zip(self.words.strings, self.words.lower, strict=True)
+        return [
+            i for i, (word, low) in enumerate(both) if looks_like_name(word) and low not in GENDER_BY_FORM
+        ]
+
+    @cached_property
     def names(self) -> list[range]:
         """Runs of capitalised words that do not merely open a sentence: the names of the text."""
         openers = {sentence[0] for sentence in self.words.sentences}
