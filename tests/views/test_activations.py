@@ -1,0 +1,164 @@
+"""What the cache gives back is what the encoder computes, and nothing is computed twice."""
+
+import numpy as np
+import pytest
+import torch
+
+from gapstack.corpus import Corpus
+from gapstack.errors import DataError, MemberError
+from gapstack.files import cache_root
+from gapstack.views import activations
+from gapstack.views.activations import batches, span_activations
+from gapstack.views.encoders import Encoder
+from gapstack.views.pieces import align
+
+
+@pytest.fixture
+def forwarded(monkeypatch) -> list[int]:
+    """Number of texts in each batch that went through the encoder."""
+    sizes: list[int] = []
+    original = activations.forward
+
+    def counting(*arguments):
+        for rows, states in original(*arguments):
+            sizes.append(len(rows))
+            yield rows, states
+
+    monkeypatch.setattr(activations, "forward", counting)
+    return sizes
+
+
+def shards() -> list:
+    return sorted((cache_root() / "activations").rglob("*.safetensors"))
+
+
+def test_vectors_are_the_encoders_own_at_the_mention_pieces(sample_test, tiny_encoder):
+    corpus = sample_test[:20]
+    found = span_activations(corpus, tiny_encoder, (0, 1, 2))
+    view = align(corpus, tiny_encoder)
+    assert found.vectors.dtype == np.float16
+    np.testing.assert_array_equal(found.counts, np.diff(view.mentions, axis=2)[..., 0])
+    at = 0
+    for row in range(len(corpus)):
+        with torch.inference_mode():
+            ids = torch.from_numpy(view.ids[view.row(row)])[None]
+            states = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
+        for start, end in view.mentions[row]:
+            expected = torch.stack([state[0, start:end] for state in states], dim=1).numpy()
+            np.testing.assert_allclose(found.vectors[at : at + end - start], expected, atol=0.12)
+            at += end - start
+    assert at == len(found.vectors)
+
+
+def test_nothing_is_computed_twice_for_subsets_orders_or_corpora_of_the_same_texts(
+    sample_test, tiny_encoder, forwarded
+):
+    corpus = sample_test[:30]
+    whole = span_activations(corpus, tiny_encoder, (1, 2))
+    assert sum(forwarded) == 30
+    forwarded.clear()
+    rows = [7, 3, 29, 0]
+    renamed = Corpus(corpus.take(rows), name="other", label_set="liu").unlabelled()
+    some = span_activations(renamed, tiny_encoder, (2,))
+    assert forwarded == []
+    bounds = np.concatenate([[0], whole.counts.sum(axis=1).cumsum()])
+    expected = np.concatenate([whole.vectors[bounds[row] : bounds[row + 1], 1:] for row in rows])
+    np.testing.assert_array_equal(some.vectors, expected)
+    np.testing.assert_array_equal(some.counts, whole.counts[rows])
+    span_activations(sample_test[:33], tiny_encoder, (2, 1))
+    assert sum(forwarded) == 3  # only what was missing
+
+
+def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):
+    corpus = sample_test[:4]
+    span_activations(corpus, tiny_encoder, (1,))
+    swapped = corpus.map(lambda e: type(e)(e.id, e.text, e.pronoun, e.b, e.a))
+    for arguments in ((corpus, (2,), None), (corpus, (1,), 40), (swapped, (1,), None)):
+        forwarded.clear()
+        span_activations(arguments[0], tiny_encoder, arguments[1], max_pieces=arguments[2])
+        assert sum(forwarded) == 4
+
+
+def test_equal_texts_go_through_the_encoder_once(sample_test, tiny_encoder, forwarded):
+    first = sample_test[0]
+    twin = type(first)("twin", first.text, first.pronoun, first.a, first.b)
+    found = span_activations(Corpus([first, twin]), tiny_encoder, (2,))
+    assert sum(forwarded) == 1
+    half = len(found.vectors) // 2
+    np.testing.assert_array_equal(found.vectors[:half], found.vectors[half:])
+
+
+def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
+    monkeypatch.setattr(activations, "SHARD_ROWS", 8)
+    write = activations._write_shard
+    calls = iter(range(99))
+
+    def dying(*arguments):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return write(*arguments)
+
+    corpus = sample_test[:30]
+    monkeypatch.setattr(activations, "_write_shard", dying)
+    with pytest.raises(KeyboardInterrupt):
+        span_activations(corpus, tiny_encoder, (1,))
+    assert len(shards()) == 2
+    monkeypatch.setattr(activations, "_write_shard", write)
+    forwarded.clear()
+    resumed = span_activations(corpus, tiny_encoder, (1,))
+    assert sum(forwarded) == 30 - 16
+    assert len(resumed) == 30
+
+
+def test_a_damaged_shard_is_named(sample_test, tiny_encoder):
+    span_activations(sample_test[:4], tiny_encoder, (1,))
+    (shard,) = shards()
+    shard.write_bytes(shard.read_bytes()[:100])
+    with pytest.raises(DataError, match=rf"{shard.name}.*damaged.*Delete it"):
+        span_activations(sample_test[:4], tiny_encoder, (1,))
+
+
+def test_padded_sequences_hold_the_mentions_at_their_ranges(sample_test, tiny_encoder):
+    found = span_activations(sample_test[:10], tiny_encoder, (1, 2))
+    sequences, spans = found.padded()
+    assert sequences.shape == (10, found.counts.sum(axis=1).max(), 64)
+    at = 0
+    for row in range(10):
+        for mention in range(3):
+            start, end = spans[row, mention]
+            expected = found.vectors[at : at + end - start].reshape(end - start, 64)
+            np.testing.assert_array_equal(sequences[row, start:end], expected)
+            at += end - start
+        assert not sequences[row, spans[row, 2, 1] :].any()
+
+
+@pytest.mark.parametrize("layers", [(), (3,), (-1,), (0, 9)])
+def test_layers_that_do_not_exist_are_refused(layers, sample_test, tiny_encoder):
+    with pytest.raises(MemberError, match="has layers 0 to 2"):
+        span_activations(sample_test[:2], tiny_encoder, layers)
+
+
+def test_an_empty_corpus_needs_no_encoder(tiny_encoder, forwarded):
+    found = span_activations(Corpus([]), tiny_encoder, (1,))
+    assert found.vectors.shape == (0, 1, 32)
+    assert len(found) == 0
+    assert found.padded()[0].shape == (0, 0, 32)
+    assert forwarded == []
+
+
+@pytest.mark.parametrize("budget", [1, 10, 64, 10_000])
+def test_batches_cover_all_rows_once_within_the_budget(budget):
+    lengths = np.sort(np.random.default_rng(0).integers(3, 30, 200))
+    found = list(batches(lengths, budget))
+    np.testing.assert_array_equal(np.concatenate(found), np.arange(200))
+    assert all(len(batch) == 1 or lengths[batch].max() * len(batch) <= budget for batch in found)
+    assert list(batches(lengths[:0], budget)) == []
+
+
+def test_leaving_out_higher_layers_does_not_change_lower_ones(sample_test, tiny_encoder):
+    alone = span_activations(sample_test[:5], tiny_encoder, (1,))
+    copy = Encoder("copy", tiny_encoder.folder)
+    for shard in shards():
+        shard.unlink()
+    both = span_activations(sample_test[:5], copy, (1, 2))
+    np.testing.assert_array_equal(alone.vectors[:, 0], both.vectors[:, 0])
