@@ -88,10 +88,12 @@ _POS = {
 # team the weights).
 THETA = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
 THETA_OF_OTHERS = 0.1
+_THETA = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
 _CLAUSES = (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
+_IS_CLAUSE = np.isin(np.arange(len(Role)), _CLAUSES)
 # A token in one of these roles does in the sentence what its head does: the second half of a coordination, the
 # second mention in an apposition, the other parts of a name.
-_TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
+_IS_TRANSPARENT = np.isin(np.arange(len(Role)), (Role.CONJUNCT, Role.APPOSITION, Role.NAME))
 
 
 def role_of(label: str) -> Role:
@@ -177,12 +179,26 @@ class Parse:
         return depth
 
     @cached_property
+    def steps(self) -> Ints:
+        """Number of edges between each token and its root on paths as the GAP paper's parser counts them.
+
+        There a noun hangs on its preposition and the preposition on the verb, so a prepositional noun is two
+        edges from its head.
+        """
+        marked = np.zeros(len(self), dtype=bool)
+        marked[self.heads[self.roles == Role.CASE]] = True
+        lengths = 1 + (marked & (self.roles == Role.OBLIQUE)).astype(np.int32)
+        lengths[self.heads == np.arange(len(self))] = 0
+        steps: Ints = (self.ancestors @ lengths).astype(np.int32)
+        return steps
+
+    @cached_property
     def functions(self) -> NDArray[np.int8]:
         """Role of each token once coordination, apposition and name parts are seen through."""
         functions = self.roles.copy()
         at = self.heads.copy()
         for _ in range(len(self)):
-            open_ = np.isin(functions, _TRANSPARENT)
+            open_ = _IS_TRANSPARENT[functions]
             if not open_.any():
                 break
             functions[open_] = self.roles[at[open_]]
@@ -192,7 +208,7 @@ class Parse:
     @cached_property
     def clause(self) -> Ints:
         """The token that heads the clause each token is in (a predicate; the root for a main clause)."""
-        heads_clause = np.isin(self.roles, _CLAUSES) | (self.heads == np.arange(len(self)))
+        heads_clause = _IS_CLAUSE[self.roles] | (self.heads == np.arange(len(self)))
         # the second predicate of a coordination opens a clause of its own
         heads_clause |= (self.roles == Role.CONJUNCT) & heads_clause[self.heads]
         clause = np.arange(len(self), dtype=np.int32)
@@ -226,12 +242,15 @@ class Parse:
     def distances(self, token: int, sentence_cost: float) -> NDArray[np.float64]:
         """Edges on the path from ``token`` to every token (n,); ``sentence_cost`` for each sentence crossed.
 
-        Sentences are a chain linked through their roots.
+        Edges are counted as in :attr:`steps`; sentences are a chain linked through their roots.
         """
-        shared = self.ancestors @ self.ancestors[token].astype(np.float64)
-        edges = self.depth + self.depth[token] - 2.0 * np.maximum(shared - 1, 0)
+        common = self.ancestors & self.ancestors[token]
+        shared = common.any(axis=1)
+        # the lowest common ancestor is the deepest of the common ones
+        meeting = np.where(common, self.steps, 0).max(axis=1)
+        edges = self.steps + self.steps[token] - 2.0 * meeting
         # two trees in one sentence are as far apart as two neighbouring sentences
-        crossed = np.where(shared > 0, 0, np.maximum(np.abs(self.sentence - self.sentence[token]), 1))
+        crossed = np.where(shared, 0, np.maximum(np.abs(self.sentence - self.sentence[token]), 1))
         distances: NDArray[np.float64] = edges + sentence_cost * crossed
         return distances
 
@@ -265,8 +284,7 @@ class Parse:
     @cached_property
     def theta(self) -> NDArray[np.float64]:
         """Theta-prominence of each token's function."""
-        table = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
-        return table[self.functions]
+        return _THETA[self.functions]
 
 
 def empty_parse(text: str) -> Parse:
@@ -276,36 +294,42 @@ def empty_parse(text: str) -> Parse:
     return Parse(text, pairs, none, small, small, none, pairs)
 
 
-def parse_of(doc: Doc) -> Parse:
-    """Bring a spaCy document, of either label scheme, to arrays."""
-    from spacy.attrs import DEP, ENT_IOB, HEAD, IDX, LENGTH, POS, SENT_START
+def parse_of(doc: Doc, text: str | None = None) -> Parse:
+    """Bring a spaCy document, of either label scheme, to arrays.
 
-    columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START, ENT_IOB]).view(np.int64).reshape(-1, 7)
+    ``text`` saves putting the text together again where the caller has it.
+    """
+    from spacy.attrs import DEP, HEAD, IDX, LENGTH, POS, SENT_START
+
+    columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START]).reshape(-1, 6)
+    offsets = columns.view(np.int64)
     n = len(columns)
     strings = doc.vocab.strings
-    role_table = {key: role_of(strings[int(key) & (2**64 - 1)]) for key in np.unique(columns[:, 3])}
-    pos_table = {key: _POS.get(strings[int(key)], PartOfSpeech.OTHER) for key in np.unique(columns[:, 4])}
-    heads = (np.arange(n) + columns[:, 2].astype(np.int32)).astype(np.int32)
-    roles = np.array([role_table[key] for key in columns[:, 3]], dtype=np.int8)
+    labels, label_of = np.unique(columns[:, 3], return_inverse=True)
+    names = [strings[int(label)].lower() for label in labels]
+    classes, class_of = np.unique(columns[:, 4], return_inverse=True)
+    pos = [_POS.get(strings[int(key)], PartOfSpeech.OTHER) for key in classes]
+    heads = (np.arange(n) + offsets[:, 2]).astype(np.int32)
+    roles = np.array([role_of(name) for name in names], dtype=np.int8)[label_of]
     roles[heads == np.arange(n)] = Role.ROOT
-    _hang_prepositions(heads, roles, doc)
-    starts = columns[:, 5] == 1
+    _hang_prepositions(heads, roles, np.flatnonzero(np.array([n == "pobj" for n in names], bool)[label_of]))
+    starts = offsets[:, 5] == 1
     starts[:1] = False
     persons = [(e.start, e.end) for e in doc.ents if e.label_ in ("PERSON", "PER")]
     return Parse(
-        text=doc.text,
-        spans=np.stack([columns[:, 0], columns[:, 0] + columns[:, 1]], axis=1).astype(np.int32),
+        text=doc.text if text is None else text,
+        spans=np.stack([offsets[:, 0], offsets[:, 0] + offsets[:, 1]], axis=1).astype(np.int32),
         heads=heads,
         roles=roles,
-        pos=np.array([pos_table[key] for key in columns[:, 4]], dtype=np.int8),
+        pos=np.array(pos, dtype=np.int8)[class_of],
         sentence=np.cumsum(starts, dtype=np.int32),
         persons=np.array(persons, dtype=np.int32).reshape(-1, 2),
     )
 
 
-def _hang_prepositions(heads: Ints, roles: NDArray[np.int8], doc: Doc) -> None:
+def _hang_prepositions(heads: Ints, roles: NDArray[np.int8], nouns: NDArray[np.intp]) -> None:
     """Turn ClearNLP's verb -> preposition -> noun into UD's verb -> noun -> preposition, in place."""
-    for noun in [token.i for token in doc if token.dep_.lower() == "pobj"]:
+    for noun in nouns:
         preposition = heads[noun]
         if heads[preposition] == preposition or roles[preposition] not in (Role.CASE, Role.DATIVE):
             continue

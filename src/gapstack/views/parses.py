@@ -150,7 +150,8 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
     Documents are dropped as soon as they are read, so this is the way through a large corpus.
     """
     texts = list(source.texts if isinstance(source, Corpus) else source)
-    found = {key: parse_of(doc) for key, doc in _stored(texts, parser)}
+    text_of = {text_key(text): text for text in texts}
+    found = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
     return [found[text_key(text)] for text in texts]
 
 

@@ -109,10 +109,12 @@ def _design(verdicts: Verdicts) -> tuple[Floats, Floats, Floats]:
     reach = 1.0 - _HALF / (verdicts.margins + _HALF)
     elsewhere = ~verdicts.answers.any(axis=1)
     ones = np.ones(len(direction))
-    columns = np.stack([ones, reach, alone], axis=1)
+    columns: Floats = np.stack([ones, reach, alone], axis=1)
     # doubt falls with the margin by which A or B was chosen, and rises where another name was
-    doubt = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1)
-    level: Floats = np.eye(_MOST_PASSES + 1, dtype=np.float64)[verdicts.levels][:, :_MOST_PASSES]
+    doubt: Floats = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1).astype(
+        np.float64
+    )
+    level: Floats = np.eye(_MOST_PASSES + 1)[verdicts.levels, :_MOST_PASSES]
     return direction, _cross(level, columns), _cross(level, doubt)
 
 
