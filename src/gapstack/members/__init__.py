@@ -32,6 +32,8 @@ MEMBERS: dict[str, Entry] = {
     "syntactic_distance": Entry("SyntacticDistance", "Webster et al. 2018, section 4.3", "a parser"),
     "parallelism": Entry("Parallelism", "Webster et al. 2018, section 4.3", "a parser"),
     "url": Entry("Url", "Webster et al. 2018, section 4.3", "a parser, page URLs"),
+    "transformer_single": Entry("TransformerSingle", "Webster et al. 2018, section 4.4", "an encoder"),
+    "transformer_multi": Entry("TransformerMulti", "Webster et al. 2018, section 4.4", "an encoder"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 

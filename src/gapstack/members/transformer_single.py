@@ -1,0 +1,118 @@
+"""Transformer-Single (Webster et al. 2018, section 4.4): the name that one attention head looks at most.
+
+The paper reads head 7 of layer 3 of its own translation model, chosen on GAP validation. Here any encoder does; by
+default the head that is best on the fitting corpus is taken, and probabilities come from its margin by the same
+monotone model as the other cues'. The embedded encoder's best head on GAP validation, head 1 of layer 3, has a
+higher F1 on GAP development (71.0, gold-two-mention) than the paper's (58.1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus
+from gapstack.errors import NotFittedError
+from gapstack.members.base import State
+from gapstack.members.parts.cues import CueMember
+from gapstack.scoring.gap import f1_percent, outcomes
+from gapstack.scoring.scores import gold_decisions
+from gapstack.views.attention import Attention, attention
+from gapstack.views.cues import Verdicts
+
+
+def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
+    """Overall F1 of each head's favourite on a labelled corpus, (layers, heads), in percent (the paper's Table 8)."""
+    # (n, L, H, 2) -> (L, H, n, 2)
+    decided = np.moveaxis(seen.choices(direction), 0, 2)
+    totals = outcomes(gold_decisions(corpus), decided).sum(axis=2)
+    return f1_percent(totals[..., 0], totals[..., 1], totals[..., 2])
+
+
+class TransformerSingle(CueMember):
+    """The name with the larger attention of one head.
+
+    Parameters
+    ----------
+    layer, head : int, optional
+        The head, both counted from 0. By default the one with the best overall F1 on the fitting corpus, among
+        all heads or those of ``layer``.
+    direction : str
+        ``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
+        :class:`~gapstack.views.attention.Direction`.
+    encoder : str, optional
+        As for :func:`~gapstack.views.encoders.load_encoder`; by default the embedded one.
+    setting, ridge, parser
+        As for :class:`~gapstack.members.parts.cues.CueMember`; a parser is needed for snippet-context only.
+
+    Attributes
+    ----------
+    layer_, head_ : int
+        The head that decides.
+    """
+
+    def __init__(
+        self,
+        layer: int | None = None,
+        head: int | None = None,
+        direction: str = "both",
+        encoder: str | None = None,
+        setting: str = "gold-two-mention",
+        ridge: float = 1.0,
+        parser: str | None = None,
+    ):
+        super().__init__(setting, ridge, parser)
+        self.layer = layer
+        self.head = head
+        self.direction = direction
+        self.encoder = encoder
+
+    def verdicts(self, corpus: Corpus) -> Verdicts:
+        """Raw decisions with their margins in decibels.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``, unless layer and head are given.
+        """
+        layer, head = self._chosen()
+        return self._attention(corpus).verdicts(layer, head, self.direction)
+
+    def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
+        """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
+        return head_f1(corpus, self._attention(corpus), self.direction)
+
+    def _attention(self, corpus: Corpus) -> Attention:
+        return attention(corpus, self.encoder, self.setting, self.parser)
+
+    def _chosen(self) -> tuple[int, int]:
+        if hasattr(self, "layer_"):
+            return self.layer_, self.head_
+        if self.layer is None or self.head is None:
+            raise NotFittedError(
+                "TransformerSingle has no head yet; give layer and head, or call fit(corpus)"
+            )
+        return self.layer, self.head
+
+    def _fit(self, corpus: Corpus) -> None:
+        if self.layer is None or self.head is None:
+            table = self.head_table(corpus)
+            allowed = np.ones_like(table, dtype=bool)
+            if self.layer is not None:
+                allowed &= np.arange(len(table))[:, None] == self.layer
+            if self.head is not None:
+                allowed &= np.arange(table.shape[1]) == self.head
+            layer, head = np.unravel_index(np.where(allowed, table, -1.0).argmax(), table.shape)
+            self.layer_, self.head_ = int(layer), int(head)
+        else:
+            self.layer_, self.head_ = self.layer, self.head
+        super()._fit(corpus)
+
+    def _state(self) -> State:
+        state = super()._state()
+        state.values |= {"layer": self.layer_, "head": self.head_}
+        return state
+
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self.layer_, self.head_ = state.values["layer"], state.values["head"]
