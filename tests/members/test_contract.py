@@ -1,0 +1,166 @@
+"""What every member promises, asked of every member: one row of ``ROWS`` each."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from gapstack.corpus import Corpus, Label
+from gapstack.errors import DataNotFoundError, MemberError, NotFittedError
+from gapstack.members import MEMBERS, create, store
+from gapstack.views.parses import parses
+
+ENCODER = "the tiny random encoder"
+
+
+@dataclass(frozen=True)
+class Row:
+    """How to test one member: settings that make it quick, what it needs, and what it promises beyond the rest."""
+
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    needs_parses: bool = False
+    equivariant: bool = True
+    """Whether exchanging A and B exchanges the answers for A and B, to rounding."""
+
+    def __str__(self) -> str:
+        return "-".join([self.name, *self.settings.get("blocks", ())])
+
+
+ROWS = (
+    Row("prior", equivariant=False),
+    Row("random"),
+    Row("token_distance", needs_parses=True),
+    Row("topical_entity", needs_parses=True),
+    Row("syntactic_distance", needs_parses=True),
+    Row("parallelism", needs_parses=True),
+    Row("url", needs_parses=True),
+    Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
+    Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
+)
+
+
+def test_every_member_has_a_row():
+    assert {row.name for row in ROWS} == set(MEMBERS)
+
+
+@pytest.fixture(scope="module")
+def train(sample_train) -> Corpus:
+    return sample_train[:80]
+
+
+@pytest.fixture(scope="module")
+def held(sample_test) -> Corpus:
+    return sample_test[:24]
+
+
+@pytest.fixture(scope="module", params=ROWS, ids=str)
+def row(request, train, held, cache) -> Row:
+    """Each row in turn, its encoder put in; skipped where texts must be parsed and nothing can parse them."""
+    asked: Row = request.param
+    if asked.needs_parses:
+        try:
+            parses(train + held)
+        except DataNotFoundError as missing:
+            pytest.skip(f"{asked.name} needs parses: {missing}")
+    folder = request.getfixturevalue("tiny_encoder_folder") if ENCODER in asked.settings.values() else None
+    return replace(asked, settings={k: str(folder) if v == ENCODER else v for k, v in asked.settings.items()})
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A cache for what lives as long as the module; each test's own is made later."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("contract")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def fitted(row, train):
+    member = create(row.name, **row.settings)
+    assert member.fit(train) is member, "fit must return the member"
+    return member
+
+
+@pytest.fixture(scope="module")
+def answers(fitted, held):
+    return fitted.predict_proba(held)
+
+
+def swap(corpus: Corpus) -> Corpus:
+    """Call A what was called B and the other way round; the texts stay."""
+    return corpus.map(lambda e: replace(e, a=e.b, b=e.a))
+
+
+def test_answers_are_probabilities_of_three_classes(answers, held):
+    assert answers.shape == (len(held), 3)
+    assert answers.dtype == np.float64
+    assert np.isfinite(answers).all()
+    assert (answers > 0).all()
+    np.testing.assert_allclose(answers.sum(axis=1), 1, rtol=0, atol=1e-12)
+
+
+def test_labels_of_the_rows_asked_about_change_nothing(fitted, answers, held):
+    false = held.map(lambda e: replace(e, label=Label((e.label + 1) % 3)))
+    np.testing.assert_array_equal(fitted.predict_proba(held.unlabelled()), answers)
+    np.testing.assert_array_equal(fitted.predict_proba(false), answers)
+
+
+def test_order_of_the_rows_changes_nothing(fitted, answers, held):
+    order = np.random.default_rng(7).permutation(len(held))
+    np.testing.assert_allclose(fitted.predict_proba(held.take(order)), answers[order], rtol=0, atol=1e-6)
+
+
+def test_company_of_a_row_changes_nothing(fitted, answers, held):
+    for part in (slice(0, 1), slice(5, 12)):
+        np.testing.assert_allclose(fitted.predict_proba(held[part]), answers[part], rtol=0, atol=1e-6)
+
+
+def test_the_saved_member_answers_the_same(row, fitted, answers, held, tmp_path):
+    folder = tmp_path / "member"
+    store.save(fitted, row.name, folder)
+    loaded = store.load(folder)
+    assert type(loaded) is type(fitted)
+    np.testing.assert_array_equal(loaded.predict_proba(held), answers)
+
+
+def test_exchanging_the_names_exchanges_the_answers(row, fitted, answers, held):
+    if not row.equivariant:
+        pytest.skip(f"{row.name} does not promise it")
+    np.testing.assert_allclose(fitted.predict_proba(swap(held)), answers[:, [1, 0, 2]], rtol=0, atol=1e-6)
+
+
+def test_the_same_seed_learns_the_same(row, train, held, answers):
+    np.random.seed(12345)  # the global state must not matter
+    again = create(row.name, **row.settings).fit(train)
+    np.testing.assert_allclose(again.predict_proba(held), answers, rtol=0, atol=1e-6)
+
+
+def test_fitting_again_forgets_the_first_fit(row, train, held, answers):
+    member = create(row.name, **row.settings).fit(train[40:]).fit(train)
+    np.testing.assert_allclose(member.predict_proba(held), answers, rtol=0, atol=1e-6)
+
+
+def test_settings_survive_get_params_and_clone(row, fitted):
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert {key: copy.get_params()[key] for key in row.settings} == row.settings
+    with pytest.raises(NotFittedError, match="fit"):
+        copy.state()
+
+
+def test_asking_before_fitting_is_refused(row, held, tmp_path):
+    member = create(row.name, **row.settings)
+    with pytest.raises(NotFittedError, match=r"call fit\(corpus\) first"):
+        member.predict_proba(held)
+    with pytest.raises(NotFittedError):
+        store.save(member, row.name, tmp_path / "member")
+    assert not (tmp_path / "member").exists()
+
+
+def test_no_rows_teach_nothing_and_get_no_answers(row, fitted, train):
+    with pytest.raises(MemberError, match="empty corpus"):
+        create(row.name, **row.settings).fit(train[:0])
+    assert fitted.predict_proba(train[:0]).shape == (0, 3)
