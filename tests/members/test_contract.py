@@ -37,6 +37,8 @@ ROWS = (
     Row("syntactic_distance", needs_parses=True),
     Row("parallelism", needs_parses=True),
     Row("url", needs_parses=True),
+    Row("transformer_single", {"encoder": ENCODER}),
+    Row("transformer_multi", {"encoder": ENCODER, "trees": 10}),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )
