@@ -20,7 +20,7 @@ WORDS = (
 
 def build_tiny_encoder(folder: Path, *, max_pieces: int = 512, seed: int = 0) -> Path:
     """Write an encoder of 2 layers and width 32 whose vocabulary spells every ASCII word."""
-    vocabulary = [*SPECIAL, *LETTERS, *(f"##{letter}" for letter in LETTERS), *WORDS]
+    vocabulary = list(dict.fromkeys([*SPECIAL, *LETTERS, *(f"##{letter}" for letter in LETTERS), *WORDS]))
     backend = BertWordPieceTokenizer({word: index for index, word in enumerate(vocabulary)}, lowercase=True)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend._tokenizer,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import DataError, MemberError
 from gapstack.files import cache_root
 from gapstack.views import activations
@@ -67,6 +67,32 @@ def test_nothing_is_computed_twice_for_subsets_orders_or_corpora_of_the_same_tex
     np.testing.assert_array_equal(some.counts, whole.counts[rows])
     span_activations(sample_test[:33], tiny_encoder, (2, 1))
     assert sum(forwarded) == 3  # only what was missing
+
+
+def test_attention_is_summed_over_the_pieces_looked_at_and_averaged_over_those_that_look(tiny_encoder):
+    # "ann" (3 pieces) occurs twice, "." is a piece of "b." and occurs elsewhere without being the name
+    text = "ann met b. q. and she left ann ."
+    spans = {"pronoun": (18, 21), "a": (0, 3), "b": (8, 10)}
+    assert [text[slice(*span)] for span in spans.values()] == ["she", "ann", "b."]
+    corpus = Corpus([Example("row", text, *(Span(*span) for span in spans.values()))])
+    found = span_activations(corpus, tiny_encoder, (), (1, 2))
+    assert found.vectors.shape[1:] == (0, 32)
+    view = align(corpus, tiny_encoder)
+    pieces = [text[start:end] for start, end in view.chars]
+    groups = [list(range(*span)) for span in view.mentions[0]]
+    second = len(pieces) - 5  # [SEP] and the last "." follow the second "ann"
+    assert "".join(pieces[second : second + 3]) == "ann"
+    groups += [[*groups[1], second, second + 1, second + 2], groups[2]]
+    model = tiny_encoder.fresh_model(attn_implementation="eager").eval()
+    with torch.inference_mode():
+        layers = model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions
+    for layer, weights in enumerate(layers):
+        for source, looking in enumerate(groups):
+            for target, seen in enumerate(groups):
+                expected = weights[0][:, looking][:, :, seen].sum(-1).mean(-1)
+                np.testing.assert_allclose(
+                    found.attention[0, layer, :, source, target], expected, atol=0.03, rtol=0.03
+                )
 
 
 def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):

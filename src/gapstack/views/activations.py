@@ -1,9 +1,15 @@
-"""Frozen activations of mention pieces: computed once per text, kept on disk by content.
+"""Frozen activations around the mentions: computed once per text, kept on disk by content.
 
-What is kept is the output of chosen layers at the pieces of pronoun, A and B, in float16. The key of an
-example is its window (piece ids) and where its mentions lie in it; the folder's name is the encoder's
-fingerprint. So any subset, fold or other corpus with the same texts and mentions finds what is there, and
-only the rest is computed.
+Two things are kept, both in float16:
+
+- the output of chosen layers at the pieces of pronoun, A and B;
+- the attention of chosen layers between groups of pieces: the three mentions and, for each name, all the
+  places of the text where its pieces occur again. As in Transformer-Single (Webster et al. 2018, section
+  4.3), attention is the mean over the pieces that look and the sum over the pieces looked at.
+
+The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name is the
+encoder's fingerprint. So any subset, fold or other corpus with the same texts and mentions finds what is
+there, and only the rest is computed.
 
 On disk: shards of up to 512 examples, each one safetensors file that is written whole or not at all and never
 changed; a run that is killed loses at most the shard it was working on.
@@ -31,10 +37,12 @@ from gapstack.progress import progress
 from gapstack.views.encoders import Encoder
 from gapstack.views.pieces import MENTIONS, PieceView, align
 
+GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
+"""Groups of pieces between which attention is kept, in the order of the last two axes of ``attention``."""
 SHARD_ROWS = 512
 # Pieces in a batch, padding included. Small enough on a CPU for a layer's inputs to stay in its caches
 # (measured with benchmarks/frozen_features.py); a GPU wants many more.
-CPU_BUDGET, GPU_BUDGET = 1024, 65536
+CPU_BUDGET, GPU_BUDGET = 1024, 32768
 # Families whose k-th hidden state does not depend on there being a layer k + 1. Others end in a final norm
 # that would move to the last layer left, so for them no layer is left out.
 _CUTTABLE = {"bert", "roberta", "xlm-roberta", "camembert", "electra"}
@@ -45,20 +53,21 @@ Location = tuple[Path, int]
 
 @dataclass(frozen=True, slots=True)
 class SpanActivations:
-    """Vectors of the pieces of pronoun, A and B, in that order, of n examples, end to end.
+    """Vectors and attention at the pieces of pronoun, A and B of n examples.
 
     Attributes
     ----------
-    layers : tuple of int
-        0 is the embeddings' output, ``num_layers`` the last layer.
     vectors : (pieces, layers, hidden) float16
+        All examples end to end; an example's pieces are those of pronoun, A and B, in that order.
     counts : (n, 3) int64
-        Pieces of pronoun, A and B; an example's pieces follow each other in that order.
+        Pieces of pronoun, A and B.
+    attention : (n, attention layers, heads, 5, 5) float16
+        From the groups on the fourth axis to those on the fifth, both in the order of :data:`GROUPS`.
     """
 
-    layers: tuple[int, ...]
     vectors: NDArray[np.float16]
     counts: NDArray[np.int64]
+    attention: NDArray[np.float16]
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -77,8 +86,38 @@ class SpanActivations:
         return sequences, spans
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Layers wanted of an encoder, and the cache's names for them."""
+
+    encoder: Encoder
+    layers: tuple[int, ...]
+    attention_layers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        depth = self.encoder.num_layers
+        wrong = [layer for layer in self.layers if not 0 <= layer <= depth]
+        wrong += [layer for layer in self.attention_layers if not 1 <= layer <= depth]
+        if wrong or not self.layers + self.attention_layers:
+            raise MemberError(
+                f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
+                f"asked for {wrong or 'none'}"
+            )
+
+    @property
+    def names(self) -> list[str]:
+        return [f"vectors.{layer}" for layer in self.layers] + [
+            f"attention.{layer}" for layer in self.attention_layers
+        ]
+
+
 def span_activations(
-    corpus: Corpus, encoder: Encoder, layers: Sequence[int], *, max_pieces: int | None = None
+    corpus: Corpus,
+    encoder: Encoder,
+    layers: Sequence[int],
+    attention_layers: Sequence[int] = (),
+    *,
+    max_pieces: int | None = None,
 ) -> SpanActivations:
     """Give the frozen activations of a corpus, computing only what the cache does not hold.
 
@@ -90,8 +129,10 @@ def span_activations(
     corpus : Corpus
     encoder : Encoder
     layers : sequence of int
-        From 0 (embeddings) to ``encoder.num_layers``. One forward pass gives all of them and stops at the
-        highest.
+        Layers whose output to give, from 0 (embeddings) to ``encoder.num_layers``. One forward pass gives
+        everything asked for and stops at the highest layer.
+    attention_layers : sequence of int
+        Layers whose attention to give, from 1.
     max_pieces : int, optional
         Window, as in :func:`~gapstack.views.pieces.align`.
 
@@ -102,16 +143,11 @@ def span_activations(
     DataError
         If a cache file is damaged.
     """
-    layers = tuple(layers)
-    wrong = [layer for layer in layers if not 0 <= layer <= encoder.num_layers]
-    if wrong or not layers:
-        raise MemberError(
-            f"encoder {encoder.name} has layers 0 to {encoder.num_layers}; asked for {wrong or 'none'}"
-        )
+    request = _Request(encoder, tuple(layers), tuple(attention_layers))
     view = align(corpus, encoder, max_pieces)
     keys = _keys(view)
     folder = cache_root() / "activations" / encoder.fingerprint
-    known = _index(folder, layers)
+    known = _index(folder, request)
     first_row = {key: row for row, key in reversed(list(enumerate(keys)))}
     missing = np.array([row for key, row in first_row.items() if key not in known], dtype=np.int64)
     if len(missing):
@@ -120,10 +156,10 @@ def span_activations(
             by_length = missing[np.argsort(view.lengths[missing], kind="stable")]
             for start in range(0, len(by_length), SHARD_ROWS):
                 rows = by_length[start : start + SHARD_ROWS]
-                shard = _write_shard(folder, [keys[row] for row in rows], view, rows, encoder, layers)
+                shard = _write_shard(folder, [keys[row] for row in rows], view, rows, request)
                 known.update({keys[row]: (shard, place) for place, row in enumerate(rows)})
                 ticker.advance(len(rows))
-    return _gather([known[key] for key in keys], layers, encoder.hidden_size)
+    return _gather([known[key] for key in keys], request)
 
 
 def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
@@ -142,13 +178,16 @@ def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int6
 
 
 def forward(
-    encoder: Encoder, view: PieceView, rows: NDArray[np.int64], layers: Sequence[int]
+    request: _Request, view: PieceView, rows: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], list[torch.Tensor]]]:
     """Run the texts ``rows`` of a view through the frozen encoder, batch by batch, in the order given.
 
-    Yields the rows of each batch and, for each layer, its output (batch, longest, hidden).
+    Yields the rows of each batch and, for each of ``request.names``, its tensor on the CPU in float16:
+    vectors (mention pieces, hidden) or attention (batch, heads, 5, 5).
     """
-    model, device = _frozen_model(encoder, max(layers))
+    encoder = request.encoder
+    depth = max(request.layers + request.attention_layers)
+    model, device = _frozen_model(encoder, depth, bool(request.attention_layers))
     budget = CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
     lengths = view.lengths
     for batch in batches(lengths[rows], budget):
@@ -158,21 +197,66 @@ def forward(
         ids = np.zeros((len(chosen), longest), dtype=np.int64)
         ids[keep] = np.concatenate([view.ids[view.row(row)] for row in chosen])
         with torch.inference_mode():
-            states = model(
+            output = model(
                 input_ids=torch.from_numpy(ids).to(device),
                 # without a mask attention takes its fastest path
                 attention_mask=None if keep.all() else torch.from_numpy(keep.astype(np.int64)).to(device),
                 output_hidden_states=True,
-            ).hidden_states
-        yield chosen, [states[layer] for layer in layers]
+                output_attentions=bool(request.attention_layers),
+            )
+            # (batch, 3, longest): pieces of each mention
+            inside = _mention_masks(view.mentions[chosen], longest)
+            owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(inside))
+            found = [output.hidden_states[layer][owners, places] for layer in request.layers]
+            if request.attention_layers:
+                # (batch, 1, 5, longest)
+                groups = (
+                    torch.from_numpy(_groups(ids, inside, _word_ids(encoder))).to(device)[:, None].float()
+                )
+                mean = groups / groups.sum(-1, keepdim=True)
+                for layer in request.attention_layers:
+                    # (batch, heads, longest, longest) -> (batch, heads, 5, 5)
+                    found.append(mean @ output.attentions[layer - 1].float() @ groups.transpose(-1, -2))
+            yield chosen, [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
+
+
+def _mention_masks(mentions: NDArray[np.int64], longest: int) -> NDArray[np.bool_]:
+    """Ranges (batch, 3, 2) as masks (batch, 3, longest)."""
+    at = np.arange(longest)
+    return (at >= mentions[..., :1]) & (at < mentions[..., 1:])
+
+
+def _groups(
+    ids: NDArray[np.int64], inside: NDArray[np.bool_], word_ids: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Masks (batch, 5, longest) of the groups: the mentions, and all occurrences of each name's pieces."""
+    # (batch, longest, longest): pieces with the same letters or digits; equal punctuation means nothing
+    same = (ids[:, :, None] == ids[:, None, :]) & word_ids[ids][:, :, None]
+    names = inside[:, 1:]
+    anywhere = (same[:, None] & names[:, :, None, :]).any(-1) | names
+    return np.concatenate([inside, anywhere], axis=1)
 
 
 @lru_cache(maxsize=2)
-def _frozen_model(encoder: Encoder, depth: int) -> tuple[Any, torch.device]:
+def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
+    """Mask over the vocabulary: True for pieces with a letter or digit, special pieces apart."""
+    tokens = encoder.tokenizer.convert_ids_to_tokens(range(len(encoder.tokenizer)))
+    # a vocabulary may have holes, which are None
+    mask = np.array([any(map(str.isalnum, token or "")) for token in tokens])
+    mask[encoder.tokenizer.all_special_ids] = False
+    return mask
+
+
+@lru_cache(maxsize=2)
+def _frozen_model(encoder: Encoder, depth: int, with_attention: bool) -> tuple[Any, torch.device]:
     """The encoder up to layer ``depth``, on the fastest device and in the fastest precision there."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     quick = device.type == "cuda" or _cpu_has_bfloat16()
-    options: dict[str, Any] = {"dtype": torch.bfloat16 if quick else torch.float32}
+    options: dict[str, Any] = {
+        "dtype": torch.bfloat16 if quick else torch.float32,
+        # only the eager implementation can show its weights
+        "attn_implementation": "eager" if with_attention else "sdpa",
+    }
     if encoder.config.get("model_type") in _CUTTABLE:
         options["num_hidden_layers"] = max(depth, 1)
     return encoder.fresh_model(**options).eval().requires_grad_(False).to(device), device
@@ -191,48 +275,37 @@ def _keys(view: PieceView) -> list[bytes]:
 
 
 def _write_shard(
-    folder: Path,
-    keys: list[bytes],
-    view: PieceView,
-    rows: NDArray[np.int64],
-    encoder: Encoder,
-    layers: tuple[int, ...],
+    folder: Path, keys: list[bytes], view: PieceView, rows: NDArray[np.int64], request: _Request
 ) -> Path:
-    vectors: list[list[torch.Tensor]] = [[] for _ in layers]
-    for chosen, states in forward(encoder, view, rows, layers):
-        places = [
-            np.arange(*view.mentions[row, mention]) for row in chosen for mention in range(len(MENTIONS))
-        ]
-        owners = np.repeat(np.arange(len(chosen)).repeat(len(MENTIONS)), [len(place) for place in places])
-        at = torch.from_numpy(owners), torch.from_numpy(np.concatenate(places))
-        for column, state in zip(vectors, states, strict=True):
-            column.append(state[at].to(device="cpu", dtype=torch.float16))
-    tensors: dict[str, NDArray[Any]] = {
+    parts: list[list[torch.Tensor]] = [[] for _ in request.names]
+    for _, tensors in forward(request, view, rows):
+        for part, tensor in zip(parts, tensors, strict=True):
+            part.append(tensor)
+    content: dict[str, NDArray[Any]] = {
         "keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, 16),
         "counts": np.diff(view.mentions[rows], axis=2)[..., 0].astype(np.int32),
     }
-    for layer, column in zip(layers, vectors, strict=True):
-        tensors[f"layer.{layer}"] = torch.cat(column).numpy()
-    name = hashlib.blake2b(b"".join(keys) + str(sorted(layers)).encode(), digest_size=12).hexdigest()
-    target = folder / f"{name}.safetensors"
+    for name, part in zip(request.names, parts, strict=True):
+        content[name] = torch.cat(part).numpy()
+    label = hashlib.blake2b(b"".join(keys) + " ".join(sorted(request.names)).encode(), digest_size=12)
+    target = folder / f"{label.hexdigest()}.safetensors"
     with atomic_path(target) as temporary:
-        save_file(tensors, temporary)
+        save_file(content, temporary)
     return target
 
 
-def _index(folder: Path, layers: tuple[int, ...]) -> dict[bytes, Location]:
-    """Where each example lies of which all the layers are there."""
+def _index(folder: Path, request: _Request) -> dict[bytes, Location]:
+    """Where each example lies of which everything asked for is there."""
     found: dict[bytes, Location] = {}
-    wanted = {f"layer.{layer}" for layer in layers}
     for shard in sorted(folder.glob("[!.]*.safetensors")):
         with _open(shard) as tensors:
-            if wanted <= set(tensors.keys()):
+            if set(request.names) <= set(tensors.keys()):
                 keys = tensors.get_tensor("keys")
                 found.update({key.tobytes(): (shard, row) for row, key in enumerate(keys)})
     return found
 
 
-def _gather(locations: list[Location], layers: tuple[int, ...], hidden: int) -> SpanActivations:
+def _gather(locations: list[Location], request: _Request) -> SpanActivations:
     """Read the examples at ``locations``, in that order."""
     shards: dict[Path, list[int]] = {}
     for index, (shard, _) in enumerate(locations):
@@ -247,14 +320,20 @@ def _gather(locations: list[Location], layers: tuple[int, ...], hidden: int) -> 
         sources[shard] = np.concatenate([[0], all_counts.sum(axis=1).cumsum()])
     totals = counts.sum(axis=1)
     starts = np.concatenate([[0], totals.cumsum()])
-    vectors = np.empty((int(starts[-1]), len(layers), hidden), dtype=np.float16)
+    hidden, heads = request.encoder.hidden_size, request.encoder.num_heads
+    vectors = np.empty((int(starts[-1]), len(request.layers), hidden), dtype=np.float16)
+    attention = np.empty(
+        (len(rows), len(request.attention_layers), heads, len(GROUPS), len(GROUPS)), dtype=np.float16
+    )
     for shard, indices in shards.items():
         source = _ranges(sources[shard][rows[indices]], totals[indices])
         target = _ranges(starts[:-1][indices], totals[indices])
         with _open(shard) as tensors:
-            for column, layer in enumerate(layers):
-                vectors[target, column] = tensors.get_tensor(f"layer.{layer}")[source]
-    return SpanActivations(layers, vectors, counts)
+            for column, layer in enumerate(request.layers):
+                vectors[target, column] = tensors.get_tensor(f"vectors.{layer}")[source]
+            for column, layer in enumerate(request.attention_layers):
+                attention[indices, column] = tensors.get_tensor(f"attention.{layer}")[rows[indices]]
+    return SpanActivations(vectors, counts, attention)
 
 
 def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -127,6 +127,11 @@ class Encoder:
         return int(self.config.get("num_hidden_layers") or self.config["n_layers"])
 
     @cached_property
+    def num_heads(self) -> int:
+        """Attention heads in each layer."""
+        return int(self.config.get("num_attention_heads") or self.config["n_heads"])
+
+    @cached_property
     def max_pieces(self) -> int:
         """Longest input in pieces, special pieces included."""
         positions = int(self.config.get("max_position_embeddings") or _DEFAULT_LIMIT)
