@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from gapstack.corpus import Corpus, Example, Span
-from gapstack.errors import MemberError
+from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import atomic_path, cache_root, fingerprint
 from gapstack.progress import progress
 from gapstack.views.cues import Verdicts
@@ -153,6 +154,8 @@ def attention(
         If the encoder is not there, or the setting needs a parser and there is none.
     MemberError
         If the mentions of a row do not fit into the encoder's window.
+    DataError
+        If a cache file is damaged.
     """
     found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)
@@ -208,7 +211,7 @@ class _Shelf:
             self.files.clear()
         for path in sorted(self.folder.glob("[!.]*.safetensors")):
             if path.name not in self.files:
-                shard = load_file(path)
+                shard = _load(path)
                 keys = bytes(shard["keys"]).decode("ascii").split()
                 self.rows.update(
                     zip(keys, np.split(shard["scores"], np.cumsum(shard["counts"])[:-1]), strict=True)
@@ -228,6 +231,18 @@ class _Shelf:
             save_file(tensors, temporary)
         self.files.add(path.name)
         self.rows.update(zip(keys, rows, strict=True))
+
+
+def _load(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        found: dict[str, NDArray[Any]] = load_file(path)
+    except SafetensorError as error:
+        raise DataError(
+            f"damaged cache file ({error})",
+            place=Place(path),
+            remedy="Delete it; what it held is computed again",
+        ) from error
+    return found
 
 
 @lru_cache(maxsize=2)
