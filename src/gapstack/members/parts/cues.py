@@ -18,6 +18,7 @@ from scipy.special import log_softmax, softmax
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
+from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.views.cues import Cue, Verdicts, decide
 from gapstack.views.scenes import Setting
@@ -55,7 +56,17 @@ class CueMember(Member):
         self.parser = parser
 
     def verdicts(self, corpus: Corpus) -> Verdicts:
-        """Raw decisions with the passes that made them and their margins; needs no fit."""
+        """Raw decisions with the passes that made them and their margins; needs no fit.
+
+        Raises
+        ------
+        MemberError
+            If ``setting`` is neither of the two.
+        DataNotFoundError
+            If a text has no stored parse and there is no parser.
+        """
+        if self.setting not in list(Setting):
+            raise MemberError(f"setting is {self.setting!r}; expected {' or '.join(Setting)}")
         return decide(corpus, self.cue, Setting(self.setting), self.parser)
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:

@@ -1,0 +1,103 @@
+"""The cue members' probabilities: a wider margin is never a reason to doubt, and no side is preferred."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Label
+from gapstack.errors import MemberError
+from gapstack.members import create
+from gapstack.members.parts import cues as module
+from gapstack.views.cues import Verdicts
+from tests.trees import corpus, example, tree
+
+N = 400
+
+
+def verdicts(choices, levels, margins):
+    """Verdicts that choose 0 A, 1 B, 2 neither name."""
+    return Verdicts(
+        np.eye(3, dtype=bool)[choices][:, :2], np.asarray(levels), np.asarray(margins, dtype=float)
+    )
+
+
+@pytest.fixture
+def rows() -> Corpus:
+    doc = tree("Ann/p/nsubj/1 met/v/ROOT/1 Eve/p/obj/1|She/r/nsubj/1 left/v/ROOT/1")
+    generator = np.random.default_rng(0)
+    base = example(doc, "She", "Ann", "Eve")
+    labels = generator.integers(0, 3, N)
+    return corpus(*(replace(base, label=Label(int(label))) for label in labels))
+
+
+@pytest.fixture
+def member(monkeypatch, rows):
+    """A URL member, and verdicts on ``rows`` that are right 4 times in 5 on level 0, at chance on level 2."""
+    generator = np.random.default_rng(1)
+    labels = rows.labels
+    levels = generator.choice([0, 2], N)
+    right = generator.random(N) < np.where(levels == 0, 0.8, 0.0)
+    choices = np.where(right & (labels < 2), labels, generator.integers(0, 2, N))
+    margins = generator.choice([0, 1, 2, 5, np.inf], N)
+    said = verdicts(choices, levels, margins)
+    monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
+    return create("url"), said
+
+
+def answer(monkeypatch, fitted, rows, said):
+    monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
+    return fitted.predict_proba(rows[: len(said.levels)])
+
+
+def test_a_pass_that_is_right_more_often_is_trusted_more(monkeypatch, member, rows):
+    fitted = member[0].fit(rows)
+    p = answer(monkeypatch, fitted, rows, verdicts([0, 0], [0, 2], [2, 2]))
+    assert p[0, 0] > 0.5
+    assert p[0, 0] > p[1, 0] + 0.1
+
+
+def test_the_chosen_name_gains_with_the_margin_and_neither_never_does(monkeypatch, member, rows):
+    fitted = member[0].fit(rows)
+    margins = [0, 0.5, 1, 3, 10, 100, np.inf]
+    for level in (0, 1, 2):
+        said = verdicts([0] * len(margins), [level] * len(margins), margins)
+        p = answer(monkeypatch, fitted, rows, said)
+        assert (np.diff(np.log(p[:, 0] / p[:, 1])) >= -1e-9).all()
+        assert (np.diff(np.log(p[:, 2] / p[:, 0])) <= 1e-9).all()
+
+
+def test_exchanging_the_choice_exchanges_the_answers(monkeypatch, member, rows):
+    fitted, said = member[0].fit(rows), member[1]
+    swapped = replace(said, answers=said.answers[:, ::-1])
+    p, q = answer(monkeypatch, fitted, rows, said), answer(monkeypatch, fitted, rows, swapped)
+    assert np.allclose(p, q[:, [1, 0, 2]])
+
+
+def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
+    labels = rows.labels
+    said = verdicts(np.where(labels == 2, 2, labels), np.zeros(N, int), np.ones(N))
+    monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
+    fitted = create("parallelism", setting="snippet-context").fit(rows)
+    p = answer(monkeypatch, fitted, rows, verdicts([2, 0], [0, 0], [1, 1]))
+    assert p[0, 2] > 0.9
+    assert p[0, 0] == pytest.approx(p[0, 1])
+    assert p[1, 0] > 0.9
+
+
+def test_a_pass_never_seen_in_training_is_even_between_the_names(monkeypatch, member, rows):
+    fitted = member[0].fit(rows)
+    p = answer(monkeypatch, fitted, rows, verdicts([0, 1, 2], [4, 4, -1], [3, np.inf, 0]))
+    assert np.allclose(p[:, 0], p[:, 1])
+    assert np.allclose(p, 1 / 3)
+
+
+def test_raw_decisions_need_no_fit(monkeypatch, rows):
+    said = verdicts([0, 1, 2], [0, 0, 0], [1, 1, 1])
+    monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
+    assert create("url").decide(rows[:3]).tolist() == [[True, False], [False, True], [False, False]]
+
+
+def test_the_setting_must_be_one_of_the_two(rows):
+    with pytest.raises(MemberError, match="half-context.*snippet-context"):
+        create("url", setting="half-context").fit(rows)
