@@ -20,9 +20,9 @@ from gapstack.scoring.scores import score
 PARTITIONS = (0, 1)
 CHANGES: tuple[dict[str, Any], ...] = (
     {},
+    {"rounds": 110},
     {"rounds": 300},
-    {"rounds": 600},
-    {"learning_rate": 0.1, "rounds": 225},
+    {"learning_rate": 0.05, "rounds": 450},
     {"columns": 0.3},
     {"leaves": 12},
     {"leaves": 40, "min_leaf": 8},
@@ -30,6 +30,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"l2": 30.0},
     {"bags": 1},
     {"bags": 8},
+    {"blocks": ("surface", "cues")},
 )
 
 

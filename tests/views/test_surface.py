@@ -2,6 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
@@ -158,6 +160,31 @@ def test_every_feature_has_a_line_of_its_own():
     told = [*(text for text, _ in CANDIDATE.values()), *(text for text, _ in SHARED.values())]
     assert all(told)
     assert not set(CANDIDATE) & set(SHARED)
+
+
+mention = st.text(min_size=1, max_size=12)
+
+
+@given(
+    st.permutations("ABp"),
+    mention,
+    mention,
+    st.lists(st.text(max_size=20), min_size=4, max_size=4),
+    st.text(),
+)
+def test_no_text_is_too_odd(order, a, b, between, page):
+    text, spans = between[0], {}
+    for kind, gap in zip(order, between[1:], strict=True):
+        start = len(text)
+        text += {"A": a, "B": b, "p": "her"}[kind]
+        spans[kind] = Span(start, len(text))
+        text += gap
+    one = Example("x", text, spans["p"], spans["A"], spans["B"], WIKI + page)
+    straight, swapped = features(Corpus([one])), features(Corpus([swap(one)]))
+    assert not np.isinf(straight.candidates).any()
+    assert not np.isinf(straight.shared).any()
+    np.testing.assert_array_equal(swapped.candidates, straight.candidates[:, ::-1])
+    np.testing.assert_array_equal(swapped.shared, straight.shared)
 
 
 def test_no_rows_give_empty_blocks():

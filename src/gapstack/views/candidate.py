@@ -152,7 +152,9 @@ class Candidate:
 
     def __init__(self, row: Row, span: Span):
         self.row, self.span = row, span
-        self.at: range = row.words.word_index(span)
+        at = row.words.word_index(span)
+        # a mention of white space alone has no word; the next one stands for it
+        self.at: range = at or range(min(at.start, len(row.words) - 1), min(at.start + 1, len(row.words)))
 
     @cached_property
     def rival(self) -> Candidate:
