@@ -39,6 +39,7 @@ ROWS = (
     Row("url", needs_parses=True),
     Row("transformer_single", {"encoder": ENCODER}),
     Row("transformer_multi", {"encoder": ENCODER, "trees": 10}),
+    Row("frozen_spans", {"encoder": ENCODER, "seeds": 2, "epochs": 3}),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )

@@ -98,11 +98,34 @@ def test_attention_is_summed_over_the_pieces_looked_at_and_averaged_over_those_t
 def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):
     corpus = sample_test[:4]
     span_activations(corpus, tiny_encoder, (1,))
-    swapped = corpus.map(lambda e: type(e)(e.id, e.text, e.pronoun, e.b, e.a))
-    for arguments in ((corpus, (2,), None), (corpus, (1,), 40), (swapped, (1,), None)):
+    turned = corpus.map(lambda e: Example(e.id, e.text, e.a, e.pronoun, e.b))
+    for arguments in ((corpus, (2,), None), (corpus, (1,), 40), (turned, (1,), None)):
         forwarded.clear()
         span_activations(arguments[0], tiny_encoder, arguments[1], max_pieces=arguments[2])
         assert sum(forwarded) == 4
+
+
+def test_exchanging_a_and_b_exchanges_what_is_there_and_computes_nothing(
+    sample_test, tiny_encoder, forwarded
+):
+    corpus = sample_test[:12]
+    found = span_activations(corpus, tiny_encoder, (1, 2), (1, 2))
+    forwarded.clear()
+    mixed = Corpus([Example(e.id, e.text, e.pronoun, e.b, e.a) if i % 3 else e for i, e in enumerate(corpus)])
+    other = span_activations(mixed, tiny_encoder, (1, 2), (1, 2))
+    assert forwarded == []
+    (mine, spans), (theirs, others) = found.padded(), other.padded()
+    for row in range(12):
+        order = [0, 2, 1] if row % 3 else [0, 1, 2]
+        for new, old in enumerate(order):
+            np.testing.assert_array_equal(
+                theirs[row, slice(*others[row, new])], mine[row, slice(*spans[row, old])]
+            )
+        groups = [*order, 4, 3] if row % 3 else range(5)
+        for new, old in enumerate(groups):
+            np.testing.assert_array_equal(
+                other.attention[row, :, :, new], found.attention[row, :, :, old][..., list(groups)]
+            )
 
 
 def test_equal_texts_go_through_the_encoder_once(sample_test, tiny_encoder, forwarded):

@@ -34,6 +34,9 @@ MEMBERS: dict[str, Entry] = {
     "url": Entry("Url", "Webster et al. 2018, section 4.3", "a parser, page URLs"),
     "transformer_single": Entry("TransformerSingle", "Webster et al. 2018, section 4.4", "an encoder"),
     "transformer_multi": Entry("TransformerMulti", "Webster et al. 2018, section 4.4", "an encoder"),
+    "frozen_spans": Entry(
+        "FrozenSpans", "Yang et al. 2019; span extractor as in Abzaliev 2019", "an encoder"
+    ),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,8 @@ def span_activations(
         If a cache file is damaged.
     """
     request = _Request(encoder, tuple(layers), tuple(attention_layers))
-    view = align(corpus, encoder, max_pieces)
+    # names are stored in the order of the text, so that exchanging A and B asks for nothing new
+    view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
     keys = _keys(view)
     folder = cache_root() / "activations" / encoder.fingerprint
     known = _index(folder, request)
@@ -159,7 +160,7 @@ def span_activations(
                 shard = _write_shard(folder, [keys[row] for row in rows], view, rows, request)
                 known.update({keys[row]: (shard, place) for place, row in enumerate(rows)})
                 ticker.advance(len(rows))
-    return _gather([known[key] for key in keys], request)
+    return _exchange(_gather([known[key] for key in keys], request), exchanged)
 
 
 def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
@@ -265,6 +266,29 @@ def _frozen_model(encoder: Encoder, depth: int, with_attention: bool) -> tuple[A
 def _cpu_has_bfloat16() -> bool:
     """Whether the CPU multiplies bfloat16 in hardware; emulated, it would be slower than float32."""
     return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+
+
+def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
+    """The view with A before B in every row, and which rows that changed."""
+    starts = view.mentions[..., 0]
+    exchanged = starts[:, 1] > starts[:, 2]
+    mentions = view.mentions.copy()
+    mentions[exchanged] = mentions[exchanged][:, [0, 2, 1]]
+    return replace(view, mentions=mentions), exchanged
+
+
+def _exchange(found: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
+    """Exchange A and B in the given rows."""
+    if not rows.any():
+        return found
+    starts = np.concatenate([[0], found.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
+    order = np.where(rows[:, None], [0, 2, 1], np.arange(len(MENTIONS)))
+    counts = np.take_along_axis(found.counts, order, axis=1)
+    pieces = _ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
+    attention = found.attention.copy()
+    groups = [0, 2, 1, 4, 3]
+    attention[rows] = attention[rows][..., groups, :][..., groups]
+    return SpanActivations(found.vectors[pieces], counts, attention)
 
 
 def _keys(view: PieceView) -> list[bytes]:

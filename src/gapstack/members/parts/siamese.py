@@ -1,0 +1,108 @@
+"""A scorer that cannot tell A from B except by what it is shown of them, with several seeds side by side.
+
+Both names go through the same weights, each against the pronoun; a name's score becomes its logit, and the
+logit of NEITHER is the sum of a second score over both names. So exchanging A and B exchanges their columns.
+"""
+
+from __future__ import annotations
+
+import torch
+from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
+from torch import Tensor, nn
+from torch.nn import functional
+
+OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
+
+
+class SeedwiseLinear(nn.Module):
+    """As many linear layers as there are seeds, applied at once: (seeds, rows, inputs) -> (.., outputs)."""
+
+    def __init__(self, seeds: int, inputs: int, outputs: int, *, zero: bool = False):
+        super().__init__()
+        scale = 0.0 if zero else inputs**-0.5
+        self.weight = nn.Parameter(torch.randn(seeds, inputs, outputs) * scale)
+        self.bias = nn.Parameter(torch.zeros(seeds, 1, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Give (seeds, rows, outputs) from (seeds, rows, inputs)."""
+        return torch.baddbmm(self.bias, rows, self.weight)
+
+
+class SiameseSpans(nn.Module):
+    """Two siamese towers whose scores are added: over span vectors, and over relations to the pronoun.
+
+    Parameters
+    ----------
+    seeds : int
+        Networks side by side; they see the same batches and differ in initial weights and dropout.
+    inputs : int
+        Width of the piece vectors.
+    relations : int
+        Number of relations of each name.
+    width : int
+        Width of the projected pieces; ``hidden`` that of both towers' layers.
+    input_dropout, relation_dropout, dropout : float
+        On piece vectors, on relations and on hidden units.
+    """
+
+    def __init__(
+        self,
+        *,
+        seeds: int,
+        inputs: int,
+        relations: int,
+        width: int,
+        hidden: int,
+        input_dropout: float,
+        relation_dropout: float,
+        dropout: float,
+    ):
+        super().__init__()
+        self.seeds = seeds
+        self.input_dropout, self.relation_dropout, self.dropout = input_dropout, relation_dropout, dropout
+        self.project = SeedwiseLinear(seeds, inputs, width)
+        # the library's class has no axis for seeds, so each has its own
+        self.extractors = nn.ModuleList(SelfAttentiveSpanExtractor(width) for _ in range(seeds))
+        self.cross = SeedwiseLinear(seeds, 4 * width, hidden)
+        # at first the relations alone decide: their tower learns quicker, and vectors overfit
+        self.cross_out = SeedwiseLinear(seeds, hidden, OUTPUTS, zero=True)
+        self.relate = SeedwiseLinear(seeds, relations, hidden)
+        self.relate_out = SeedwiseLinear(seeds, hidden, OUTPUTS)
+
+    def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
+        """Give logits (seeds, n, 3) from pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations).
+
+        Ranges are half-open; mentions are pronoun, A, B.
+        """
+        n = len(pieces)
+        scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
+        # (seeds, n, names, outputs)
+        scores = scores.view(self.seeds, n, 2, OUTPUTS)
+        return torch.cat([scores[..., 0], scores[..., 1].sum(-1, keepdim=True)], dim=-1)
+
+    def _drop(self, values: Tensor, rate: float) -> Tensor:
+        return functional.dropout(values, rate, self.training)
+
+    def _crossed(self, pieces: Tensor, spans: Tensor) -> Tensor:
+        """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
+        n, length, _ = pieces.shape
+        keep = torch.arange(length) < spans[:, -1, 1:]
+        # (seeds, pieces that are none of padding, inputs)
+        flat = self._drop(pieces[keep].expand(self.seeds, -1, -1), self.input_dropout)
+        projected = pieces.new_zeros(self.seeds, n, length, self.project.weight.shape[-1])
+        projected[:, keep] = self.project(flat)
+        inclusive = torch.stack([spans[..., 0], spans[..., 1] - 1], dim=-1)
+        # (seeds, n, 3, width)
+        mentions = torch.stack(
+            [extract(own, inclusive) for extract, own in zip(self.extractors, projected, strict=True)]
+        )
+        mentions = self._drop(functional.selu(mentions), self.dropout / 2)
+        names = mentions[:, :, 1:]
+        pronoun = mentions[:, :, :1].expand_as(names)
+        crossed = torch.cat([names, pronoun, names * pronoun, pronoun - names], dim=-1)
+        return self._drop(functional.relu(self.cross(crossed.flatten(1, 2))), self.dropout)
+
+    def _related(self, relations: Tensor) -> Tensor:
+        """Hidden layer over the relations, (seeds, n * 2, hidden)."""
+        rows = self._drop(relations.flatten(0, 1).expand(self.seeds, -1, -1), self.relation_dropout)
+        return self._drop(functional.relu(self.relate(rows)), self.dropout)

@@ -1,0 +1,83 @@
+"""Beyond the contract: it learns, it computes nothing twice, and it says what it cannot do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.errors import MemberError
+from gapstack.members.frozen_spans import FrozenSpans, distance_relations
+from gapstack.views import activations
+
+QUICK = {"seeds": 2, "epochs": 20, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
+
+
+@pytest.fixture
+def member(tiny_encoder_folder) -> FrozenSpans:
+    return FrozenSpans(encoder=str(tiny_encoder_folder), **QUICK)
+
+
+def gain(member: FrozenSpans, corpus: Corpus) -> float:
+    """How far the logloss on what it was fitted to lies below that of the class frequencies."""
+    rows = np.arange(len(corpus))
+    frequencies = np.bincount(corpus.labels, minlength=3) / len(corpus)
+    floor = -np.log(frequencies[corpus.labels]).mean()
+    return float(floor + np.log(member.fit(corpus).predict_proba(corpus)[rows, corpus.labels]).mean())
+
+
+def test_it_learns_more_than_the_class_frequencies(member, sample_train):
+    assert gain(member, sample_train) > 0.1
+
+
+@pytest.mark.parametrize("left_out", ["input_dropout", "relation_dropout"])
+def test_each_tower_learns_without_the_other(left_out, tiny_encoder_folder, sample_train):
+    # dropping all of its inputs leaves a tower nothing but its biases
+    rates = {"input_dropout": 0.0, "relation_dropout": 0.0, "dropout": 0.0} | {left_out: 1.0}
+    member = FrozenSpans(encoder=str(tiny_encoder_folder), **QUICK, **rates)
+    assert gain(member, sample_train) > 0.1
+
+
+def test_other_seeds_learn_otherwise(tiny_encoder_folder, sample_train, sample_test):
+    answers = [
+        FrozenSpans(encoder=str(tiny_encoder_folder), seed=seed, **QUICK)
+        .fit(sample_train)
+        .predict_proba(sample_test)
+        for seed in (0, 1)
+    ]
+    assert np.abs(answers[0] - answers[1]).max() > 0.01
+
+
+def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sample_test, monkeypatch):
+    expected = member.fit(sample_train).predict_proba(sample_test)
+
+    def refuse(*_):
+        raise AssertionError("a text was encoded again")
+
+    monkeypatch.setattr(activations, "forward", refuse)
+    again = member.fit(sample_train).predict_proba(sample_test)
+    np.testing.assert_array_equal(again, expected)
+    member.fit(sample_train[:50]).predict_proba(sample_train[50:])
+
+
+def test_text_without_pieces_is_refused_by_its_id(member, sample_train):
+    member.fit(sample_train[:30])
+    blank = Example("blank-1", "\u200b\u200c\u200d", Span(0, 1), Span(1, 2), Span(2, 3))
+    with pytest.raises(MemberError, match=r"'blank-1'.*no piece"):
+        member.predict_proba(Corpus([blank]))
+
+
+def test_layers_that_the_encoder_lacks_are_refused(tiny_encoder_folder, sample_train):
+    with pytest.raises(MemberError, match=r"layers 0 to 2.*\[7\]"):
+        FrozenSpans(encoder=str(tiny_encoder_folder), layers=[7]).fit(sample_train)
+
+
+def test_distances_are_seen_from_the_pronoun():
+    row = Example("row", "Ann met Bea; she left", Span(13, 16), Span(0, 3), Span(8, 11))
+    first, second = distance_relations(Corpus([row]))[0]
+    np.testing.assert_allclose(first, [np.log(14), np.log(14), 1, 1], rtol=1e-6)  # Bea stands between
+    np.testing.assert_allclose(second, [np.log(6), np.log(6), 1, 0], rtol=1e-6)
+    cataphor = replace(row, pronoun=Span(0, 3), a=Span(13, 16))
+    np.testing.assert_allclose(
+        distance_relations(Corpus([cataphor]))[0, 0], [-np.log(14), np.log(14), 0, 1], rtol=1e-6
+    )
