@@ -10,7 +10,7 @@ serves all three classes. Every row teaches both of its candidates, which is tra
 
 The defaults were chosen on GAP development and validation by 5-fold cross-validation grouped by page, over two
 partitions (``benchmarks/surface_settings.py``). Logloss is flat around them (0.574 out of fold, 0.546 with the
-``cues`` block), so the quicker of equals was taken; at half the rounds it is 0.01 worse.
+``cues`` block), so the quicker of equals was taken; at half the rounds it is 0.015 worse.
 
 Where no page is known the trees answer as for a page whose title names neither, since every row of GAP has one.
 """
