@@ -13,7 +13,7 @@ Without summing over occurrences the sum has 67.8 and 70.8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -159,7 +159,7 @@ def attention(
     """
     found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)
-    keys = [fingerprint(e.text, e.pronoun, e.a, e.b, spans) for e, spans in zip(corpus, names, strict=True)]
+    keys = [_key(example, spans) for example, spans in zip(corpus, names, strict=True)]
     shelf = _shelf(cache_root() / "attention" / found.fingerprint)
     known = shelf.refresh()
     # a dict, since a corpus may hold the same row under two ids
@@ -167,6 +167,11 @@ def attention(
     if missing:
         _read(corpus, names, keys, missing, found, shelf)
     return _padded([known[key] for key in keys], hits, found)
+
+
+def _key(example: Example, names: Sequence[Span]) -> str:
+    """Key of one row's scores; A and B are in it since the window of a long text depends on them."""
+    return fingerprint(example.text, example.pronoun, example.a, example.b, names)
 
 
 def _competitors(
@@ -219,18 +224,18 @@ class _Shelf:
                 self.files.add(path.name)
         return self.rows
 
-    def add(self, keys: Sequence[str], rows: Sequence[Floats]) -> None:
+    def add(self, rows: Mapping[str, Floats]) -> None:
         """Store a shard."""
-        path = self.folder / f"{fingerprint(list(keys))}.safetensors"
+        path = self.folder / f"{fingerprint(list(rows))}.safetensors"
         tensors: dict[str, NDArray[Any]] = {
-            "keys": np.frombuffer(" ".join(keys).encode("ascii"), dtype=np.uint8),
-            "counts": np.array([len(row) for row in rows], dtype=np.int64),
-            "scores": np.concatenate(rows),
+            "keys": np.frombuffer(" ".join(rows).encode("ascii"), dtype=np.uint8),
+            "counts": np.array([len(scores) for scores in rows.values()], dtype=np.int64),
+            "scores": np.concatenate(list(rows.values())),
         }
         with atomic_path(path) as temporary:
             save_file(tensors, temporary)
         self.files.add(path.name)
-        self.rows.update(zip(keys, rows, strict=True))
+        self.rows.update(rows)
 
 
 def _load(path: Path) -> dict[str, NDArray[Any]]:
@@ -263,20 +268,25 @@ def _read(
 ) -> None:
     """Encode the rows that are missing, short texts first, and store them shard by shard."""
     view = align(corpus.take(missing), encoder)
-    weights = [piece_weights(view, i, corpus[row], names[row]) for i, row in enumerate(missing)]
+    # A and B go along, so that the other setting need not encode the same texts again
+    pairs = [(corpus[row].a, corpus[row].b) for row in missing]
+    given = [_key(corpus[row], pair) for row, pair in zip(missing, pairs, strict=True)]
+    weights = [piece_weights(view, i, corpus[row], (*names[row], *pairs[i])) for i, row in enumerate(missing)]
     # only eager attention gives its weights away
     model = encoder.fresh_model(attn_implementation="eager").eval()
     order = np.argsort(view.lengths, kind="stable")
     with progress("attention", len(order)) as ticker:
         for start in range(0, len(order), _SHARD):
             shard = order[start : start + _SHARD]
-            rows: list[Floats] = []
+            rows: dict[str, Floats] = {}
             for batch in _batches(shard, view.lengths, encoder):
-                rows += head_scores(
-                    model, [view.ids[view.row(i)] for i in batch], [weights[i] for i in batch]
-                )
+                ids = [view.ids[view.row(i)] for i in batch]
+                found = head_scores(model, ids, [weights[i] for i in batch])
+                for i, scores in zip(batch, found, strict=True):
+                    rows[keys[missing[i]]] = scores[:-2]
+                    rows[given[i]] = scores[-2:]
                 ticker.advance(len(batch))
-            shelf.add([keys[missing[i]] for i in shard], rows)
+            shelf.add(rows)
 
 
 def _batches(order: NDArray[np.intp], lengths: NDArray[np.int64], encoder: Encoder) -> list[NDArray[np.intp]]:
