@@ -8,7 +8,7 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import DataError, MemberError
 from gapstack.files import cache_root
 from gapstack.views import activations
-from gapstack.views.activations import batches, span_activations
+from gapstack.views.activations import span_activations
 from gapstack.views.encoders import Encoder
 from gapstack.views.pieces import align
 
@@ -193,15 +193,6 @@ def test_an_empty_corpus_needs_no_encoder(tiny_encoder, forwarded):
     assert len(found) == 0
     assert found.padded()[0].shape == (0, 0, 32)
     assert forwarded == []
-
-
-@pytest.mark.parametrize("budget", [1, 10, 64, 10_000])
-def test_batches_cover_all_rows_once_within_the_budget(budget):
-    lengths = np.sort(np.random.default_rng(0).integers(3, 30, 200))
-    found = list(batches(lengths, budget))
-    np.testing.assert_array_equal(np.concatenate(found), np.arange(200))
-    assert all(len(batch) == 1 or lengths[batch].max() * len(batch) <= budget for batch in found)
-    assert list(batches(lengths[:0], budget)) == []
 
 
 def test_leaving_out_higher_layers_does_not_change_lower_ones(sample_test, tiny_encoder):

@@ -24,8 +24,9 @@ from torch.nn import functional
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.siamese import SiameseSpans
-from gapstack.views.activations import GROUPS, SpanActivations, span_activations
+from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import load_encoder
+from gapstack.views.frozen import GROUPS
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]

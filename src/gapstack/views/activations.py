@@ -5,7 +5,7 @@ Two things are kept, both in float16:
 - the output of chosen layers at the pieces of pronoun, A and B;
 - the attention of chosen layers between groups of pieces: the three mentions and, for each name, all the
   places of the text where its pieces occur again. As in Transformer-Single (Webster et al. 2018, section
-  4.3), attention is the mean over the pieces that look and the sum over the pieces looked at.
+  4.4), attention is the mean over the pieces that look and the sum over the pieces looked at.
 
 The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name is the
 encoder's fingerprint. So any subset, fold or other corpus with the same texts and mentions finds what is
@@ -18,9 +18,8 @@ changed; a run that is killed loses at most the shard it was working on.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,21 +30,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from gapstack.corpus import Corpus
-from gapstack.errors import DataError, MemberError, Place
+from gapstack.errors import DataError, Place
 from gapstack.files import atomic_path, cache_root
 from gapstack.progress import progress
 from gapstack.views.encoders import Encoder
+from gapstack.views.frozen import GROUPS, Request, forward
 from gapstack.views.pieces import MENTIONS, PieceView, align
 
-GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
-"""Groups of pieces between which attention is kept, in the order of the last two axes of ``attention``."""
 SHARD_ROWS = 512
-# Pieces in a batch, padding included. Small enough on a CPU for a layer's inputs to stay in its caches
-# (measured with benchmarks/frozen_features.py); a GPU wants many more.
-CPU_BUDGET, GPU_BUDGET = 1024, 32768
-# Families whose k-th hidden state does not depend on there being a layer k + 1. Others end in a final norm
-# that would move to the last layer left, so for them no layer is left out.
-_CUTTABLE = {"bert", "roberta", "xlm-roberta", "camembert", "electra"}
 
 Location = tuple[Path, int]
 """A shard and a row of it."""
@@ -86,31 +78,6 @@ class SpanActivations:
         return sequences, spans
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """Layers wanted of an encoder, and the cache's names for them."""
-
-    encoder: Encoder
-    layers: tuple[int, ...]
-    attention_layers: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        depth = self.encoder.num_layers
-        wrong = [layer for layer in self.layers if not 0 <= layer <= depth]
-        wrong += [layer for layer in self.attention_layers if not 1 <= layer <= depth]
-        if wrong or not self.layers + self.attention_layers:
-            raise MemberError(
-                f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
-                f"asked for {wrong or 'none'}"
-            )
-
-    @property
-    def names(self) -> list[str]:
-        return [f"vectors.{layer}" for layer in self.layers] + [
-            f"attention.{layer}" for layer in self.attention_layers
-        ]
-
-
 def span_activations(
     corpus: Corpus,
     encoder: Encoder,
@@ -143,7 +110,7 @@ def span_activations(
     DataError
         If a cache file is damaged.
     """
-    request = _Request(encoder, tuple(layers), tuple(attention_layers))
+    request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new
     view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
     keys = _keys(view)
@@ -161,111 +128,6 @@ def span_activations(
                 known.update({keys[row]: (shard, place) for place, row in enumerate(rows)})
                 ticker.advance(len(rows))
     return _exchange(_gather([known[key] for key in keys], request), exchanged)
-
-
-def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Split positions 0..n-1 into runs whose padded size, count times longest, stays within ``budget``.
-
-    A text longer than the budget is a batch of its own. Wants ``lengths`` sorted to waste little.
-    """
-    start, longest = 0, 0
-    for end, length in enumerate(lengths):
-        longest = max(longest, int(length))
-        if end > start and longest * (end + 1 - start) > budget:
-            yield np.arange(start, end)
-            start, longest = end, int(length)
-    if start < len(lengths):
-        yield np.arange(start, len(lengths))
-
-
-def forward(
-    request: _Request, view: PieceView, rows: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], list[torch.Tensor]]]:
-    """Run the texts ``rows`` of a view through the frozen encoder, batch by batch, in the order given.
-
-    Yields the rows of each batch and, for each of ``request.names``, its tensor on the CPU in float16:
-    vectors (mention pieces, hidden) or attention (batch, heads, 5, 5).
-    """
-    encoder = request.encoder
-    depth = max(request.layers + request.attention_layers)
-    model, device = _frozen_model(encoder, depth, bool(request.attention_layers))
-    budget = CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
-    lengths = view.lengths
-    for batch in batches(lengths[rows], budget):
-        chosen = rows[batch]
-        longest = int(lengths[chosen].max())
-        keep = np.arange(longest) < lengths[chosen, None]
-        ids = np.zeros((len(chosen), longest), dtype=np.int64)
-        ids[keep] = np.concatenate([view.ids[view.row(row)] for row in chosen])
-        with torch.inference_mode():
-            output = model(
-                input_ids=torch.from_numpy(ids).to(device),
-                # without a mask attention takes its fastest path
-                attention_mask=None if keep.all() else torch.from_numpy(keep.astype(np.int64)).to(device),
-                output_hidden_states=True,
-                output_attentions=bool(request.attention_layers),
-            )
-            # (batch, 3, longest): pieces of each mention
-            inside = _mention_masks(view.mentions[chosen], longest)
-            owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(inside))
-            found = [output.hidden_states[layer][owners, places] for layer in request.layers]
-            if request.attention_layers:
-                # (batch, 1, 5, longest)
-                groups = (
-                    torch.from_numpy(_groups(ids, inside, _word_ids(encoder))).to(device)[:, None].float()
-                )
-                mean = groups / groups.sum(-1, keepdim=True)
-                for layer in request.attention_layers:
-                    # (batch, heads, longest, longest) -> (batch, heads, 5, 5)
-                    found.append(mean @ output.attentions[layer - 1].float() @ groups.transpose(-1, -2))
-            yield chosen, [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
-
-
-def _mention_masks(mentions: NDArray[np.int64], longest: int) -> NDArray[np.bool_]:
-    """Ranges (batch, 3, 2) as masks (batch, 3, longest)."""
-    at = np.arange(longest)
-    return (at >= mentions[..., :1]) & (at < mentions[..., 1:])
-
-
-def _groups(
-    ids: NDArray[np.int64], inside: NDArray[np.bool_], word_ids: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Masks (batch, 5, longest) of the groups: the mentions, and all occurrences of each name's pieces."""
-    # (batch, longest, longest): pieces with the same letters or digits; equal punctuation means nothing
-    same = (ids[:, :, None] == ids[:, None, :]) & word_ids[ids][:, :, None]
-    names = inside[:, 1:]
-    anywhere = (same[:, None] & names[:, :, None, :]).any(-1) | names
-    return np.concatenate([inside, anywhere], axis=1)
-
-
-@lru_cache(maxsize=2)
-def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
-    """Mask over the vocabulary: True for pieces with a letter or digit, special pieces apart."""
-    tokens = encoder.tokenizer.convert_ids_to_tokens(range(len(encoder.tokenizer)))
-    # a vocabulary may have holes, which are None
-    mask = np.array([any(map(str.isalnum, token or "")) for token in tokens])
-    mask[encoder.tokenizer.all_special_ids] = False
-    return mask
-
-
-@lru_cache(maxsize=2)
-def _frozen_model(encoder: Encoder, depth: int, with_attention: bool) -> tuple[Any, torch.device]:
-    """The encoder up to layer ``depth``, on the fastest device and in the fastest precision there."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    quick = device.type == "cuda" or _cpu_has_bfloat16()
-    options: dict[str, Any] = {
-        "dtype": torch.bfloat16 if quick else torch.float32,
-        # only the eager implementation can show its weights
-        "attn_implementation": "eager" if with_attention else "sdpa",
-    }
-    if encoder.config.get("model_type") in _CUTTABLE:
-        options["num_hidden_layers"] = max(depth, 1)
-    return encoder.fresh_model(**options).eval().requires_grad_(False).to(device), device
-
-
-def _cpu_has_bfloat16() -> bool:
-    """Whether the CPU multiplies bfloat16 in hardware; emulated, it would be slower than float32."""
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
@@ -299,7 +161,7 @@ def _keys(view: PieceView) -> list[bytes]:
 
 
 def _write_shard(
-    folder: Path, keys: list[bytes], view: PieceView, rows: NDArray[np.int64], request: _Request
+    folder: Path, keys: list[bytes], view: PieceView, rows: NDArray[np.int64], request: Request
 ) -> Path:
     parts: list[list[torch.Tensor]] = [[] for _ in request.names]
     for _, tensors in forward(request, view, rows):
@@ -318,7 +180,7 @@ def _write_shard(
     return target
 
 
-def _index(folder: Path, request: _Request) -> dict[bytes, Location]:
+def _index(folder: Path, request: Request) -> dict[bytes, Location]:
     """Where each example lies of which everything asked for is there."""
     found: dict[bytes, Location] = {}
     for shard in sorted(folder.glob("[!.]*.safetensors")):
@@ -329,7 +191,7 @@ def _index(folder: Path, request: _Request) -> dict[bytes, Location]:
     return found
 
 
-def _gather(locations: list[Location], request: _Request) -> SpanActivations:
+def _gather(locations: list[Location], request: Request) -> SpanActivations:
     """Read the examples at ``locations``, in that order."""
     shards: dict[Path, list[int]] = {}
     for index, (shard, _) in enumerate(locations):

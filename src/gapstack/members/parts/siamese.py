@@ -34,7 +34,8 @@ class SiameseSpans(nn.Module):
     Parameters
     ----------
     seeds : int
-        Networks side by side; they see the same batches and differ in initial weights and dropout.
+        Networks side by side; they see the same batches through the same dropout (drawing it is half the
+        work) and differ in initial weights and in the dropout of their hidden units.
     inputs : int
         Width of the piece vectors.
     relations : int
@@ -87,8 +88,8 @@ class SiameseSpans(nn.Module):
         """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
         n, length, _ = pieces.shape
         keep = torch.arange(length) < spans[:, -1, 1:]
-        # (seeds, pieces that are none of padding, inputs)
-        flat = self._drop(pieces[keep].expand(self.seeds, -1, -1), self.input_dropout)
+        # (seeds, pieces of mentions, inputs)
+        flat = self._drop(pieces[keep], self.input_dropout).expand(self.seeds, -1, -1)
         projected = pieces.new_zeros(self.seeds, n, length, self.project.weight.shape[-1])
         projected[:, keep] = self.project(flat)
         inclusive = torch.stack([spans[..., 0], spans[..., 1] - 1], dim=-1)
@@ -104,5 +105,5 @@ class SiameseSpans(nn.Module):
 
     def _related(self, relations: Tensor) -> Tensor:
         """Hidden layer over the relations, (seeds, n * 2, hidden)."""
-        rows = self._drop(relations.flatten(0, 1).expand(self.seeds, -1, -1), self.relation_dropout)
+        rows = self._drop(relations.flatten(0, 1), self.relation_dropout).expand(self.seeds, -1, -1)
         return self._drop(functional.relu(self.relate(rows)), self.dropout)
