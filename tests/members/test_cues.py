@@ -99,5 +99,5 @@ def test_raw_decisions_need_no_fit(monkeypatch, rows):
 
 
 def test_the_setting_must_be_one_of_the_two(rows):
-    with pytest.raises(MemberError, match="half-context.*snippet-context"):
+    with pytest.raises(MemberError, match=r"half-context.*snippet-context"):
         create("url", setting="half-context").fit(rows)

@@ -57,7 +57,7 @@ def shards():
 def test_texts_come_back_in_order_and_as_often_as_asked():
     keep(*map(parsed, TEXTS))
     asked = [TEXTS[1], TEXTS[0], TEXTS[1]]
-    assert [doc.text.strip() for doc in docs(map(lambda t: parsed(t).text, asked), PARSER)] == asked
+    assert [doc.text.strip() for doc in docs((parsed(t).text for t in asked), PARSER)] == asked
     found = parses([parsed(t).text for t in asked], PARSER)
     assert [p.words(0) for p in found] == ["Eve", "Ann", "Eve"]
     assert found[0].persons.tolist() == [[0, 1]]
@@ -147,3 +147,13 @@ def test_the_empty_text_has_an_empty_parse(pipeline):
 
 def test_keys_tell_texts_apart_by_every_character():
     assert len({text_key(t) for t in ("a", "a ", "A", "", "\ud800")}) == 5
+
+
+def test_the_sample_ships_with_its_parses(sample, monkeypatch):
+    monkeypatch.delenv(module.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(module, "_PROJECT_PARSERS", ())
+    found = parses(sample)
+    assert [parse.text for parse in found] == sample.texts
+    for example, parse in zip(sample, found, strict=True):
+        for span in (example.pronoun, example.a, example.b):
+            assert parse.head_of(parse.tokens_in(span)) >= 0

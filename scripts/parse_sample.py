@@ -1,0 +1,27 @@
+"""Parse the embedded sample and put the parses into the package, so that its cues need no parser.
+
+    python scripts/parse_sample.py [--parser NAME]
+
+Run it whenever the sample or the project's own parser changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from gapstack.corpus import sources
+from gapstack.views.parses import SHIPPED_PARSES, find_parser, write_docs
+
+
+def main() -> None:
+    """Parse both parts of the sample and write one file."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--parser", help="spaCy pipeline, by folder or package name")
+    nlp = find_parser(options.parse_args().parser).load()
+    texts = sorted({text for part in sources.sample().values() for text in part.texts})
+    write_docs(nlp.pipe(texts), SHIPPED_PARSES)
+    print(f"{len(texts)} texts parsed by {nlp.meta['name']} {nlp.meta['version']} to {SHIPPED_PARSES}")
+
+
+if __name__ == "__main__":
+    main()
