@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from gapstack.views import cue_features as module
-from gapstack.views.cue_features import CANDIDATE, SHARED, cue_features
+from gapstack.views.cue_features import cue_features
+from gapstack.views.cue_name_features import CANDIDATE
+from gapstack.views.cue_row_features import SHARED
 from gapstack.views.grammar import Role
 from tests.trees import PARSER, corpus, example, keep, tree
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Example, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.views.binding import barriers, understood_subject
-from gapstack.views.cues import Cue, Measures, measure, passes, sieve
+from gapstack.views.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.views.grammar import Parse, Role
 from gapstack.views.page import fold, telling_tokens, tokens
 from gapstack.views.scenes import Scene, Setting, scene
@@ -61,9 +61,12 @@ class Discourse:
     @cached_property
     def distances(self) -> NDArray[np.float64]:
         """Dependency distance of every token to the pronoun."""
-        from gapstack.views.cues import SENTENCE_COST
-
         return self.parse.distances(self.at, SENTENCE_COST)
+
+    @cached_property
+    def companion_distances(self) -> NDArray[np.float64]:
+        """Dependency distance of every token to the last other pronoun of the gender before the asked one."""
+        return self.parse.distances(self.previous_companion, SENTENCE_COST)
 
     @cached_property
     def clause_distances(self) -> NDArray[np.int32]:
@@ -122,6 +125,53 @@ class Discourse:
         heads = [*self.names[0].mentions, *self.names[1].mentions, *self.all.heads[self.thirds]]
         there = [float(self.parse.theta[h]) for h in heads if self.parse.sentence[h] == before]
         return before, max(there, default=0.0)
+
+    @cached_property
+    def previous_companion(self) -> int:
+        """The last other pronoun of the gender before the pronoun; -1 if there is none."""
+        return max((i for i in self.companions if i < self.at), default=-1)
+
+    @cached_property
+    def everybody(self) -> list[tuple[int, int]]:
+        """Every mention of a person but those behind barriers: who (0 A, 1 B, 2 somebody else) and head token."""
+        found = [(who, head) for who in (0, 1) for head in self.names[who].mentions]
+        found += [(2, int(head)) for head in self.all.heads[self.thirds]]
+        barred = barriers(self.parse, self.at, np.array([head for _, head in found], dtype=np.int32)) != 0
+        return [pair for pair, out in zip(found, barred, strict=True) if not out]
+
+    @cached_property
+    def hobbs(self) -> list[int]:
+        """Who is met when the text is searched as Hobbs (1978) does: own sentence upwards, then backwards.
+
+        Within a sentence before the pronoun's the search is breadth first, from the left.
+        """
+        here = int(self.parse.sentence[self.at])
+        meeting = (self.parse.ancestors & self.parse.ancestors[self.at]) * (self.parse.depth + 1)
+        order = []
+        for who, head in self.everybody:
+            if head > self.at:
+                continue
+            back = here - int(self.parse.sentence[head])
+            climb = -int(meeting[head].max()) if not back else 0
+            order.append((back, climb, int(self.parse.depth[head]), head, who))
+        return [entry[-1] for entry in sorted(order)]
+
+    def subject_of_sentence(self, sentence: int) -> int:
+        """Subject of the main clause of a sentence; -1 if there is none."""
+        roots = np.flatnonzero((self.parse.sentence == sentence) & (self.parse.roles == Role.ROOT))
+        return understood_subject(self.parse, int(roots[0])) if len(roots) else -1
+
+    def kind(self, token: int) -> int:
+        """Who a token is: 0 nobody, 1 the pronoun, 2 a pronoun of its gender, 3 A or B, 4 a third person, 5 other."""
+        if token < 0:
+            return 0
+        if token == self.at:
+            return 1
+        if token in self.companions:
+            return 2
+        if any(token in name.mentions for name in self.names):
+            return 3
+        return 4 if token in self.all.heads[self.thirds] else 5
 
     @cached_property
     def own_subject(self) -> int:
