@@ -8,7 +8,7 @@ same weights for both names.
 What is ours: the encoder's attention heads are read as well. For every head, the log of the attention from
 pronoun to name and back, once for the mention itself and once for all the places where the name's pieces
 occur (Webster et al. 2018, section 4.4, read one head in this way). On GAP development and validation, five
-folds by page, the embedded encoder's heads alone reach a logloss of 0.57, its vectors alone 0.64.
+folds by page, logloss is 0.563, and 0.571 without the vectors.
 Distances in the text (log characters, order) complete the relations, as in Wang and in Liu.
 """
 
