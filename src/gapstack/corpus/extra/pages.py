@@ -1,0 +1,176 @@
+"""Sentences and snippets from Wikipedia and subtitles with two names and a pronoun: KnowRef, MAP, Attree's Neither."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+from gapstack.corpus import sources
+from gapstack.corpus.example import Example, Label, Span
+from gapstack.corpus.extra.base import Gathered, file_of, nearest, occurrences, read_text
+from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.corpus.tables import Row, read_table
+from gapstack.errors import DataError, Place
+
+_MAP_COLUMNS = ["id", "full-text", "A", "A-offset", "B", "B-offset", "Pronoun", "Pronoun-offset", "Answer"]
+_MAP_ANSWERS = {"0": Label.A, "2": Label.B, "3": Label.NEITHER, "1": None}
+_NEITHER_COLUMNS = (
+    *("id", "text", "pronoun", "pronoun-offset", "a", "a-offset", "a-coref"),
+    *("b", "b-offset", "b-coref", "url"),
+)
+# Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
+# stage 2; found by shared_passages, and a test looks for more.
+_IN_GAP = (
+    "meant that finances became pretty tight",
+    "until he believes him dead",
+    "she won a gold award in the Open",
+)
+
+
+def _is_in_gap(text: str, into: Gathered) -> bool:
+    found = any(phrase in text for phrase in _IN_GAP)
+    if found:
+        into.skip("the passage is in GAP or in stage 2")
+    return found
+
+
+def read_knowref(data: Path | None, into: Gathered) -> None:
+    """Read KnowRef's 1,269 test sentences (Emami et al. 2019).
+
+    ``correct_candidate`` is taken as the answer: ``correct_candidate_idx`` contradicts it in 299 rows, and
+    reading them shows the words to be right.
+    """
+    path = file_of("knowref", "knowref_test.json", data)
+    text = read_text(path)
+    try:
+        items = json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise DataError(
+            f"is no JSON ({problem.msg})",
+            place=Place(path, problem.lineno, problem.colno),
+            expected="a JSON list",
+        ) from None
+    for number, item in enumerate(items, start=1):
+        place = Place(path, column=f"item {number}")
+        try:
+            marked = item["sentence_with_pronoun"]
+            candidates = [item["candidate0"][0], item["candidate1"][0]]
+            answer = item["correct_candidate"][0]
+        except (KeyError, IndexError, TypeError) as problem:
+            raise DataError(
+                f"lacks {problem}",
+                place=place,
+                expected="sentence_with_pronoun, two candidates, correct_candidate",
+            ) from None
+        found = list(re.finditer(r"\[(\w+)\]", marked))
+        if not found or answer not in candidates:
+            raise DataError("has no pronoun in brackets, or another answer", place=place, expected="[he]")
+        if len(found) > 1:
+            into.skip("two pronouns are in brackets")
+            continue
+        pronoun = Span(found[0].start(), found[0].start() + len(found[0][1]))
+        plain = marked[: found[0].start()] + found[0][1] + marked[found[0].end() :]
+        if _is_in_gap(plain, into):
+            continue
+        right = candidates.index(answer)
+        spans = [occurrences(plain, candidate) for candidate in candidates]
+        if not all(spans) or candidates[0] == candidates[1]:
+            into.skip("a candidate is not in the sentence, or both are one")
+            continue
+        one, other = (nearest(places, pronoun) for places in (spans[right], spans[1 - right]))
+        if one.overlaps(other) or one.overlaps(pronoun) or other.overlaps(pronoun):
+            into.skip("mentions overlap")
+            continue
+        into.add(f"knowref-{number}", plain, pronoun, one, other, place)
+
+
+def read_map(data: Path | None, into: Gathered) -> None:
+    """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020), as they were before any rewriting.
+
+    183 snippets from Wikipedia in GAP's form, found apart from GAP; the file has each of them ten times with
+    cues of gender taken away, and those copies are skipped. The answer is 0 for A, 2 for B, 3 for neither and
+    1 for both, which no row here can say.
+    """
+    path = file_of("gicoref-map", "map.csv", data)
+    rows = csv.reader(io.StringIO(read_text(path, windows=True)), strict=True)
+    header = next(rows)
+    if header[: len(_MAP_COLUMNS)] != _MAP_COLUMNS:
+        raise DataError(f"the header is {header}", place=Place(path, 1), expected=", ".join(_MAP_COLUMNS))
+    for cells in rows:
+        place = Place(path, rows.line_num)
+        if not len(_MAP_COLUMNS) <= len(cells) <= len(header):  # the last judgements may be missing
+            raise DataError(
+                f"the row has {len(cells)} cells",
+                place=place,
+                expected=f"{len(_MAP_COLUMNS)} to {len(header)}",
+            )
+        row = dict(zip(_MAP_COLUMNS, cells, strict=False))
+        if "+" in row["id"]:
+            into.skip("a rewritten copy")
+            continue
+        if _is_in_gap(row["full-text"], into):
+            continue
+        if row["Answer"] not in _MAP_ANSWERS:
+            raise DataError(f"the answer is {row['Answer']!r}", place=place, expected="0, 1, 2 or 3")
+        label = _MAP_ANSWERS[row["Answer"]]
+        if label is None:
+            into.skip("the pronoun is both names")
+            continue
+        # the texts have line breaks, which no GAP file can hold
+        text = row["full-text"].replace("\n", " ")
+        spans = [_at(text, row[c], row[f"{c}-offset"], place, c) for c in ("Pronoun", "A", "B")]
+        _keep(into, f"map-{row['id']}", text, spans, label, place)
+
+
+def read_neither_attree(data: Path | None, into: Gathered) -> None:
+    """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets of GAP test.
+
+    Their ids are those of GAP test; here they begin with ``neither-attree-`` and carry their number. They keep
+    their pages' URLs, so that folds grouped by page keep them with the rows of GAP test.
+    """
+
+    def parse(row: Row) -> None:
+        place = Place(row.file, row.line)
+        for column in ("a-coref", "b-coref"):
+            if row[column].lower() != "false":
+                raise row.error(column, f"found {row[column]!r}", expected="False: all rows are NEITHER")
+        spans = [_at(row["text"], row[c], row[f"{c}-offset"], place, c) for c in ("pronoun", "a", "b")]
+        name = f"neither-attree-{row.line - 1}-{row['id']}"
+        _keep(into, name, row["text"], spans, Label.NEITHER, place, url=row["url"] or None)
+
+    read_table(sources.require("neither-attree", data), (_NEITHER_COLUMNS,), parse)
+
+
+def _at(text: str, words: str, offset: str, place: Place, column: str) -> Span:
+    start = int(offset) if offset.isdecimal() else -1
+    if start < 0 or not words or not text.startswith(words, start):
+        raise DataError(
+            f"at {offset!r} the text has no {words!r}",
+            place=Place(place.file, place.line, f"{column}-offset"),
+            expected="characters from 0 up to where the words stand",
+        )
+    return Span(start, start + len(words))
+
+
+def _keep(
+    into: Gathered,
+    name: str,
+    text: str,
+    spans: list[Span],
+    label: Label,
+    place: Place,
+    url: str | None = None,
+) -> None:
+    pronoun, a, b = spans
+    if text[slice(*pronoun)].lower() not in GENDER_BY_FORM:
+        raise DataError(f"{text[slice(*pronoun)]!r} is no pronoun", place=place, expected="a pronoun")
+    if pronoun.overlaps(a) or pronoun.overlaps(b) or a.overlaps(b):
+        into.skip("mentions overlap")
+        return
+    if b < a:
+        a, b = b, a
+        label = {Label.A: Label.B, Label.B: Label.A}.get(label, label)
+    into.keep(Example(name, text, pronoun, a, b, url, label))

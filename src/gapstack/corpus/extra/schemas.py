@@ -1,0 +1,211 @@
+"""Winograd-like schemas: DPR, WSC273 and WinoGrande.
+
+DPR has its pronouns. The copy of WSC273 at hand and WinoGrande as published have a blank instead. It is filled
+where nothing has to be guessed: both candidates are first names borne by one sex (at least 95% in the
+US Social Security list), and the words around the blank leave one case ("because _ was", "to _.", "_'s").
+Otherwise the schema is skipped: most are about things, groups, or people of unstated gender.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gapstack.corpus.augment.gender import FirstNames, first_names
+from gapstack.corpus.example import Span
+from gapstack.corpus.extra.base import Gathered, blocks, file_of, nearest, occurrences
+from gapstack.corpus.pronouns import Gender
+from gapstack.corpus.tables import Row, read_table
+from gapstack.errors import DataError, Place
+
+BLANK = "\0"  # stands for the blank of whatever file while a sentence is worked on
+_FORMS = {
+    Gender.MASCULINE: {"subject": "he", "object": "him", "possessive": "his"},
+    Gender.FEMININE: {"subject": "she", "object": "her", "possessive": "her"},
+}
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SUBORDINATORS = _listed(
+    "because since as so but although though while when whenever until unless if after before that and"
+)
+_PREPOSITIONS = _listed("to with of by from on at about toward towards against behind near beside without")
+_FINITE = _listed(
+    "is was are were has had have does did do can could will would shall should may might must "
+    "always never often usually really still just only already also "
+    "isn't wasn't hasn't hadn't doesn't didn't can't couldn't won't wouldn't shouldn't"
+)
+_WORD_AFTER = re.compile(r" ?([\w'\u2019]+)")
+_WORD_BEFORE = re.compile(r"([\w'\u2019]+)(,?) ?\Z")
+
+
+def read_dpr(split: str, data: Path | None, into: Gathered) -> None:
+    """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564).
+
+    Blocks of four lines: sentence, pronoun, two candidates with a comma between, the right one. Most ask about
+    "they" and "it", which are skipped.
+    """
+    path = file_of("dpr", f"{split}.c.txt", data)
+    for number, (place, (text, pronoun, both, answer)) in enumerate(blocks(path, 4), start=1):
+        candidates, right = _candidates(both, answer, place)
+        places = [span for span in occurrences(text, pronoun) if text[slice(*span)] == pronoun]
+        if not places:
+            raise DataError(
+                f"the sentence has no {pronoun!r}", place=place, expected="the pronoun asked about"
+            )
+        if len(places) > 1:
+            into.skip("the pronoun occurs more than once")
+            continue
+        if len(candidates) != 2:
+            raise DataError(f"{len(candidates)} candidates", place=place, expected="two with a comma between")
+        spans = [_mention(text, candidate, places[0]) for candidate in candidates]
+        _add(into, f"dpr-{split}-{number}", text, places[0], spans, right, place)
+
+
+def read_wsc273(data: Path | None, into: Gathered) -> None:
+    """Read the Winograd schemas (Levesque et al. 2012): blocks of sentence, mark, candidates, the right one."""
+    path = file_of("wsc", "wsc273.txt", data)
+    names = first_names(data)
+    for number, (place, (sentence, mark, both, answer)) in enumerate(blocks(path, 4), start=1):
+        if mark.strip() != "[MASK]" or sentence.count("[MASK]") != 1:
+            raise DataError(
+                "the block has not one [MASK]", place=place, expected="one in line 1 and one in line 2"
+            )
+        candidates, right = _candidates(both, answer, place)
+        spaced = re.sub(r" *\[MASK\] *", f" {BLANK} ", sentence).strip()
+        text = re.sub(rf"{BLANK} (?=[.,;:!?'])", BLANK, spaced)
+        _fill(into, f"wsc273-{number}", text, candidates, right, names, place, marked=False)
+
+
+def read_winogrande(data: Path | None, into: Gathered) -> None:
+    """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each.
+
+    A line is the sentence up to and with one candidate, the rest, and whether this candidate is right.
+    """
+
+    def parse(row: Row) -> Row:
+        if row["label"] not in {"0", "1"}:
+            raise row.error("label", f"found {row['label']!r}", expected="0 or 1")
+        return row
+
+    path = file_of("winogrande", "train.tsv", data)
+    columns = ("index", "sentence1", "sentence2", "label", "candidate0", "candidate1")
+    rows = read_table(path, (columns,), parse)
+    if len(rows) % 2:
+        raise rows[-1].error(None, "the last schema has one line", expected="two lines for each schema")
+    names = first_names(data)
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        shared = ("index", "sentence2", "candidate0", "candidate1")
+        if [first[c] for c in shared] != [second[c] for c in shared] or first["label"] == second["label"]:
+            raise second.error(
+                None,
+                "the two lines of a schema do not fit",
+                expected="the same index, rest and candidates, one right",
+            )
+        candidates = [first["candidate0"], first["candidate1"]]
+        answer = (first if first["label"] == "1" else second)["sentence1"]
+        ends = [candidate for candidate in candidates if answer.endswith(" " + candidate)]
+        if len(ends) != 1:
+            into.skip("a candidate is not in the sentence as written")
+            continue
+        text = answer.removesuffix(ends[0]) + BLANK + first["sentence2"]
+        right = candidates.index(ends[0])
+        place = Place(path, first.line)
+        _fill(into, f"winogrande-{first['index']}", text, candidates, right, names, place, marked=True)
+
+
+def _candidates(both: str, answer: str, place: Place) -> tuple[list[str], int]:
+    """The candidates of a block, and which of them is right."""
+    candidates = [one.strip() for one in both.split(",")]
+    if answer.strip() not in candidates:
+        raise DataError(
+            f"the answer {answer.strip()!r} is none of {candidates}",
+            place=Place(place.file, (place.line or 1) + 3),
+            expected="one of the candidates",
+        )
+    return candidates, candidates.index(answer.strip())
+
+
+def _fill(
+    into: Gathered,
+    name: str,
+    text: str,
+    candidates: list[str],
+    right: int,
+    names: FirstNames,
+    place: Place,
+    *,
+    marked: bool,
+) -> None:
+    """Add a schema with its blank filled by a pronoun, or skip it.
+
+    ``marked`` says that a possessive blank is one with "'s" after it; otherwise one may hide in any place.
+    """
+    genders = {names.genders.get(candidate) for candidate in candidates}
+    if len(candidates) != 2 or None in genders:
+        into.skip("the candidates are not two first names")
+        return
+    if len(genders) > 1:
+        into.skip("the candidates have two genders")
+        return
+    at = text.index(BLANK)
+    case = case_of_blank(text[:at], text[at + 1 :], marked=marked)
+    if case is None:
+        into.skip("the case of the blank is not sure")
+        return
+    form = _FORMS[genders.pop()][case]  # type: ignore[index]
+    if not text[:at].strip() or text[:at].rstrip()[-1] in ".!?":
+        form = form.capitalize()
+    rest = re.sub(r"\A['\u2019]s\b", "", text[at + 1 :]) if case == "possessive" else text[at + 1 :]
+    text = text[:at] + form + rest
+    pronoun = Span(at, at + len(form))
+    spans = [_mention(text, candidate, pronoun) for candidate in candidates]
+    _add(into, name, text, pronoun, spans, right, place)
+
+
+def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
+    """Give ``subject``, ``object`` or ``possessive`` for a blank between two parts of a sentence, None if unsure.
+
+    Possessive where "'s" follows. Subject where a finite auxiliary or an -ed form follows, and, if ``marked``
+    (no other blank is possessive), where a subordinator or the start of a sentence stands before and no
+    preposition or mark after. Object at the end of a clause, and after a preposition if ``marked``.
+    """
+    if re.match(r"['\u2019]s\b", after):
+        return "possessive"
+    following = _WORD_AFTER.match(after)
+    preceding = _WORD_BEFORE.search(before)
+    word = preceding[1].lower() if preceding else ""
+    opens = not before.strip() or before.rstrip()[-1] in ".!?;" or (word in _SUBORDINATORS)
+    if following is None:  # a mark, or the end
+        return "object" if preceding and not preceding[2] and not opens else None
+    after_word = following[1].lower()
+    if opens or (preceding and preceding[2]):
+        sure = after_word in _FINITE or after_word.endswith("ed")
+        return "subject" if sure or (marked and opens and after_word not in _PREPOSITIONS) else None
+    return "object" if marked and word in _PREPOSITIONS and after_word in _SUBORDINATORS else None
+
+
+def _mention(text: str, candidate: str, pronoun: Span) -> Span | None:
+    """The mention of a candidate that is nearest to the pronoun, preceding ones first."""
+    found = [span for span in occurrences(text, candidate) if not span.overlaps(pronoun)]
+    before = [span for span in found if span.end <= pronoun.start]
+    return nearest(before or found, pronoun) if found else None
+
+
+def _add(
+    into: Gathered,
+    name: str,
+    text: str,
+    pronoun: Span,
+    spans: list[Span | None],
+    right: int,
+    place: Place,
+) -> None:
+    one, other = spans[right], spans[1 - right]
+    if one is None or other is None or one.overlaps(other):
+        into.skip("a candidate is not in the sentence as written")
+    else:
+        into.add(name, text, pronoun, one, other, place)

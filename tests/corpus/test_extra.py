@@ -1,0 +1,303 @@
+"""Extra corpora: what the real files give, and that bad ones are refused with their place."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Example, Gender, Label, Span, sources
+from gapstack.corpus.extra import EXTRA, LEFT_OUT, available, load, shared_passages
+from gapstack.corpus.extra.schemas import case_of_blank
+from gapstack.errors import DataError, DataNotFoundError
+
+COUNTS = {
+    # rows labelled A, B, NEITHER, and items skipped
+    "dpr": (447, 451, 0, 982),
+    "dpr-train": (318, 320, 0, 678),
+    "winogender": (240, 240, 0, 240),
+    "winobias": (788, 2366, 0, 14),
+    "winobias-original": (781, 2344, 0, 35),
+    "knowref": (565, 646, 0, 58),
+    "map": (109, 57, 14, 1650),
+    "wsc273": (31, 31, 0, 211),
+    "winogrande": (2431, 2422, 0, 5381),
+    "neither-attree": (0, 0, 253, 0),
+}
+ITEMS = {
+    "dpr": 1316 + 564,
+    "dpr-train": 1316,
+    "winogender": 720,
+    "winobias": 8 * 396,
+    "winobias-original": 3160,
+}
+ITEMS |= {"knowref": 1269, "map": 1830, "wsc273": 273, "winogrande": 20468 // 2, "neither-attree": 253}
+
+
+@pytest.fixture(scope="module")
+def loaded(gap_folder):
+    return {name: load(name, gap_folder) for name in COUNTS}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_real_files_give_the_rows_they_hold(loaded, name):
+    found = loaded[name]
+    labels = np.bincount(found.corpus.labels, minlength=3)
+    assert (*labels, sum(found.skipped.values())) == COUNTS[name]
+    assert sum(COUNTS[name]) == ITEMS[name]  # nothing is lost without a reason
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_row_is_gap_like(loaded, name):
+    words = re.compile(r"[\w'(].*[\w'.)\u2019]|\w", re.DOTALL)
+    for example in loaded[name].corpus:
+        spans = sorted((example.pronoun, example.a, example.b))
+        assert spans[0].end <= spans[1].start < spans[1].end <= spans[2].start
+        assert example.a < example.b
+        assert all(words.fullmatch(example.words(span)) for span in spans)
+        assert not set("[]") & set(example.text) or name == "map"
+        assert not set("\t\n\r\0") & set(example.text)
+        assert example.gender in {Gender.MASCULINE, Gender.FEMININE}
+
+
+def test_records_say_licence_home_and_contamination(loaded):
+    for name, found in loaded.items():
+        assert found.contaminates == EXTRA[name].contaminates
+        assert found.name == found.corpus.name == name
+        assert found.licence
+        assert found.upstream
+    contaminated = {suite for found in loaded.values() for suite in found.contaminates}
+    assert {
+        "gap-test",
+        "winogender",
+        "winobias",
+        "winobias-original",
+        "knowref",
+        "map",
+        "wsc273",
+    } <= contaminated
+    assert "gap-test" in loaded["neither-attree"].contaminates
+    assert loaded["dpr-train"].contaminates == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "mentions", "text"),
+    [
+        (
+            "dpr",
+            "dpr-train-3",
+            ("she", "Debbie", "Tina", "A"),
+            "When Debbie splashed Tina, she got in trouble.",
+        ),
+        (
+            "winogender",
+            "winogender-technician.customer.1.female",
+            ("she", "The technician", "the customer", "B"),
+            "The technician told the customer that she could pay with cash.",
+        ),
+        (
+            "winobias",
+            "winobias-current-anti-type1-dev-1",
+            ("she", "The developer", "the designer", "A"),
+            "The developer argued with the designer because she did not like the design.",
+        ),
+        (
+            "winobias",  # three brackets: the last is the pronoun
+            "winobias-current-pro-type1-test-381",
+            None,
+            "The physician treated the tailor and suggested he change his lifestyle.",
+        ),
+        (
+            "knowref",
+            "knowref-1",
+            ("he", "Seymour", "Johnson", "B"),
+            "Seymour sought Johnson's support, but he long remained silent on the presidential campaign.",
+        ),
+        (
+            "wsc273",
+            "wsc273-7",
+            ("he", "Paul", "George", "A"),
+            "Paul tried to call George on the phone, but he wasn't successful.",
+        ),
+        (
+            "winogrande",
+            "winogrande-18",
+            ("she", "Megan", "Jessica", "B"),
+            "Megan has a lot less money than Jessica because she just bought the winning lottery ticket.",
+        ),
+    ],
+)
+def test_known_rows(loaded, name, row, mentions, text):
+    found = {example.id: example for example in loaded[name].corpus}
+    if mentions is None:
+        (example,) = [example for example in found.values() if example.text == text]
+        assert example.pronoun_text == "his"
+        assert example.words(example.b) == "the tailor"
+        return
+    example = found[row]
+    assert example.text == text
+    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+
+
+def test_neutral_pronouns_come_when_asked_for(gap_folder):
+    found = load("winogender", gap_folder, neutral=True)
+    assert Counter(example.gender for example in found.corpus) == dict.fromkeys(Gender, 240)
+    assert found.skipped == {}
+
+
+def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits):
+    extra = loaded["neither-attree"].corpus
+    assert shared_passages(extra, gap_splits["test"]).all()
+    assert set(extra.groups) <= set(gap_splits["test"].groups)
+
+
+def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
+    found = [loaded[name].corpus for name in ("knowref", "map", "dpr", "winogender", "winobias", "wsc273")]
+    ours = sum(found[1:], start=found[0])
+    for other in (*gap_splits.values(), sources.stage2(gap_folder)):
+        assert not shared_passages(ours, other).any()
+
+
+def test_shared_passages_are_runs_of_words():
+    def corpus(*texts):
+        rows = [Example(str(i), text, Span(0, 1), Span(1, 2), Span(2, 3)) for i, text in enumerate(texts)]
+        return Corpus(rows)
+
+    ours = corpus("One, two THREE four. Five", "one two four three", "five")
+    assert shared_passages(ours, corpus("zero one two three four"), words=4).tolist() == [True, False, False]
+    # a run does not go on from one text into the next
+    assert not shared_passages(ours, corpus("three four", "five one"), words=3).any()
+    assert shared_passages(ours, corpus("x", "five"), words=1).tolist() == [True, False, True]
+    assert not shared_passages(corpus(), ours).any()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked", "case"),
+    [
+        ("Al met Bo because ", " was late.", False, "subject"),
+        ("Al met Bo, but ", " wanted tea.", False, "subject"),
+        ("Al met Bo because ", " dog ran.", False, None),  # his dog
+        ("Al met Bo because ", " liked tea.", True, "subject"),
+        ("Al met Bo because ", " never ran.", False, "subject"),
+        ("Al met Bo. ", " got tea.", True, "subject"),
+        ("Al gave Bo tea, so Bo paid ", ".", False, "object"),
+        ("Al met Bo, so Ed spoke to ", " because of it.", True, "object"),
+        ("Al met Bo, so Ed spoke to ", " dog.", True, None),
+        ("Al met Bo and took ", "'s tea.", True, "possessive"),
+        ("Al met Bo because ", ".", True, None),
+        ("", " went home when Al met Bo.", True, "subject"),
+        ("Al met Bo and ", " of them.", True, None),
+    ],
+)
+def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
+    assert case_of_blank(before, after, marked=marked) == case
+
+
+def test_unknown_left_out_and_missing(tmp_path):
+    with pytest.raises(DataError, match="unknown extra corpus 'onto'"):
+        load("onto")
+    for name in LEFT_OUT:
+        with pytest.raises(DataError, match=f"{name} is left out: "):
+            load(name)
+    with pytest.raises(DataError, match="dpr has the labels it has"):
+        load("dpr", prior=(0.5, 0.5, 0.0))
+    (tmp_path / "winogender").mkdir()
+    with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
+        load("winogender", tmp_path)
+    assert available(tmp_path)["winogender"]
+    assert set(available()) == set(EXTRA)
+
+
+GOOD = {
+    "dpr": ("dpr/train.c.txt", "Al met Bo when he ran.\nhe\nAl,Bo\nAl\n\n"),
+    "winogender": (
+        "winogender/all_sentences.tsv",
+        "sentid\tsentence\ncook.guest.1.male.txt\tThe cook fed a guest he met.\n",
+    ),
+    "knowref": (
+        "knowref/knowref_test.json",
+        json.dumps(
+            [
+                {
+                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
+                    "candidate0": ["Al"],
+                    "candidate1": ["Bo"],
+                    "correct_candidate": ["Bo"],
+                }
+            ]
+        ),
+    ),
+    "map": (
+        "gicoref_map/map.csv",
+        "id,full-text,A,A-offset,B,B-offset,Pronoun,Pronoun-offset,Answer,Human1\r\n"
+        '1,"Al met\nBo, he ran",Bo,7,Al,0,he,11,0,\r\n1+pro,x,x,0,x,0,x,0,9,\r\n',
+    ),
+    "neither-attree": (
+        "gap/neither_attree.tsv",
+        "id\ttext\tpronoun\tpronoun_offset\ta\ta_offset\ta_coref\tb\tb_offset\tb_coref\turl\n"
+        "test-1\tAl met Bo, he ran\the\t11\tAl\t0\tFalse\tBo\t7\tFalse\thttp://x/Al\n",
+    ),
+}  # fmt: skip
+
+
+def written(folder, name, old="", new=""):
+    relative, text = GOOD[name]
+    assert old in text
+    path = folder / relative
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.replace(old, new, 1).encode() if old else text.encode())
+    return load("dpr-train" if name == "dpr" else name, folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "mentions"),
+    [
+        ("dpr", ("he", "Al", "Bo", "A")),
+        ("winogender", ("he", "The cook", "a guest", "B")),
+        ("knowref", ("he", "Al", "Bo", "B")),
+        ("map", ("he", "Al", "Bo", "B")),
+        ("neither-attree", ("he", "Al", "Bo", "NEITHER")),
+    ],
+)
+def test_small_files_are_read(tmp_path, name, mentions):
+    (example,) = written(tmp_path, name).corpus
+    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("dpr", "Al\n\n", "Ed\n\n", r"train.c.txt, line 4: the answer 'Ed' is none of \['Al', 'Bo'\]"),
+        ("dpr", "Al,Bo\n", "", r"line 1: the block has 3 lines; expected 4"),
+        ("dpr", "Al,Bo\n", "Al\n", r"line 1: 1 candidates; expected two"),
+        ("dpr", "\nhe\n", "\nshe\n", r"line 1: the sentence has no 'she'"),
+        ("dpr", "he\n", "he\r\n", r"line 2: there is a carriage return"),
+        ("winogender", ".1.male", ".2.male", r"line 2, column sentid: found 'cook.guest.2.male.txt'"),
+        ("winogender", "The cook", "The baker", r"column sentence: 'cook' occurs 0 times"),
+        ("winogender", "he met", "we met", r"column sentence: it has 0 pronouns"),
+        ("knowref", "[he]", "he", r"item 1: has no pronoun in brackets"),
+        ("knowref", '"candidate1": ["Bo"], ', "", r"item 1: lacks 'candidate1'"),
+        ("knowref", "}", "", r"is no JSON"),
+        (
+            "map",
+            "he,11,0",
+            "he,10,0",
+            r"map.csv, line 3, column Pronoun-offset: at '10' the text has no 'he'",
+        ),
+        ("map", "he,11,0", "he,11,7", r"line 3: the answer is '7'"),
+        ("map", "B-offset", "B-start", r"line 1: the header"),
+        ("neither-attree", "0\tFalse", "0\tTrue", r"line 2, column a-coref: found 'True'"),
+        ("neither-attree", "\t7\t", "\t8\t", r"column b-offset: at '8' the text has no 'Bo'"),
+    ],
+)
+def test_bad_files_are_refused_with_their_place(tmp_path, name, old, new, problem):
+    with pytest.raises(DataError, match=problem):
+        written(tmp_path, name, old, new)
+
+
+def test_labels_can_be_called_as_those_of_another_corpus(tmp_path):
+    written(tmp_path, "dpr")
+    found = load("dpr-train", tmp_path, label_set="liu").corpus
+    assert found.label_set == "liu"
+    assert found[0].label == Label.A
