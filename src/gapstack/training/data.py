@@ -1,0 +1,115 @@
+"""What a model is trained on: rows that become tensors, in batches of similar length."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gapstack.views.pieces import PieceView
+
+Rows = NDArray[np.int64]
+Targets = NDArray[np.int64] | NDArray[np.float64]
+"""Classes (n,) int64, or probabilities of the classes (n, c) where a teacher gave them."""
+
+TARGET = "target"
+"""Key of a batch that goes to the loss and not to the model."""
+# Rows are sorted by length within so many batches: enough for batches of one length, few enough for chance to
+# decide who meets whom.
+POOL = 16
+
+
+class Data(Protocol):
+    """Rows that a model can be trained on or asked about."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Pieces of each row, (n,); 1 each where rows are vectors."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of everything that :meth:`batch` can give."""
+
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+        """Keyword arguments of the model for ``rows``, and ``target`` where they have one."""
+
+
+class PieceData:
+    """Texts as padded word pieces.
+
+    A batch of b rows, the longest of L pieces, is ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces and
+    False on padding, left out where there is none, since attention without a mask is faster; ``mentions``
+    (b, 3, 2) int64 half-open piece ranges of pronoun, A and B; and whatever ``extras`` name.
+
+    Parameters
+    ----------
+    view : PieceView
+    targets : (n,) int64 or (n, c) float64, optional
+    extras : mapping of name to array, optional
+        More inputs, one entry of the first axis for each row; float64 becomes float32.
+    """
+
+    def __init__(
+        self,
+        view: PieceView,
+        targets: Targets | None = None,
+        extras: Mapping[str, NDArray[Any]] | None = None,
+    ):
+        self.view = view
+        columns = {"mentions": view.mentions, **(extras or {})}
+        if targets is not None:
+            columns[TARGET] = targets
+        self._columns = {
+            name: column.astype(np.float32) if column.dtype == np.float64 else column
+            for name, column in columns.items()
+        }
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Pieces of each text, (n,)."""
+        return self.view.lengths
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of pieces, mentions, extras and targets."""
+        found = hashlib.blake2b(digest_size=8)
+        arrays = {"ids": self.view.ids, "bounds": self.view.bounds, **self._columns}
+        for name, array in sorted(arrays.items()):
+            found.update(f"{name} {array.dtype} {array.shape}".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+        """See the class."""
+        lengths = self.view.lengths[rows]
+        keep = np.arange(lengths.max()) < lengths[:, None]
+        ids = np.zeros(keep.shape, dtype=np.int64)
+        ids[keep] = np.concatenate([self.view.ids[self.view.row(row)] for row in rows])
+        arrays = {name: column[rows] for name, column in self._columns.items()} | {"ids": ids}
+        if not keep.all():
+            arrays["keep"] = keep
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def epoch_batches(sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Rows]:
+    """Share all rows out to batches of similar length, in an order that only ``seed`` and ``epoch`` decide.
+
+    All batches have ``batch_size`` rows but one, which has the rest. Rows of a batch are in order of size.
+    """
+    chance = np.random.default_rng([seed, epoch])
+    order = chance.permutation(len(sizes))
+    found: list[Rows] = []
+    for start in range(0, len(order), POOL * batch_size):
+        pool = order[start : start + POOL * batch_size]
+        pool = pool[np.argsort(sizes[pool], kind="stable")]
+        # the short batch, if any, starts the pool at a random place, or it would always have the longest rows
+        rest = len(pool) % batch_size
+        cut = int(chance.integers(len(pool) // batch_size + 1)) * batch_size
+        ends = [*range(batch_size, cut + 1, batch_size), *range(cut + rest, len(pool), batch_size)]
+        found += [part for part in np.split(pool, ends) if len(part)]
+    return [found[place] for place in chance.permutation(len(found))]

@@ -1,0 +1,98 @@
+"""Where a model computes and in which precision, settled by measurement.
+
+Measured with ``benchmarks/fine_tuning.py``'s model (MiniLM, 120 pieces, one thread of a CPU with bfloat16
+instructions), examples a second of forward and backward passes together:
+
+==========================  =====  ============  ===================
+precision                   plain  fused (SDPA)  plain, with dropout
+==========================  =====  ============  ===================
+float32                     10.9   11.7
+autocast to bfloat16        34.4   22.9          27.8
+bfloat16 weights            34.8   22.7          29.5
+==========================  =====  ============  ===================
+
+So on a CPU plain attention wins in training. Weights in bfloat16, with float32 copies that take the updates,
+are as fast as autocast, need no cast in each pass, and behave alike on all devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from gapstack.views.encoders import Encoder
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
+
+# Pieces that go through the model at once. On a CPU small enough for a layer's activations to stay in the
+# caches; on a GPU as many as a card of 24 GiB trains BERT-large with.
+CPU_BUDGET, GPU_BUDGET = 1024, 12288
+# What model families call the rate of dropout on attention probabilities
+_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
+
+
+@cache
+def processes() -> PartialState:
+    """Accelerate's view of this process: its device, its rank, and the others if it was launched with others."""
+    from accelerate import PartialState  # slow to import
+
+    return PartialState()
+
+
+def is_bfloat16_fast(device: torch.device) -> bool:
+    """Whether the device multiplies bfloat16 in hardware; emulated, it would be slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return device.type == "cpu" and (
+        torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    )
+
+
+def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
+    """What the encoder computes in under a plan's ``precision``."""
+    fast = precision == "bf16" or (precision == "auto" and is_bfloat16_fast(device))
+    return torch.bfloat16 if fast else torch.float32
+
+
+def default_budget(device: torch.device) -> int:
+    """Pieces that go through the model at once where a plan does not say."""
+    return CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
+
+
+def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> nn.Module:
+    """Load a copy of the encoder to be fine-tuned, with the attention that trains fastest on this device.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    attention_dropout : bool
+        Keep the dropout on attention probabilities of its configuration (see :class:`TrainingPlan`).
+    """
+    options: dict[str, Any] = {"dtype": torch.float32}
+    if processes().device.type == "cpu":
+        options["attn_implementation"] = "eager"
+    if not attention_dropout:
+        options |= {key: 0.0 for key in _ATTENTION_DROPOUT if key in encoder.config}
+    model: nn.Module = encoder.fresh_model(**options)
+    return model
+
+
+@contextmanager
+def seeded(*seeds: int) -> Iterator[None]:
+    """Draw torch's random numbers from ``seeds`` within the block, and leave them as they were after it."""
+    devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices):
+        reseed(*seeds)
+        yield
+
+
+def reseed(*seeds: int) -> None:
+    """Set torch's generators, on all devices, from ``seeds``."""
+    torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0] >> np.uint64(1)))

@@ -1,0 +1,318 @@
+"""The loop: updates, evaluations and checkpoints of one or more phases.
+
+Everything random hangs on the seed and the number of the update, never on a generator's past. So a run that is
+killed goes on, in the middle of an epoch, exactly as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gapstack.errors import MemberError
+from gapstack.files import fingerprint
+from gapstack.progress import Ticker, progress
+from gapstack.training.checkpoints import Checkpoints, Tensors
+from gapstack.training.data import TARGET, Data, Rows, epoch_batches
+from gapstack.training.devices import compute_dtype, processes, reseed, seeded
+from gapstack.training.history import Evaluation, History, Log
+from gapstack.training.parameters import ENCODER, freeze
+from gapstack.training.plan import TrainingPlan
+from gapstack.training.prediction import passes
+from gapstack.training.weights import Optimizer, Weights
+from gapstack.training.workplace import Workplace, current
+
+Objective = Callable[[Tensor, Tensor, float], Tensor]
+"""Output of the model, targets and label smoothing to the loss of each row, (b,)."""
+
+
+def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Cross-entropy (b,) of logits (b, c) against classes (b,) or a teacher's probabilities (b, c)."""
+    return functional.cross_entropy(logits.float(), target, reduction="none", label_smoothing=smoothing)
+
+
+def train(
+    model: nn.Module,
+    data: Data,
+    plan: TrainingPlan | Sequence[TrainingPlan],
+    validation: Data | None = None,
+    *,
+    objective: Objective = cross_entropy,
+    place: Workplace | None = None,
+) -> History:
+    """Fine-tune a model in place.
+
+    Runs on the GPU if there is one. Launched as several processes (``accelerate launch``), each takes its share
+    of every batch and all end with the same weights.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        float32. Called with what ``data`` gives but ``target``; its ``encoder``, if it has one, may compute in
+        bfloat16 and its output must be made float32 by the head. Afterwards it is in evaluation mode, on the
+        device, in float32.
+    data, validation : Data
+        Rows to learn from and rows to stop by; with ``target``.
+    plan : TrainingPlan or sequence of them
+        Phases, carried out in turn, each with a fresh optimiser.
+    objective : callable
+        See :data:`Objective`.
+    place : Workplace, optional
+        Where checkpoints and logs go; by default that of the ``workplace`` block around, if any.
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    MemberError
+        If there are no rows or targets, a plan does not fit the model, or the loss is no longer a number.
+    DataError
+        If a checkpoint is damaged.
+    """
+    plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
+    if not plans or not len(data.sizes):
+        raise MemberError("training needs a plan and at least one row")
+    if TARGET not in data.batch(np.array([0])):
+        raise MemberError("training data give no target; use labelled rows")
+    if validation is None and any(phase.patience is not None for phase in plans):
+        raise MemberError("training plan: patience needs validation rows to stop by")
+    place = place or current()
+    with seeded(plans[0].seed):
+        return _Training(model, data, plans, validation, objective, place).run()
+
+
+@dataclass
+class _Record:
+    """Where a run is: the part of its state that is plain values."""
+
+    phase: int = 0
+    update: int = 0
+    evaluations: list[Evaluation] = field(default_factory=list)
+    best: float | None = None
+    best_update: int | None = None
+    best_updates: list[int | None] = field(default_factory=list)
+    misses: int = 0
+    loss: float = 0.0
+    rows: int = 0
+    seconds: float = 0.0
+    seconds_learning: float = 0.0
+
+    @classmethod
+    def read(cls, values: dict[str, Any]) -> _Record:
+        return cls(**{**values, "evaluations": [Evaluation(**line) for line in values["evaluations"]]})
+
+
+class _Training:
+    """One call of :func:`train`."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        data: Data,
+        plans: tuple[TrainingPlan, ...],
+        validation: Data | None,
+        objective: Objective,
+        place: Workplace | None,
+    ):
+        self.model, self.data, self.plans, self.validation = model, data, plans, validation
+        self.objective = objective
+        self.state = processes()
+        self.device = self.state.device
+        self.learned: set[str] = set()
+        for plan in plans:  # also refuses a plan that does not fit, before any work is done
+            freeze(model, plan.frozen)
+            self.learned |= {name for name, p in model.named_parameters() if p.requires_grad}
+        self.record = _Record()
+        self.best: Tensors = {}
+        self.checkpoints: Checkpoints | None = None
+        self.log: Log | None = None
+        if place is not None:
+            place = place.of(self._identity())
+            self.checkpoints = Checkpoints(place.folder, place.checkpoint_seconds)
+            if self.state.is_main_process:
+                self.log = Log(place.folder, place.tensorboard)
+        model.to(self.device)
+
+    def _identity(self) -> str:
+        """Hash of all that decides the result: plans, data, and the weights at the start."""
+        weights = hashlib.blake2b(digest_size=8)
+        for name, tensor in self.model.state_dict().items():
+            weights.update(f"{name} {tuple(tensor.shape)}".encode())
+            weights.update(tensor.detach().cpu().contiguous().numpy().data)
+        rows = [self.data.fingerprint, self.validation.fingerprint if self.validation else None]
+        return fingerprint(
+            [plan.as_dict() for plan in self.plans], rows, weights.hexdigest(), self.state.num_processes
+        )
+
+    def run(self) -> History:
+        adam = self._resume()
+        started = time.perf_counter() - self.record.seconds
+        self.clock = lambda: time.perf_counter() - started
+        total = sum(plan.epochs * len(self.data.sizes) for plan in self.plans[self.record.phase :])
+        with progress("Training", total) as ticker:
+            for phase in range(self.record.phase, len(self.plans)):
+                self._phase(self.plans[phase], adam, ticker)
+                adam = {}
+        self.model.eval()
+        if self.log is not None:
+            self.log.close()
+        return History(tuple(self.record.evaluations), tuple(self.record.best_updates))
+
+    def _resume(self) -> Tensors:
+        """Take up the checkpoint, if there is one; give the optimiser's part of it."""
+        found = self.checkpoints.load() if self.checkpoints else None
+        if found is None:
+            return {}
+        values, tensors = found
+        self.record = _Record.read(values)
+        parts: dict[str, Tensors] = {"weights": {}, "best": {}, "adam": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition("/")
+            parts[part][name] = tensor.to(self.device)
+        self.model.load_state_dict(parts["weights"], strict=False)
+        self.best = parts["best"]
+        return parts["adam"]
+
+    def _phase(self, plan: TrainingPlan, adam: Tensors, ticker: Ticker) -> None:
+        """Carry out one plan, from where the record says."""
+        record, rows_in_all = self.record, len(self.data.sizes)
+        freeze(self.model, plan.frozen)
+        weights = Weights(self.model, compute_dtype(plan.precision, self.device))
+        optimizer = Optimizer(self.model, weights, plan)
+        optimizer.restore(adam)
+        self._train_mode()
+        per_epoch = -(-rows_in_all // plan.batch_size)
+        total, every = plan.epochs * per_epoch, plan.evaluate_every or per_epoch
+        loss, looked = torch.tensor(record.loss, device=self.device), 0.0
+        epoch, order = -1, list[Rows]()
+        ticker.advance(record.update // per_epoch * rows_in_all + record.update % per_epoch * plan.batch_size)
+        while record.update < total and not (plan.patience and record.misses >= plan.patience):
+            began = self.clock()
+            if record.update // per_epoch != epoch:
+                epoch = record.update // per_epoch
+                order = epoch_batches(self.data.sizes, plan.batch_size, plan.seed, epoch)
+            rows = order[record.update % per_epoch]
+            rate = plan.schedule.factor(record.update, total)
+            loss += self._update(plan, weights, optimizer, rows, rate)
+            record.update += 1
+            record.rows += len(rows)
+            evaluates = record.update % every == 0 or record.update == total
+            saves = self.checkpoints is not None and self.checkpoints.is_due()
+            if evaluates or saves or began - looked > 1:  # each look makes a GPU wait
+                looked, record.loss = began, self._checked(loss)
+            record.seconds_learning += self.clock() - began
+            ticker.advance(len(rows), note=f"loss {record.loss / record.rows:.3f}")
+            if evaluates:
+                self._evaluate(plan, weights, epoch, rate)
+                loss.zero_()
+            if saves:
+                self._save(weights, optimizer)
+        self._end_phase(plan, weights)
+
+    def _train_mode(self) -> None:
+        self.model.train()
+        encoder = getattr(self.model, ENCODER, None)
+        if encoder is not None and not any(p.requires_grad for p in encoder.parameters()):
+            encoder.eval()
+
+    def _update(
+        self, plan: TrainingPlan, weights: Weights, optimizer: Optimizer, rows: Rows, rate: float
+    ) -> Tensor:
+        """Make one update with ``rows``; give the sum of their losses, ()."""
+        rank, count = self.state.process_index, self.state.num_processes
+        reseed(plan.seed, self.record.phase, self.record.update, rank)
+        total = torch.zeros((), device=self.device)
+        for _, inputs, target in passes(self.data, rows[rank::count], self.device, plan.token_budget):
+            loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
+            (loss / len(rows)).backward()
+            weights.collect()
+            total += loss.detach()
+        if count > 1:
+            total = optimizer.add_up(total)
+        optimizer.step(rate)
+        return total
+
+    def _checked(self, loss: Tensor) -> float:
+        value = float(loss)
+        if not math.isfinite(value):
+            raise MemberError(
+                f"the training loss is no longer a number after update {self.record.update} of phase "
+                f"{self.record.phase}; lower the learning rates or use precision float32"
+            )
+        return value
+
+    def _evaluate(self, plan: TrainingPlan, weights: Weights, epoch: int, rate: float) -> None:
+        """Note where the run stands, and keep the weights if they are the best so far."""
+        record = self.record
+        held = None if self.validation is None else self._validation_loss(self.validation, plan)
+        record.evaluations.append(
+            Evaluation(
+                phase=record.phase,
+                epoch=epoch,
+                update=record.update,
+                loss=record.loss / record.rows,
+                validation=held,
+                rate=rate,
+                examples_per_second=record.rows / record.seconds_learning,
+                seconds=self.clock(),
+            )
+        )
+        record.loss, record.rows, record.seconds_learning = 0.0, 0, 0.0
+        if self.log is not None:
+            self.log.write(record.evaluations)
+        if plan.patience is not None and held is not None:
+            if record.best is None or held < record.best:
+                record.best, record.best_update, record.misses = held, record.update, 0
+                self.best = {name: tensor.clone() for name, tensor in self._learned(weights).items()}
+            else:
+                record.misses += 1
+
+    @torch.inference_mode()
+    def _validation_loss(self, held: Data, plan: TrainingPlan) -> float:
+        """Mean loss of the validation rows without label smoothing; every process computes all of them."""
+        self.model.eval()
+        order = np.argsort(held.sizes, kind="stable")
+        total = sum(
+            float(self.objective(self.model(**inputs), target, 0.0).sum())
+            for _, inputs, target in passes(held, order, self.device, plan.token_budget)
+        )
+        self._train_mode()
+        return total / len(order)
+
+    def _learned(self, weights: Weights) -> Tensors:
+        """All that any phase changes, by name: float32 weights, and buffers (batch norms')."""
+        kept = self.model.state_dict()
+        return {name: weights.masters[name].detach() for name in sorted(self.learned)} | {
+            name: kept[name] for name, _ in self.model.named_buffers() if name in kept
+        }
+
+    def _end_phase(self, plan: TrainingPlan, weights: Weights) -> None:
+        """Leave the phase's result in the model, in float32, and turn to the next phase."""
+        record = self.record
+        weights.close()
+        self.model.load_state_dict(self.best, strict=False)
+        record.best_updates.append(record.best_update)
+        record.phase, record.update = record.phase + 1, 0
+        record.best, record.best_update, record.misses, self.best = None, None, 0, {}
+        self._save(Weights(self.model, torch.float32), None)
+
+    def _save(self, weights: Weights, optimizer: Optimizer | None) -> None:
+        if self.checkpoints is None or not self.state.is_main_process:
+            return
+        tensors = {f"weights/{name}": tensor for name, tensor in self._learned(weights).items()}
+        tensors |= {f"best/{name}": tensor for name, tensor in self.best.items()}
+        if optimizer is not None:
+            tensors |= {f"adam/{key}": tensor for key, tensor in optimizer.state().items()}
+        self.record.seconds = self.clock()
+        self.checkpoints.save(asdict(self.record), tensors)

@@ -1,0 +1,166 @@
+"""Kills, resumptions and what lies on the disk."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from gapstack.errors import DataError
+from gapstack.training import TrainingPlan, Workplace, train
+from tests.training.toys import Toy, ToyData
+
+# an encoder in bfloat16, dropout, batch norms, two phases, and early stopping: all the state there is
+PHASES = (
+    TrainingPlan(epochs=2, batch_size=8, head_rate=0.02, frozen=("encoder",), precision="bf16"),
+    TrainingPlan(
+        epochs=8,
+        batch_size=8,
+        encoder_rate=0.01,
+        head_rate=0.02,
+        precision="bf16",
+        patience=30,
+        evaluate_every=3,
+    ),
+)
+CHILD = """
+import pathlib, sys
+from gapstack.training import Workplace, train
+from tests.training.test_checkpoints import PHASES
+from tests.training.toys import Toy, ToyData
+place = Workplace(pathlib.Path(sys.argv[1]), checkpoint_seconds=0)
+train(Toy(), ToyData(pause=0.03), PHASES, ToyData(12, seed=4), place=place)
+"""
+
+
+def whole(place=None, phases=PHASES, **options):
+    model = Toy()
+    return model, train(model, ToyData(**options), phases, ToyData(12, seed=4), place=place)
+
+
+def checkpoint(folder: Path) -> Path | None:
+    return next(folder.glob("*/checkpoint.safetensors"), None)
+
+
+def update(path: Path) -> tuple[int, int]:
+    import json
+
+    with safe_open(path, framework="pt") as file:
+        record = json.loads(file.metadata()["record"])
+    return record["phase"], record["update"]
+
+
+def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
+    root = Path(__file__).parents[2]
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(tmp_path)], cwd=root, env=os.environ | {"PYTHONPATH": str(root)}
+    )
+    try:
+        deadline = time.monotonic() + 300
+        # the second phase, past an evaluation and in the middle of an epoch
+        while (path := checkpoint(tmp_path)) is None or update(path) < (1, 7):
+            assert child.poll() is None, "the child ended before it could be killed"
+            assert time.monotonic() < deadline, "the child is too slow"
+            time.sleep(0.01)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    phase, at = update(checkpoint(tmp_path))
+    assert phase == 1
+    assert at < 40, "killed while there was work left"
+    model, history = whole()
+    resumed, again = whole(Workplace(tmp_path))
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, resumed.state_dict()[name]), name
+    assert history == again
+
+
+def test_every_single_stop_leads_to_the_same_result(tmp_path):
+    class StopError(Exception):
+        pass
+
+    class Stopping(ToyData):
+        left = 0
+
+        def batch(self, rows):
+            self.left -= 1
+            if self.left < 0:
+                raise StopError
+            return super().batch(rows)
+
+    phases = (replace(PHASES[0], epochs=1), replace(PHASES[1], epochs=2, evaluate_every=2))
+    model, history = whole(phases=phases)
+    for batches in range(1, 15, 2):
+        place = Workplace(tmp_path / str(batches), checkpoint_seconds=0)
+        data = Stopping()
+        data.left = batches + 1  # the first look only asks for targets
+        with pytest.raises(StopError):
+            train(Toy(), data, phases, ToyData(12, seed=4), place=place)
+        resumed, again = whole(place, phases)
+        for name, tensor in model.state_dict().items():
+            assert torch.equal(tensor, resumed.state_dict()[name]), (batches, name)
+        assert history == again
+
+
+def test_a_finished_run_is_not_done_again(tmp_path):
+    place = Workplace(tmp_path)
+    first, history = whole(place)
+    started = time.perf_counter()
+    second, again = whole(place, pause=1.0)  # each batch would take a second
+    assert time.perf_counter() - started < 5
+    assert history == again
+    torch.testing.assert_close(first.state_dict(), second.state_dict(), rtol=0, atol=0)
+
+
+def test_another_plan_seed_data_or_start_is_another_run(tmp_path):
+    place = Workplace(tmp_path)
+    plan = TrainingPlan(epochs=1, precision="float32")
+    train(Toy(), ToyData(), plan, place=place)
+    train(Toy(), ToyData(), replace(plan, seed=1), place=place)
+    train(Toy(), ToyData(seed=1), plan, place=place)
+    train(Toy(seed=1), ToyData(), plan, place=place)
+    train(Toy(), ToyData(), plan, ToyData(5), place=place)
+    train(Toy(), ToyData(), plan, place=place)
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_path):
+    (tmp_path / "stale").mkdir()
+    seen = set()
+
+    class Looking(ToyData):
+        def batch(self, rows):
+            seen.add(tuple(sorted(p.name for p in tmp_path.glob("*/*") if "checkpoint" in p.name)))
+            return super().batch(rows)
+
+    train(
+        Toy(), Looking(), replace(PHASES[1], patience=None), place=Workplace(tmp_path, checkpoint_seconds=0)
+    )
+    assert seen == {(), ("checkpoint.safetensors",)}
+    with safe_open(checkpoint(tmp_path), framework="pt") as file:
+        assert {key.partition("/")[0] for key in file.keys()} == {"weights"}  # noqa: SIM118
+    # what a writer killed in the middle leaves is cleared away
+    leftover = checkpoint(tmp_path).with_name(".checkpoint-abc.safetensors")
+    leftover.write_bytes(b"half")
+    train(Toy(), Looking(), replace(PHASES[1], patience=None), place=Workplace(tmp_path))
+    assert not leftover.exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "no record"])
+def test_a_damaged_checkpoint_is_named(tmp_path, damage):
+    whole(Workplace(tmp_path))
+    path = checkpoint(tmp_path)
+    if damage == "no record":
+        from safetensors.torch import save_file
+
+        save_file({"weights/head.bias": torch.zeros(3)}, path)
+    else:
+        path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
+    with pytest.raises(DataError, match=r"checkpoint\.safetensors: is no checkpoint.*Delete it"):
+        whole(Workplace(tmp_path))

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.training import PieceData
+from gapstack.training.data import epoch_batches
+from gapstack.views.frozen import batches
+from gapstack.views.pieces import align
+
+
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=300),
+    st.integers(1, 40),
+    st.integers(0, 5),
+    st.integers(0, 3),
+)
+def test_every_row_is_in_one_batch_of_an_epoch(sizes, batch_size, seed, epoch):
+    found = epoch_batches(np.array(sizes), batch_size, seed, epoch)
+    assert sorted(np.concatenate(found).tolist()) == list(range(len(sizes)))
+    assert len(found) == -(-len(sizes) // batch_size)
+    assert sum(len(batch) != batch_size for batch in found) <= 1
+    for batch in found:
+        assert (np.diff(np.array(sizes)[batch]) >= 0).all()
+
+
+def test_order_depends_on_seed_and_epoch_alone():
+    sizes = np.random.default_rng(1).integers(30, 200, 500)
+    orders = {
+        (seed, epoch): np.concatenate(epoch_batches(sizes, 32, seed, epoch)).tolist()
+        for seed in (0, 1)
+        for epoch in (0, 1)
+    }
+    assert len({tuple(order) for order in orders.values()}) == 4
+    np.random.seed(3)  # the global state is what must not matter
+    assert np.concatenate(epoch_batches(sizes, 32, 1, 1)).tolist() == orders[1, 1]
+
+
+def test_batches_of_gap_waste_little_on_padding(gap_splits, tiny_encoder):
+    view = align(gap_splits["development"], tiny_encoder)
+    padded = sum(
+        len(part) * view.lengths[batch[part]].max()
+        for batch in epoch_batches(view.lengths, 32, 0, 0)
+        for part in batches(view.lengths[batch], 2048)
+    )
+    at_random = sum(
+        len(rows) * view.lengths[rows].max()
+        for rows in np.array_split(np.random.default_rng(0).permutation(2000), 250)
+    )
+    assert padded / view.lengths.sum() < 1.08
+    assert at_random / view.lengths.sum() > 1.3
+
+
+def test_a_batch_is_padded_to_its_longest_text_and_masked(sample_train, tiny_encoder):
+    view = align(sample_train, tiny_encoder)
+    data = PieceData(view, sample_train.labels, {"hint": np.arange(len(view)) / 7})
+    rows = np.argsort(view.lengths)[[0, -1]]
+    batch = data.batch(rows)
+    assert batch["ids"].shape == batch["keep"].shape == (2, view.lengths[rows].max())
+    assert batch["keep"].dtype == torch.bool
+    for place, row in enumerate(rows):
+        np.testing.assert_array_equal(batch["ids"][place][batch["keep"][place]], view.ids[view.row(row)])
+    np.testing.assert_array_equal(batch["mentions"], view.mentions[rows])
+    np.testing.assert_array_equal(batch["target"], sample_train.labels[rows])
+    assert batch["hint"].dtype == torch.float32
+
+
+def test_texts_of_one_length_need_no_mask(sample_train, tiny_encoder):
+    data = PieceData(align(sample_train, tiny_encoder))
+    assert "keep" not in data.batch(np.array([4, 4, 4]))
+    assert "target" not in data.batch(np.array([4]))
+
+
+@pytest.mark.parametrize("change", ["labels", "extras", "texts"])
+def test_the_fingerprint_notices(change, sample_train, tiny_encoder):
+    def data(labels, extra, corpus):
+        return PieceData(align(corpus, tiny_encoder), labels, {"extra": extra}).fingerprint
+
+    labels, extra = sample_train.labels, np.zeros(len(sample_train))
+    same = data(labels.copy(), extra.copy(), sample_train)
+    assert same == data(labels, extra, sample_train)
+    if change == "labels":
+        labels = (labels + 1) % 3
+    elif change == "extras":
+        extra = extra + 1
+    else:
+        sample_train = sample_train.take(np.arange(len(sample_train))[::-1])
+    assert data(labels, extra, sample_train) != same

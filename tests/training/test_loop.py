@@ -1,0 +1,220 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from gapstack.errors import MemberError
+from gapstack.training import Schedule, TrainingPlan, Workplace, predict, train, workplace
+from gapstack.training.data import epoch_batches
+from tests.training.toys import Toy, ToyData
+
+PLAN = TrainingPlan(epochs=4, batch_size=8, encoder_rate=0.01, head_rate=0.02, precision="float32")
+
+
+def weights(model):
+    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def assert_equal(first, second, **tolerance):
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        torch.testing.assert_close(
+            tensor, second[name], msg=lambda m, n=name: f"{n}: {m}", **tolerance or {"rtol": 0, "atol": 0}
+        )
+
+
+def fitted(plan=PLAN, data=None, validation=None, **options):
+    model = Toy()
+    history = train(model, data or ToyData(), plan, validation, **options)
+    return model, history
+
+
+@pytest.mark.parametrize("soft", [False, True], ids=["classes", "a teacher's probabilities"])
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_it_learns(precision, soft):
+    data = ToyData(soft=soft)
+    model, history = fitted(replace(PLAN, epochs=60, precision=precision), data)
+    assert history.evaluations[0].loss > 0.9
+    answers = predict(model, data, precision=precision)
+    assert answers.shape == (40, 3)
+    assert answers.dtype == np.float64
+    assert (answers.argmax(1) == data.ids[:, 0] % 3).mean() > 0.95
+
+
+def test_bfloat16_weights_take_updates_too_small_for_bfloat16():
+    """1 + 2^-10 is 1 in bfloat16: without float32 copies nothing would ever be learned."""
+    plan = replace(PLAN, epochs=1, encoder_rate=1e-6, precision="bf16", weight_decay=0.0)
+    before = weights(Toy())
+    model, _ = fitted(plan)
+    after = weights(model)
+    change = (after["encoder.layer.0.weight"] - before["encoder.layer.0.weight"]).abs()
+    assert after["encoder.layer.0.weight"].dtype == torch.float32
+    assert 0 < change.max() < 1e-5
+
+
+def test_the_same_seed_learns_the_same_and_the_callers_chance_is_left_alone():
+    torch.manual_seed(5)
+    first, history = fitted()
+    drawn = torch.rand(3)
+    torch.manual_seed(5)
+    torch.testing.assert_close(torch.rand(3), drawn)
+    second, again = fitted()
+    assert_equal(weights(first), weights(second))
+    assert history == again
+    other, _ = fitted(replace(PLAN, seed=1))
+    assert not torch.equal(other.head.weight, first.head.weight)
+
+
+class Plain(nn.Module):
+    """No dropout, no batch norm: passes are independent of each other."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = Toy().encoder
+        self.encoder.dropout.p = 0.0
+        self.head = nn.Linear(8, 3)
+        nn.init.constant_(self.head.weight, 0.1)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, ids):
+        return self.head(self.encoder(ids)[:, 0].float())
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_the_token_budget_changes_memory_and_nothing_else(precision):
+    models = []
+    for budget in (6, 13, 1000):
+        models.append(Plain())
+        train(models[-1], ToyData(), replace(PLAN, token_budget=budget, precision=precision, epsilon=1e-3))
+    close = {"rtol": 1e-4, "atol": 1e-5} if precision == "float32" else {"rtol": 0.05, "atol": 0.02}
+    for other in models[1:]:
+        assert_equal(weights(models[0]), weights(other), **close)
+
+
+def test_it_is_adamw_with_smoothing_clipping_and_schedule():
+    """The loop against the same written out."""
+    plan = replace(PLAN, epochs=2, label_smoothing=0.1, max_norm=0.05, schedule=Schedule(warmup=0.3))
+    data, model, twin = ToyData(), Plain(), Plain()
+    twin.load_state_dict(model.state_dict())
+    train(model, data, plan)
+    adam = torch.optim.AdamW(
+        [
+            {
+                "params": [p for p in part.parameters() if (p.ndim > 1) == decays],
+                "weight_decay": 0.01 * decays,
+                "peak": rate,
+            }
+            for part, rate in ((twin.encoder, 0.01), (twin.head, 0.02))
+            for decays in (True, False)
+        ],
+        eps=1e-6,
+    )
+    rows = [batch for epoch in range(2) for batch in epoch_batches(data.sizes, 8, 0, epoch)]
+    for update, batch in enumerate(rows):
+        inputs = data.batch(batch)
+        target = inputs.pop("target")
+        adam.zero_grad()
+        nn.functional.cross_entropy(twin(**inputs), target, label_smoothing=0.1).backward()
+        nn.utils.clip_grad_norm_(twin.parameters(), 0.05)
+        for group in adam.param_groups:
+            group["lr"] = group["peak"] * plan.schedule.factor(update, len(rows))
+        adam.step()
+    assert_equal(weights(model), weights(twin), rtol=1e-4, atol=1e-6)
+
+
+def test_phases_follow_each_other_and_freeze_what_they_say():
+    start = weights(Toy())
+    head_only = replace(PLAN, epochs=2, frozen=("encoder",), precision="bf16")
+    model, history = fitted(head_only)
+    for name, tensor in weights(model).items():
+        assert torch.equal(tensor, start[name]) == name.startswith("encoder."), name
+    both, history = fitted((head_only, replace(PLAN, frozen=("head", "norm"))))
+    assert [e.phase for e in history.evaluations] == [0, 0, 1, 1, 1, 1]
+    assert torch.equal(both.head.weight, model.head.weight)
+    assert not torch.equal(both.encoder.layer[0].weight, model.encoder.layer[0].weight)
+
+
+def test_what_an_early_phase_taught_the_encoder_keeps_its_float32_digits_in_a_later_one():
+    teach = replace(PLAN, precision="bf16")
+    one, _ = fitted(teach)
+    two, _ = fitted((teach, replace(teach, frozen=("encoder",))))
+    assert_equal(weights(one.encoder), weights(two.encoder))
+
+
+def test_a_frozen_encoder_runs_without_dropout():
+    seen = []
+    model = Toy()
+    model.encoder.register_forward_pre_hook(lambda module, _: seen.append(module.training))
+    train(model, ToyData(), replace(PLAN, epochs=1, frozen=("encoder",)))
+    train(model, ToyData(), replace(PLAN, epochs=1, frozen=(0,)))
+    assert seen == [False] * 5 + [True] * 5
+
+
+def test_early_stopping_goes_back_to_the_best_weights():
+    held = ToyData(30, seed=9)
+    plan = replace(PLAN, epochs=200, patience=3, evaluate_every=2, head_rate=0.2, encoder_rate=0.1)
+    model, history = fitted(plan, validation=held)
+    losses = [e.validation for e in history.evaluations]
+    best = int(np.argmin(losses))
+    assert len(losses) == best + 4 < 200 * 5 / 2, "three evaluations without improvement, then no more"
+    assert history.best_updates == (history.evaluations[best].update,)
+    logits = predict(model, held, precision="float32")
+    loss = nn.functional.cross_entropy(torch.from_numpy(logits), torch.from_numpy(held.ids[:, 0] % 3))
+    assert loss.item() == pytest.approx(losses[best], abs=1e-6)
+
+
+def test_validation_without_patience_only_watches():
+    watched, history = fitted(validation=ToyData(30, seed=9))
+    alone, _ = fitted()
+    assert all(e.validation is not None for e in history.evaluations)
+    assert_equal(weights(watched), weights(alone))
+
+
+def test_the_loss_told_is_the_loss_had():
+    """At a rate of nearly nothing the mean training loss is that of the untouched model."""
+    plan = replace(PLAN, epochs=1, encoder_rate=0.0, head_rate=0.0)
+    data, model = ToyData(), Plain()
+    history = train(model, data, plan)
+    logits = torch.from_numpy(predict(Plain(), data, precision="float32"))
+    expected = nn.functional.cross_entropy(logits, torch.from_numpy(data.ids[:, 0] % 3)).item()
+    assert history.evaluations[0].loss == pytest.approx(expected, abs=1e-6)
+
+
+def test_each_evaluation_is_a_json_line(tmp_path):
+    with workplace(tmp_path):
+        _, history = fitted(validation=ToyData(10, seed=3))
+    (log,) = tmp_path.glob("*/history.jsonl")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert [line["update"] for line in lines] == [5, 10, 15, 20]
+    assert [line["validation"] for line in lines] == [e.validation for e in history.evaluations]
+    assert all(line["examples_per_second"] > 0 for line in lines)
+
+
+REFUSED = (
+    ({"data": ToyData(0)}, "at least one row"),
+    ({"plan": ()}, "needs a plan"),
+    ({"data": ToyData(labels=False)}, "no target"),
+    ({"plan": replace(PLAN, patience=2)}, "patience needs validation rows"),
+    ({"plan": replace(PLAN, head_rate=1e30, encoder_rate=1e30, max_norm=None)}, "no longer a number"),
+)
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_what_cannot_be_done_is_refused(options, message):
+    with pytest.raises(MemberError, match=message):
+        fitted(**options)
+
+
+def test_tensorboard_is_asked_for_by_name_where_it_is_missing(tmp_path):
+    pytest.importorskip("torch")
+    try:
+        import tensorboard  # noqa: F401
+    except ImportError:
+        with pytest.raises(MemberError, match="pip install tensorboard"):
+            fitted(place=Workplace(tmp_path, tensorboard=True))
+    else:
+        fitted(place=Workplace(tmp_path, tensorboard=True))
+        assert list(tmp_path.glob("*/events*"))
