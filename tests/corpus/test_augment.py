@@ -298,7 +298,7 @@ def test_average_refuses_what_does_not_fit():
 def test_swapped_gender_twice_is_the_text_where_the_mapping_is_one_to_one(more, example):
     # "her", "his", "hers", "Mr" and the like are not one-to-one: their own table is in test_augment_gender
     text = (example.text + " " + more).lower()
-    assume(not {"her", "his", "him", "hers", "ms", "miss", "madam", "ma"} & set(words_of(text)))
+    assume(not {"her", "his", "him", "hers", "ms", "miss"} & set(words_of(text)))
     assert swap_gender(swap_gender(example)) == example
 
 

@@ -39,6 +39,7 @@ def told(text, change=swap_gender, **options):
         ("Then Queen Ann, Duke of York. J. King", "Then King Ann, Duchess of York. J. King"),
         ("Men left. Brothers came! Mr. King", "Women left. Sisters came! Mrs. King"),
         ("manly actors' heroes", "manly actresses' heroines"),
+        ("Yes, sir. Madam is here.", "Yes, madam. Sir is here."),
         ("Herman, theirs, shed, hermit", "Herman, theirs, shed, hermit"),
     ],
 )

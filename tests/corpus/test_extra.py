@@ -1,6 +1,7 @@
 """Extra corpora: what the real files give, and that bad ones are refused with their place."""
 
 import json
+import lzma
 import re
 from collections import Counter
 
@@ -301,3 +302,55 @@ def test_labels_can_be_called_as_those_of_another_corpus(tmp_path):
     found = load("dpr-train", tmp_path, label_set="liu").corpus
     assert found.label_set == "liu"
     assert found[0].label == Label.A
+
+
+WINOGRANDE = "index\tsentence1\tsentence2\tlabel\tcandidate0\tcandidate1\n" + "".join(
+    f"0\tAda met Eve since {name}\t called.\t{label}\tAda\tEve\n" for name, label in (("Ada", 0), ("Eve", 1))
+)
+
+
+def winogrande(folder, text):
+    (folder / "names").mkdir()
+    names = (
+        "name,count_F,count_M,pct_F,first_year,last_year\nAda,5000,0,1,1880,2018\nEve,5000,9,1,1880,2018\n"
+    )
+    (folder / "names" / "ssa_first_names_by_gender.csv.xz").write_bytes(lzma.compress(names.encode()))
+    (folder / "winogrande").mkdir()
+    (folder / "winogrande" / "train.tsv").write_text(text, encoding="utf-8", newline="\n")
+    return load("winogrande", folder)
+
+
+def test_a_pair_of_lines_is_one_schema(tmp_path):
+    (example,) = winogrande(tmp_path, WINOGRANDE).corpus
+    assert example.text == "Ada met Eve since she called."
+    assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("\t0\tAda", "\t2\tAda", r"train.tsv, line 2, column label: found '2'"),
+        ("\t0\tAda", "\t1\tAda", r"line 3: the two lines of a schema do not fit"),
+        ("called.\t1", "sang.\t1", r"line 3: the two lines of a schema do not fit"),
+        ("0\tAda met Eve since Eve\t called.\t1\tAda\tEve\n", "", r"line 2: the last schema has one line"),
+    ],
+)
+def test_lines_that_make_no_pair_are_refused(tmp_path, old, new, problem):
+    with pytest.raises(DataError, match=problem):
+        winogrande(tmp_path, WINOGRANDE.replace(old, new, 1))
+
+
+def test_a_broken_winobias_folder_is_refused(tmp_path):
+    folder = tmp_path / "winobias"
+    folder.mkdir()
+    with pytest.raises(DataNotFoundError, match="0 WinoBias files; expected 8"):
+        load("winobias", tmp_path)
+    line = "1 [The cook] thanked the guard because [she] was kind.\n2 [The guard] left.\n"
+    for kind, part in (
+        (k, p) for k in ("pro", "anti") for p in ("1.txt.dev", "1.txt.test", "2.txt.dev", "2.txt.test")
+    ):
+        (folder / f"{kind}_stereotyped_type{part}").write_text(line, encoding="utf-8", newline="\n")
+    with pytest.raises(
+        DataError, match=r"anti_stereotyped_type1.txt.dev, line 2: the last bracket is no pronoun"
+    ):
+        load("winobias", tmp_path)

@@ -87,8 +87,8 @@ def swap_gender(
     Pronouns, titles, kinship and gendered nouns by the list of
     :mod:`~gapstack.corpus.augment.gender_words`, case kept. "her" becomes "his" where the next word can open
     a noun phrase and "him" elsewhere; "his" becomes "her" or "hers" by the same rule; "him" becomes "her".
-    Swapping twice gives the text back where no word of it is "Ms", "Miss" (both become "Mr"), "madam",
-    "ma'am" or a "her" or "hers" that the rule takes for another. The label and the URL stay.
+    Swapping twice gives the text back where no word of it is a "Ms" or "Miss" (both become "Mr"), or a "her" or
+    "his" that the rule takes for another form. The label and the URL stay.
 
     Parameters
     ----------

@@ -43,10 +43,8 @@ chairman chairwoman / chairmen chairwomen / spokesman spokeswoman / policeman po
 sportsman sportswoman / salesman saleswoman / salesmen saleswomen / policemen policewomen
 schoolboy schoolgirl / schoolboys schoolgirls / landlord landlady / headmaster headmistress
 cowboy cowgirl / masseur masseuse / alumnus alumna / fiancé fiancée / fiance fiancee
-he she / himself herself
+sir madam / he she / himself herself
 """
-# Words with no partner of their own: their swap is right, and swapping back gives the usual form instead.
-_ONE_WAY = {"sir": "madam", "madam": "sir", "ma'am": "sir"}
 # Titles count only as written before a name, capitalised: "to miss" is a verb and "a count" a number.
 _TITLES = {"Mr": "Mrs", "Mrs": "Mr", "Ms": "Mr", "Miss": "Mr", "Sir": "Dame", "Dame": "Sir", "Lord": "Lady"}
 _TITLES |= {
@@ -114,7 +112,7 @@ def swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> st
     if lower in _BY_CONTEXT:
         possessive, other = _BY_CONTEXT[lower]
         return with_case_of(word, possessive if opens_noun_phrase(text, end) else other)
-    found = PAIRS.get(lower) or _ONE_WAY.get(lower) or more.get(lower)
+    found = PAIRS.get(lower) or more.get(lower)
     if found is None or (
         word[1:].islower() and word[0].isupper() and not _is_common(text, start, end, lower)
     ):
