@@ -105,7 +105,9 @@ def reproduce(
         tables.cue_table("Table 7", development, Setting.GOLD_TWO_MENTION),
         tables.head_table(fitted[Setting.GOLD_TWO_MENTION].single, splits["validation"]),
         tables.against_parallelism(development),
+        tables.rates_table(development),
         tables.test_table(test),
+        tables.rates_table(test),
         tables.difficulty_table(development, test),
     )
     return Report(made, _figure(development), _notes(found, folder, splits))
