@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.views.grammar import Parse, Role, empty_parse
-from gapstack.views.page import page_title, shared_tokens, tokens
+from gapstack.views.page import fold, page_title, same_token, tokens
 from gapstack.views.parses import parser_key, parses
 from gapstack.views.scenes import Scene, Setting, scene
 from gapstack.views.words import words
@@ -108,11 +108,20 @@ def topical(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
 
 
 def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Which of k names share a word with the page title, as a (k,) array; none where there is no page."""
+    """Which of k names share a word with the page title, as a (k,) array; none where there is no page.
+
+    Words are what blanks part, as in the paper's "shares a token": particles and initials count, and a
+    hyphenated name is one word. Case and accents are ignored.
+    """
     page = page_title(example.url)
-    if page is None:
-        return np.zeros(len(spans), dtype=bool)
-    return np.array([shared_tokens(example.words(span), page.title) > 0 for span in spans], dtype=bool)
+    title = page.title.split() if page else []
+    return np.array(
+        [
+            any(same_token(fold(own), fold(word)) for own in example.words(span).split() for word in title)
+            for span in spans
+        ],
+        dtype=bool,
+    )
 
 
 def measure(scene: Scene) -> Measures:
