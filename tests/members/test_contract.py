@@ -40,6 +40,11 @@ ROWS = (
     Row("transformer_single", {"encoder": ENCODER}),
     Row("transformer_multi", {"encoder": ENCODER, "trees": 10}),
     Row("frozen_spans", {"encoder": ENCODER, "seeds": 2, "epochs": 3}),
+    Row(
+        "probert",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        equivariant=False,
+    ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )

@@ -37,6 +37,7 @@ MEMBERS: dict[str, Entry] = {
     "frozen_spans": Entry(
         "FrozenSpans", "Yang et al. 2019; span extractor as in Abzaliev 2019", "an encoder"
     ),
+    "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 
