@@ -29,6 +29,12 @@ app.add_typer(data_app, name="data")
 stdout = Console(highlight=False, soft_wrap=True)
 
 
+class Paper(StrEnum):
+    """Papers whose tables can be reproduced."""
+
+    WEBSTER2018 = "webster2018"
+
+
 class OnError(StrEnum):
     """What to do with a bad input row."""
 
@@ -46,6 +52,8 @@ LabelsOption = Annotated[
     str | None, typer.Option("--labels", help="Label set: official, liu, kaggle, attree, majority.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+EncoderOption = Annotated[str | None, typer.Option("--encoder", help="Folder or hub name. Default: MiniLM.")]
+ParserOption = Annotated[str | None, typer.Option("--parser", help="spaCy pipeline. Default: en_gapstack.")]
 OnErrorOption = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
 ]
@@ -197,6 +205,33 @@ def submit_check_command(
     refused = any(problem.fatal for problem in problems)
     print(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
     raise typer.Exit(1 if refused else 0)
+
+
+@app.command("reproduce")
+def reproduce_command(
+    paper: Annotated[Paper, typer.Argument(help="Whose tables to set beside ours.")],
+    data: DataOption = None,
+    encoder: EncoderOption = None,
+    parser: ParserOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print a paper's tables beside what this system measures."""
+    from gapstack.corpus.sources import load_gap, load_sample
+    from gapstack.report.webster2018 import render, reproduce
+
+    gap = (
+        load_sample("The sample was asked for")
+        if data == "sample"
+        else load_gap(Path(data) if data else None)
+    )
+    report = reproduce(gap, encoder, parser)
+    print(json.dumps(report.json(), indent=2) if as_json else render(report))
+    if output:
+        for path in report.write(output):
+            _say(f"wrote {path}")
 
 
 @data_app.command("status")
