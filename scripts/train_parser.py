@@ -23,11 +23,12 @@ import random
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 import spacy
-from spacy.util import load_config
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run by path, its parts are imported by name
@@ -54,38 +55,64 @@ class Clock:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.lock = Lock()
         self.seconds: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time one stage; seconds of an interrupted run of the same stage are not counted."""
+        """Time one stage; what an interrupted run of it took is not counted, a skipped one counts what it took."""
         logger.info("%s ...", name)
         began = time.monotonic()
         yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - began
-        self.path.write_text(json.dumps(self.seconds, indent=1))
+        with self.lock:
+            self.seconds[name] = max(self.seconds.get(name, 0.0), time.monotonic() - began)
+            self.path.write_text(json.dumps(self.seconds, indent=1))
         logger.info("%s: %.0f s", name, self.seconds[name])
 
 
-def train(config: Path, corpus: Path, dev: Path, output: Path, args: argparse.Namespace, **overrides: object) -> Path:
-    """``spacy train``; the best pipeline on the development texts, by the config's weights."""
+def train(
+    config: str, corpus: Path, dev: Path, output: Path, args: argparse.Namespace, **overrides: object
+) -> Path:
+    """``spacy train`` with one of the repository's configs; returns the pipeline that did best on ``dev``."""
     done = output / "done"
     if not done.exists():
         options = [x for key, value in overrides.items() for x in (f"--{key.replace('__', '.')}", str(value))]
         spacy_command(
-            "train", str(config), "--code", str(CODE), "--output", str(output), "--paths.train", str(corpus),
-            "--paths.dev", str(dev), "--system.seed", str(args.seed), *options, threads=args.threads,
+            "train", str(CONFIGS / f"{config}.cfg"), "--code", str(CODE), "--output", str(output),
+            "--paths.train", str(corpus), "--paths.dev", str(dev), "--system.seed", str(args.seed), *options,
+            threads=args.threads,
         )  # fmt: skip
         done.touch()
     return output / "model-best"
 
 
-def continued(start: Path, target: Path) -> Path:
-    """The parser's config with every component taken from a trained pipeline instead of made anew."""
-    config = load_config(CONFIGS / "parser.cfg", interpolate=False)
-    config["components"] = {name: {"source": str(start)} for name in config["nlp"]["pipeline"]}
-    config.to_disk(target)
-    return target
+def train_gold(work: Path, args: argparse.Namespace) -> Path:
+    """Stage 2: the parser on gold alone."""
+    with args.clock.stage("gold"):
+        corpus, steps = work / "train" / "gold.spacy", args.gold_steps
+        return train("parser", corpus, work / "dev.spacy", work / "gold", args, training__max_steps=steps)
+
+
+def train_final(start: Path, work: Path, args: argparse.Namespace) -> Path:
+    """Stage 5: on from ``start``, on gold and silver, the learning rate falling to nothing."""
+    corpus, steps = work / "final.spacy", args.final_steps
+    with args.clock.stage("final"):
+        return train(
+            "final",
+            corpus,
+            work / "dev.spacy",
+            work / "final",
+            args,
+            paths__start=start,
+            training__max_steps=steps,
+        )
+
+
+def train_names(work: Path, args: argparse.Namespace) -> Path:
+    """Stage 6: person names."""
+    with args.clock.stage("ner"):
+        corpus, steps = work / "ner.spacy", args.ner_steps
+        return train("ner", corpus, work / "dev_gum.spacy", work / "ner", args, training__max_steps=steps)
 
 
 def make_silver(data: Path, work: Path, args: argparse.Namespace) -> None:
@@ -124,19 +151,28 @@ def mixed_corpora(work: Path, seed: int) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, help="data folder (default: $GAP_DATA, then ../shared/data)")
     parser.add_argument("--output", type=Path, default=ROOT / "models" / "en_gapstack")
-    parser.add_argument("--work", type=Path, default=ROOT / "models" / "en_gapstack_work", help="for unfinished work")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "models" / "en_gapstack_work", help="for unfinished work"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at the same time, 1 or 2")
     parser.add_argument("--gold-steps", type=int, default=3000)
     parser.add_argument("--final-steps", type=int, default=1500)
     parser.add_argument("--ner-steps", type=int, default=1500)
     parser.add_argument("--teacher-passes", type=int, default=4)
     parser.add_argument("--silver-words", type=int, default=500_000)
-    parser.add_argument("--encoder", help="the teacher's encoder, by name or path (default: the packaged MiniLM)")
-    parser.add_argument("--only", choices=["convert", "measure"], help="stop after converting, or only measure again")
+    parser.add_argument(
+        "--encoder", help="the teacher's encoder, by name or path (default: the packaged MiniLM)"
+    )
+    parser.add_argument(
+        "--only", choices=["convert", "measure"], help="stop after converting, or only measure again"
+    )
     args = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     data, work = data_folder(args.data), args.work
@@ -148,31 +184,25 @@ def main(argv: list[str] | None = None) -> None:
             gold_corpus(data, work, args.seed)
         if args.only == "convert":
             return
-        dev, gum = work / "dev.spacy", work / "dev_gum.spacy"
-        with clock.stage("gold"):
-            first = train(
-                CONFIGS / "parser.cfg", work / "train" / "gold.spacy", dev, work / "gold", args,
-                training__max_steps=args.gold_steps,
-            )  # fmt: skip
-        make_silver(data, work, args)
-        mixed_corpora(work, args.seed)
-        with clock.stage("final"):
-            best = train(
-                continued(first, work / "final.cfg"), work / "final.spacy", dev, work / "final", args,
-                training__max_steps=args.final_steps, training__optimizer__learn_rate__total_steps=args.final_steps,
-                training__optimizer__learn_rate__initial_rate=0.001, training__batcher__size__start=1500,
-            )  # fmt: skip
-        with clock.stage("ner"):
-            names = train(
-                CONFIGS / "ner.cfg", work / "ner.spacy", gum, work / "ner", args, training__max_steps=args.ner_steps
-            )
+        # two waves of two independent jobs; spaCy trains in a process of its own, so threads suffice
+        with ThreadPoolExecutor(max_workers=args.jobs) as pool:
+            gold, parsed = pool.submit(train_gold, work, args), pool.submit(make_silver, data, work, args)
+            parsed.result()
+            first = gold.result()
+            mixed_corpora(work, args.seed)
+            final, named = pool.submit(train_final, first, work, args), pool.submit(train_names, work, args)
+            best, names = final.result(), named.result()
         with clock.stage("package"):
             package.assemble(best, names, load_docs(work / "train" / "gold.spacy"), args.output)
     scores = package.measure(args.output, data, work)
     (work / "scores.json").write_text(json.dumps(scores, indent=1))
     command = "python scripts/train_parser.py --data DIR --output models/en_gapstack"
-    (args.output / "README.md").write_text(package.model_card(scores, clock.seconds, command, args.seed), "utf8")
-    brief = {k: round(100 * scores["dev"][k], 2) for k in ("dep_uas", "dep_las", "sents_f", "tag_acc", "lemma_acc")}
+    (args.output / "README.md").write_text(
+        package.model_card(scores, clock.seconds, command, args.seed), "utf8"
+    )
+    brief = {
+        k: round(100 * scores["dev"][k], 2) for k in ("dep_uas", "dep_las", "sents_f", "tag_acc", "lemma_acc")
+    }
     logger.info("%s %s %s", brief, scores["speed"], scores["gap"])
 
 

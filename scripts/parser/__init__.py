@@ -1,1 +1,1 @@
-"""The parts of ``train_parser.py``: treebank, tokenizer (`english`), spelling quirks, teacher, silver parses, lemmas, model card."""
+"""The parts of ``train_parser.py``: treebank, tokenizer, spelling, teacher, silver parses, lemmas, model card."""

@@ -60,8 +60,9 @@ def grouped(docs: Sequence[Doc], sizes: Sequence[int]) -> list[Doc]:
 
 
 def gold_corpus(data: Path, work: Path, seed: int, copies: int = 2, most: int = 8) -> None:
-    """Write ``train/gold.spacy`` (``copies`` differently grouped plain copies, and one in GAP's spelling) and ``dev.spacy``.
+    """Write ``train/gold.spacy`` and the development files.
 
+    Training texts come in ``copies`` plain copies, each grouped differently, and one more in GAP's spelling.
     ``dev.spacy`` is a plain ``spacy convert`` of the development file in texts of five sentences, as the shared file
     counts them, with GUM's names; ``dev_merged.spacy`` is the same with ``--merge-subtokens``.
     """
@@ -86,6 +87,8 @@ def gold_corpus(data: Path, work: Path, seed: int, copies: int = 2, most: int = 
     raw = work / "dev.conllu"
     if not (work / "dev.spacy").exists():
         raw.write_text("".join(open_text(data / TREEBANK / "ud_english_dev.conllu.xz")), encoding="utf8")
-        spacy_command("convert", str(raw), str(work), "--converter", "conllu", "--n-sents", "5", "--merge-subtokens")
+        spacy_command(
+            "convert", str(raw), str(work), "--converter", "conllu", "--n-sents", "5", "--merge-subtokens"
+        )
         (work / "dev.spacy").replace(work / "dev_merged.spacy")
         spacy_command("convert", str(raw), str(work), "--converter", "conllu", "--n-sents", "5")

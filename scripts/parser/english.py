@@ -31,7 +31,13 @@ def adapt_tokenizer(nlp: Language) -> Language:
     # an asterisk closes a token only where no letter stands before it, or it is one of several
     suffixes += ["``", r"(?<![A-Za-z])\*", r"(?<=\*)\*", r"[!?]+"]
     # GAP's dashes are two hyphens, also between figures and behind quotes, and brackets may lack their blank
-    infixes = [r"(?<=[\w'.,)])--+(?=\w)", r"(?<=[A-Za-z])[()](?=[A-Za-z])", "``", "''", *(defaults.infixes or [])]
+    infixes = [
+        r"(?<=[\w'.,)])--+(?=\w)",
+        r"(?<=[A-Za-z])[()](?=[A-Za-z])",
+        "``",
+        "''",
+        *(defaults.infixes or []),
+    ]
     tokenizer = nlp.tokenizer
     tokenizer.prefix_search = compile_prefix_regex(prefixes).search  # type: ignore[attr-defined]
     tokenizer.suffix_search = compile_suffix_regex(suffixes).search  # type: ignore[attr-defined]

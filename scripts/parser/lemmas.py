@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from os.path import commonprefix
+from itertools import takewhile
 
 from spacy.lookups import Lookups
 from spacy.tokens import Doc
@@ -17,10 +17,10 @@ Tables = dict[str, dict[str, object]]
 
 
 def suffix_rules(pairs: Counter[tuple[str, str]], context: int = 3, least: int = 4) -> list[tuple[str, str]]:
-    """(old suffix, new suffix), each with up to ``context`` letters of the stem, kept if it is right more often than not."""
+    """(old suffix, new suffix) with up to ``context`` letters of the stem, kept if right more often than not."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for (form, lemma), _ in pairs.items():
-        stem = len(commonprefix([form, lemma]))
+        stem = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(form, lemma, strict=False)))
         for more in range(context + 1):
             start = stem - more
             if start < 1 or len(form) - start > 7 or start == len(form):
@@ -53,7 +53,9 @@ def lemma_tables(docs: Iterable[Doc]) -> Lookups:
         chosen = {form: lemmas.most_common(1)[0][0] for form, lemmas in best.items()}
         # "I" is the one lemma with a capital
         known = {lemma for lemma in chosen.values() if lemma.islower() or lemma == "I"}
-        inflected = {f: lemma for f, lemma in chosen.items() if f != lemma and f.isalpha() and lemma.islower()}
+        inflected = {
+            f: lemma for f, lemma in chosen.items() if f != lemma and f.isalpha() and lemma.islower()
+        }
         open_class = pos in {"noun", "verb", "adj", "adv"}
         found = suffix_rules(Counter(inflected.items())) if open_class else []
         found.append(("", ""))  # what no other rule changes is at least put in lower case

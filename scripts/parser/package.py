@@ -27,9 +27,16 @@ META = {
     "license": "CC BY-SA 4.0",
     "sources": [
         {"name": "UD English EWT", "license": "CC BY-SA 4.0", "author": "Universal Dependencies"},
-        {"name": "GUM, open genres", "license": "CC BY 4.0 (annotations)", "author": "Amir Zeldes and others"},
-        {"name": "Wikipedia snippets of the Kaggle competition gendered-pronoun-resolution, stage 2, parsed by machine",
-         "license": "CC BY-SA (texts)", "author": "Wikipedia"},
+        {
+            "name": "GUM, open genres",
+            "license": "CC BY 4.0 (annotations)",
+            "author": "Amir Zeldes and others",
+        },
+        {
+            "name": "Wikipedia snippets (Kaggle gendered-pronoun-resolution, stage 2), parsed by machine",
+            "license": "CC BY-SA (texts)",
+            "author": "Wikipedia",
+        },
     ],
 }
 
@@ -55,7 +62,7 @@ def assemble(parser: Path, ner: Path, lemma_docs: Sequence[Doc], output: Path) -
 
 def spacy_scores(model: Path, corpus: Path, report: Path) -> dict[str, Any]:
     """What ``spacy evaluate`` says of a packaged pipeline."""
-    spacy_command("evaluate", str(model), str(corpus), "--output", str(report), "--silent")
+    spacy_command("evaluate", str(model), str(corpus), "--output", str(report))
     return json.loads(report.read_text())
 
 
@@ -147,16 +154,21 @@ tokens:
 | GAP development: A and B names that a PERSON overlaps | {100 * scores["gap"]["overlap"]:.2f} |
 | GAP development: A and B names that a PERSON matches exactly | {100 * scores["gap"]["exact"]:.2f} |
 
-LAS of the relations that the cues read: {", ".join(
-    f"`{r}` {100 * dev['dep_las_per_type'][r]['f']:.1f}"
-    for r in ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "nmod:poss", "conj", "appos", "ROOT")
-    if r in dev["dep_las_per_type"])}.
+LAS of the relations that the cues read: {
+        ", ".join(
+            f"`{r}` {100 * dev['dep_las_per_type'][r]['f']:.1f}"
+            for r in ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "nmod:poss", "conj", "appos", "ROOT")
+            if r in dev["dep_las_per_type"]
+        )
+    }.
 
 With `--merge-subtokens` *don't* is one gold token, and spaCy's two tokens for it can at best score one right and one
 wrong; without it the gold has spaCy's two tokens, in the same text. Both are given.
 
-Speed of the whole pipeline in `nlp.pipe` on the machine that trained it (two cores): {scores["speed"]["1"]:,.0f} words a
-second in one process, {scores["speed"]["2"]:,.0f} in two (`n_process=2`). Size: {scores["bytes"] / 1e6:.1f} MB.
+Speed of the whole pipeline in `nlp.pipe` on the machine that trained it (two cores): {
+        scores["speed"]["1"]:,.0f}
+words a second in one process, {scores["speed"]["2"]:,.0f} in two (`n_process=2`). Size: {
+        scores["bytes"] / 1e6:.1f} MB.
 
 ## Data and licences
 - UD English EWT, CC BY-SA 4.0, and the open genres of GUM, annotations CC BY 4.0 (texts CC BY or CC BY-SA), as

@@ -1,7 +1,7 @@
 """Training texts that look like GAP's Wikipedia snippets: same tokens and trees, different spelling.
 
-GAP writes quotation marks as `` `` `` and ``''``, an asterisk for every letter outside ASCII, dashes as two hyphens, and
-sometimes loses the blank behind a full stop. A treebank has none of that, so a copy of it gets it here.
+GAP writes quotation marks as `` `` `` and ``''``, an asterisk for every letter outside ASCII, dashes as two hyphens,
+and sometimes loses the blank behind a full stop. A treebank has none of that, so a copy of it gets it here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 
 from spacy.tokens import Doc, Span
 
-_FIXED = {"–": "--", "—": "--", "‘": "'", "’": "'", "…": "...", "“": "``", "”": "''"}
+_FIXED = {"–": "--", "—": "--", "‘": "'", "’": "'", "…": "...", "“": "``", "”": "''"}  # noqa: RUF001
 
 
 def snippet_words(words: list[str], rng: random.Random, accents: float = 0.01) -> list[str]:
@@ -34,7 +34,7 @@ def snippet_words(words: list[str], rng: random.Random, accents: float = 0.01) -
 
 
 def snippet_copy(doc: Doc, rng: random.Random, glue: float = 0.02) -> Doc:
-    """``doc`` respelled; with probability ``glue`` a full stop between two words of different sentences loses its blank."""
+    """``doc`` respelled; with probability ``glue`` the full stop between two sentences loses its blank."""
     words = snippet_words([t.text for t in doc], rng)
     spaces = [bool(t.whitespace_) for t in doc]
     for token in doc[:-1] if len(doc) else []:

@@ -15,7 +15,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 STAGE2 = Path("gap_stage2") / "test_stage_2.tsv"
-_LEADING = frozenset("mr. mrs. ms. miss dr. sir lady lord mr mrs dr king queen prince princess".split())
+_TITLES = "mr. mrs. ms. miss dr. sir lady lord mr mrs dr king queen prince princess"
+_LEADING = frozenset(_TITLES.split())
 
 
 def read_snippets(path: Path, words: int) -> Iterator[tuple[str, list[str]]]:
@@ -34,7 +35,7 @@ def read_snippets(path: Path, words: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def name_spans(doc: Doc, names: Iterable[str]) -> list[Span]:
-    """Every whole-token occurrence of ``names`` in ``doc``, without a leading title; longer ones first where they overlap."""
+    """Every whole-token occurrence of ``names``, without a leading title; where they overlap the longer counts."""
     text, found = doc.text, []
     for name in sorted(set(names), key=len, reverse=True):
         at = text.find(name)
@@ -49,7 +50,7 @@ def name_spans(doc: Doc, names: Iterable[str]) -> list[Span]:
 
 
 def add_names(doc: Doc, names: Iterable[str]) -> Doc:
-    """Join the names marked in the source with the entities already on ``doc``: of two that overlap the longer stays."""
+    """Join the marked names with the entities already on ``doc``: of two that overlap the longer stays."""
     spans = [*name_spans(doc, names), *doc.ents]
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: s.start - s.end):

@@ -14,13 +14,14 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import torch
 from spacy.tokens import Doc, Span
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: N812
 from transformers import AutoModel, AutoTokenizer
 
 logger = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ class Biaffine(nn.Module):
         self.weight = nn.Parameter(torch.zeros(labels, width + 1, width + 1))
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Scores of all pairs: (texts, words, words, labels)."""
         # (texts, words, width) -> (texts, words, width + 1): the extra one is the bias
         dependents = F.pad(dependents, (0, 1), value=1.0)
         heads = F.pad(heads, (0, 1), value=1.0)
@@ -84,7 +86,10 @@ class Biaffine(nn.Module):
 
 
 class Teacher(nn.Module):
-    """The encoder and its heads; ``labels`` lists the classes of ``tag``, ``feats`` (part of speech and morphology) and ``dep``."""
+    """The encoder and its heads.
+
+    ``labels`` lists the classes of ``tag``, ``feats`` (part of speech and morphology as one) and ``dep``.
+    """
 
     def __init__(
         self, encoder: str, labels: dict[str, list[str]], layers: int = 5, arc: int = 256, rel: int = 96
@@ -156,10 +161,19 @@ class Teacher(nn.Module):
         out = self(batch)
         out["dep"] = self.rel_at(out, batch.gold["arc"])
         total = out["arc"].new_zeros(())
-        for name, weight in (("arc", 1.0), ("dep", 1.0), ("tag", 0.5), ("feats", 0.5), ("start", 0.5), ("name", 0.5)):
+        for name, weight in (
+            ("arc", 1.0),
+            ("dep", 1.0),
+            ("tag", 0.5),
+            ("feats", 0.5),
+            ("start", 0.5),
+            ("name", 0.5),
+        ):
             gold = batch.gold[name]
             if (gold != IGNORE).any():
-                total = total + weight * F.cross_entropy(out[name].flatten(0, 1), gold.flatten(), ignore_index=IGNORE)
+                total = total + weight * F.cross_entropy(
+                    out[name].flatten(0, 1), gold.flatten(), ignore_index=IGNORE
+                )
         return total
 
 
@@ -180,9 +194,15 @@ class Collator:
         targets: dict[str, Tensor] = {}
         if gold:
             for name in ("arc", "dep", "tag", "feats", "start", "name"):
-                targets[name] = torch.tensor([self._gold(doc, name) + [IGNORE] * (most - len(doc)) for doc in docs])
+                targets[name] = torch.tensor(
+                    [self._gold(doc, name) + [IGNORE] * (most - len(doc)) for doc in docs]
+                )
         return Batch(
-            torch.tensor(enc["input_ids"]), torch.tensor(rows), torch.tensor(shapes), [len(w) for w in words], targets
+            torch.tensor(enc["input_ids"]),
+            torch.tensor(rows),
+            torch.tensor(shapes),
+            [len(w) for w in words],
+            targets,
         )
 
     def _gold(self, doc: Doc, name: str) -> list[int]:
@@ -194,7 +214,11 @@ class Collator:
             if not doc.has_annotation("ENT_IOB"):
                 return [IGNORE] * len(doc)
             return [{3: 1, 1: 2}.get(t.ent_iob, 0) for t in doc]
-        values = {"dep": [t.dep_ for t in doc], "tag": [t.tag_ for t in doc], "feats": [feats(t) for t in doc]}[name]
+        values = {
+            "dep": [t.dep_ for t in doc],
+            "tag": [t.tag_ for t in doc],
+            "feats": [feats(t) for t in doc],
+        }[name]
         return [self.index[name].get(v, IGNORE) for v in values]
 
 
@@ -324,7 +348,8 @@ def train_teacher(
     shares = [random.Random(seed + i).sample(list(docs), len(docs) // copies) for i in range(passes)]
     total = sum(sum(1 for _ in batches(share, words, random.Random(seed))) for share in shares)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(step / (0.06 * total), (total - step) / (0.94 * total)) if step < total else 0.0
+        optimizer,
+        lambda step: min(step / (0.06 * total), (total - step) / (0.94 * total)) if step < total else 0.0,
     )
     first, state = 0, folder / "state.pt"
     if state.exists():
@@ -351,12 +376,19 @@ def train_teacher(
             step += 1
             if step % 50 == 0:
                 seconds = time.monotonic() - began
-                logger.info("teacher: pass %d step %d of %d loss %.3f %.0f s", number, step, total, running / 50, seconds)
+                logger.info(
+                    "pass %d step %d of %d loss %.3f %.0f s", number, step, total, running / 50, seconds
+                )
                 running = 0.0
         part = state.with_suffix(".part")
         torch.save(
-            {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
-             "pass": number + 1}, part
+            {
+                "model": model.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "schedule": schedule.state_dict(),
+                "pass": number + 1,
+            },
+            part,
         )
         part.replace(state)
         logger.info("teacher: after pass %d on dev: %s", number, evaluate(model, collate, dev))
@@ -378,20 +410,27 @@ def annotate(model: Teacher, collate: Collator, docs: Sequence[Doc], words: int 
         for row, i in enumerate(indices):
             n = len(docs[i])
             firsts = [0, *[int(a) for a in np.flatnonzero(starts[row, :n]) if a > 0], n]
-            for a, b in zip(firsts, firsts[1:], strict=False):
+            for a, b in pairwise(firsts):
                 heads[row, a:b] = np.array(best_tree(arc[row, a:b, a:b])) + a
-        rels = model.rel_at(scores, torch.from_numpy(heads)).float()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            rels = model.rel_at(scores, torch.from_numpy(heads)).float()
         root = model.labels["dep"].index("ROOT")
         rels[..., root] = -1e4
         classes = {k: scores[k].float().argmax(-1).numpy() for k in ("tag", "feats", "name")}
         classes["dep"] = rels.argmax(-1).numpy()
         for row, i in enumerate(indices):
-            out[i] = _document(docs[i], heads[row], starts[row], {k: v[row] for k, v in classes.items()}, model.labels)
+            out[i] = _document(
+                docs[i], heads[row], starts[row], {k: v[row] for k, v in classes.items()}, model.labels
+            )
     return [d if d is not None else docs[i] for i, d in enumerate(out)]
 
 
 def _document(
-    doc: Doc, heads: np.ndarray, starts: np.ndarray, classes: dict[str, np.ndarray], labels: dict[str, list[str]]
+    doc: Doc,
+    heads: np.ndarray,
+    starts: np.ndarray,
+    classes: dict[str, np.ndarray],
+    labels: dict[str, list[str]],
 ) -> Doc:
     n = len(doc)
     pairs = [labels["feats"][c].split("|", 1) for c in classes["feats"][:n]]

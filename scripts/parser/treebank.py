@@ -20,13 +20,14 @@ from pathlib import Path
 #: relations that tie the parts of one name together; titles hang on ``nmod:desc`` and so stay outside
 NAME_RELATIONS = frozenset({"flat", "flat:name", "compound", "goeswith"})
 #: titles that older annotation attaches as if they were part of the name, and capitalised roles that are no names
-TITLES = frozenset(
+_TITLES = (
     "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor president senator sen. rep. governor gov. judge justice "
     "king queen prince princess sir lady lord dame captain capt. general gen. colonel col. lieutenant lt. sgt. "
     "sergeant major pope bishop father sister brother uncle aunt mayor chancellor minister secretary saint st. "
     "emperor empress duke duchess count countess earl baron tsar protector commissioner petitioner respondent poet "
-    "psalmist madam madame god american man mankind".split()
+    "psalmist madam madame god american man mankind"
 )
+TITLES = frozenset(_TITLES.split())
 _ENTITY = re.compile(r"\(([^()]+)(\))?|([^()]+)\)")
 
 
@@ -62,8 +63,8 @@ def read_conllu(lines: Iterable[str]) -> Iterator[Sentence]:
     doc_id, paragraph = "", False
     rows: list[list[str]] = []
     comments: list[str] = []
-    for line in [*lines, ""]:
-        line = line.rstrip("\n")
+    for raw in [*lines, ""]:
+        line = raw.rstrip("\n")
         if line.startswith("#"):
             comments.append(line)
             if line.startswith("# newdoc"):
