@@ -33,8 +33,8 @@ from gapstack.views.words import words
 
 Floats = NDArray[np.float64]
 
-# What a step from one sentence's root to the next one's costs on a dependency path, in edges; chosen on
-# gap-development among 0.5, 1, 2, 3, 4 and 6 (docstring of SyntacticDistance has the figures).
+# What a step from one sentence's root to the next one's costs on a dependency path, in edges. Overall F1 of
+# syntactic distance on gap-development, gold-two-mention: 69.0 at 0, 69.1 at 0.5 and 1, 69.0 at 2, 68.6 at 4.
 SENTENCE_COST = 1.0
 
 
