@@ -24,7 +24,7 @@ PERSONS = ["Ann Lee", "Eve", "Bo", "Ann"]
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module._kept.clear()
+    module._kept.forget()
 
 
 @pytest.fixture

@@ -100,6 +100,10 @@ class FrozenSpans(Member):
         self.dropout = dropout
         self.seed = seed
 
+    def prepare(self, corpus: Corpus) -> None:
+        """Encode all texts in one pass."""
+        self._read(corpus)
+
     def _fit(self, corpus: Corpus) -> None:
         labels = torch.from_numpy(corpus.labels)
         pieces, spans, relations = self._read(corpus)

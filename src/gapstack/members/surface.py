@@ -77,6 +77,10 @@ class Surface(Member):
         self.bags = bags
         self.seed = seed
 
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute the features of all rows, and the parses beneath them, in one pass."""
+        features(corpus, self.blocks)
+
     def _fit(self, corpus: Corpus) -> None:
         table = candidate_table(features(corpus, self.blocks))
         truth = one_hot(corpus.labels)

@@ -7,6 +7,7 @@ such row in GAP) is NaN throughout.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import nan
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from gapstack.views.cue_row_features import SHARED
 from gapstack.views.discourse import Discourse
 from gapstack.views.features import Features
 from gapstack.views.grammar import Parse
+from gapstack.views.memory import Memory, row_key
 from gapstack.views.parses import parser_key, parses
 
 Floats = NDArray[np.float64]
@@ -33,9 +35,7 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
     return np.array(candidates), np.array([float(ask(discourse)) for _, ask in SHARED.values()])
 
 
-# Folds ask for the same rows again and again; 100,000 of them are about 150 MB.
-_MOST_KEPT = 100_000
-_kept: dict[tuple[object, ...], tuple[Floats, Floats]] = {}
+_kept: Memory[tuple[Floats, Floats]] = Memory(100_000)  # about 150 MB
 
 
 def cue_features(corpus: Corpus, parser: str | Path | None = None) -> Features:
@@ -47,14 +47,14 @@ def cue_features(corpus: Corpus, parser: str | Path | None = None) -> Features:
         If a text has no stored parse and there is no parser.
     """
     pipeline = parser_key(parser)
-    asked = [(e.text, e.pronoun, e.a, e.b, e.url, pipeline) for e in corpus]
-    new = {key: e for key, e in zip(asked, corpus, strict=True) if key not in _kept}
-    if len(_kept) + len(new) > _MOST_KEPT:
-        _kept.clear()
-        new = dict(zip(asked, corpus, strict=True))
-    for key, parse in zip(new, parses([e.text for e in new.values()], parser), strict=True):
-        _kept[key] = _values(new[key], parse)
-    found = [_kept[key] for key in asked]
+    pipeline = parser_key(parser)
+    asked = [row_key(example, pipeline) for example in corpus]
+
+    def compute(rows: list[int]) -> Iterator[tuple[Floats, Floats]]:
+        for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
+            yield _values(corpus[row], parse)
+
+    found = _kept.fetch(asked, compute)
     return Features(
         tuple(f"cue_{name}" for name in CANDIDATE),
         tuple(f"cue_{name}" for name in SHARED),

@@ -16,7 +16,7 @@ url                 names that share a word with the page title; then parallelis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, Span
-from gapstack.views.grammar import Parse, Role, empty_parse
+from gapstack.views.grammar import Role, empty_parse
+from gapstack.views.memory import Memory, row_key
 from gapstack.views.page import fold, page_title, same_token, tokens
 from gapstack.views.parses import parser_key, parses
 from gapstack.views.scenes import Scene, Setting, scene
@@ -196,26 +197,19 @@ def measures(
     ``parsed=False`` leaves the parser out, for cues that need none; then nothing is syntactically close or
     parallel, and no PERSON name is known.
     """
-    key = (setting, parser_key(parser) if parsed else None)
-    asked = [(example.text, example.pronoun, example.a, example.b, example.url, *key) for example in corpus]
-    new = {k: example for k, example in zip(asked, corpus, strict=True) if k not in _measured}
-    if len(_measured) + len(new) > _MOST_MEASURED:
-        _measured.clear()
-        new = dict(zip(asked, corpus, strict=True))
-    examples = list(new.values())
-    trees: list[Parse]
-    if parsed:
-        trees = parses([example.text for example in examples], parser)
-    else:
-        trees = [empty_parse(example.text) for example in examples]
-    for k, example, tree in zip(new, examples, trees, strict=True):
-        _measured[k] = measure(scene(example, tree, setting))
-    return [_measured[k] for k in asked]
+    pipeline = parser_key(parser) if parsed else None
+    asked = [row_key(example, setting, pipeline) for example in corpus]
+
+    def compute(rows: list[int]) -> Iterator[Measures]:
+        texts = [corpus[row].text for row in rows]
+        trees = parses(texts, parser) if parsed else map(empty_parse, texts)
+        for row, tree in zip(rows, trees, strict=True):
+            yield measure(scene(corpus[row], tree, setting))
+
+    return _measured.fetch(asked, compute)
 
 
-# Folds ask for the same examples again and again; 100,000 of them are about 60 MB.
-_MOST_MEASURED = 100_000
-_measured: dict[tuple[object, ...], Measures] = {}
+_measured: Memory[Measures] = Memory(100_000)  # about 60 MB
 
 
 def decide(

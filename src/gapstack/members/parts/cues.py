@@ -73,6 +73,10 @@ class CueMember(Member):
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""
         return self.verdicts(corpus).answers
 
+    def prepare(self, corpus: Corpus) -> None:
+        """Parse and measure all rows in one pass."""
+        self.verdicts(corpus)
+
     def _fit(self, corpus: Corpus) -> None:
         direction, design, doubt = _design(self.verdicts(corpus))
         targets = one_hot(corpus.labels)
