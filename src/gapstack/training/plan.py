@@ -97,8 +97,8 @@ class TrainingPlan:
         the device.
     attention_dropout : bool
         Whether the encoder drops attention probabilities with the rate of its configuration. Off, because on a
-        CPU the random numbers for it (one for each pair of pieces, head and layer) cost a fifth of the time
-        with plain attention and half of it with fused kernels; on what is dropped besides, it does nothing.
+        CPU the random numbers for it (one for each pair of pieces, head and layer) cost a fifth of the speed;
+        see :mod:`gapstack.training.devices`. Other dropout is untouched.
     precision : str
         ``bf16``: the encoder computes in bfloat16, while sums of gradients, updates and the head stay in
         float32. ``auto``: that, where the device has instructions for it. ``float32``.
