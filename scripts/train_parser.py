@@ -162,11 +162,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="trainings at the same time, 1 or 2")
-    parser.add_argument("--gold-steps", type=int, default=3000)
-    parser.add_argument("--final-steps", type=int, default=1500)
-    parser.add_argument("--ner-steps", type=int, default=1500)
-    parser.add_argument("--teacher-passes", type=int, default=4)
-    parser.add_argument("--silver-words", type=int, default=500_000)
+    parser.add_argument("--gold-steps", type=int, default=2500)
+    parser.add_argument("--final-steps", type=int, default=1600)
+    parser.add_argument("--ner-steps", type=int, default=4000)
+    parser.add_argument("--teacher-passes", type=int, default=6)
+    parser.add_argument("--silver-words", type=int, default=900_000)
     parser.add_argument(
         "--encoder", help="the teacher's encoder, by name or path (default: the packaged MiniLM)"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import spacy
 from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
 
 from .quirks import snippet_copy
 from .treebank import Sentence, group_sizes, open_text, prepared, read_conllu
@@ -34,9 +35,9 @@ def convert(sentences: Sequence[Sentence], work: Path, name: str, n_sents: int =
     return target
 
 
-def load_docs(path: Path) -> list[Doc]:
-    """All documents of a ``.spacy`` file."""
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("en").vocab))
+def load_docs(path: Path, vocab: Vocab | None = None) -> list[Doc]:
+    """All documents of a ``.spacy`` file; give the pipeline's ``vocab`` where they are to be compared with its own."""
+    return list(DocBin().from_disk(path).get_docs(vocab or spacy.blank("en").vocab))
 
 
 def save_docs(docs: Sequence[Doc], path: Path) -> None:

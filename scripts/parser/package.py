@@ -66,7 +66,7 @@ def spacy_scores(model: Path, corpus: Path, report: Path) -> dict[str, Any]:
     return json.loads(report.read_text())
 
 
-def words_per_second(model: Path, texts: Sequence[str], processes: int, least: int = 60_000) -> float:
+def words_per_second(model: Path, texts: Sequence[str], processes: int, least: int = 20_000) -> float:
     """Words (tokens) a second through ``nlp.pipe``, best of two runs over at least ``least`` words."""
     nlp = spacy.load(model)
     texts = list(texts)
