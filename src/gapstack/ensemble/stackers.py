@@ -155,6 +155,8 @@ class LightGBMStacker(Stacker):
             "bagging_fraction": 0.7,
             "bagging_freq": 1,
             "seed": self.seed,
+            # one thread, so that every machine grows the same trees
+            "num_threads": 1,
             "deterministic": True,
             "force_row_wise": True,
             "verbosity": -1,
