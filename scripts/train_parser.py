@@ -173,6 +173,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--only", choices=["convert", "measure"], help="stop after converting, or only measure again"
     )
+    parser.add_argument("--note", default="", help="a remark on this run for the model card")
     args = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     data, work = data_folder(args.data), args.work
@@ -198,7 +199,7 @@ def main(argv: list[str] | None = None) -> None:
     (work / "scores.json").write_text(json.dumps(scores, indent=1))
     command = "python scripts/train_parser.py --data DIR --output models/en_gapstack"
     (args.output / "README.md").write_text(
-        package.model_card(scores, clock.seconds, command, args.seed), "utf8"
+        package.model_card(scores, clock.seconds, command, args.seed, args.note), "utf8"
     )
     brief = {
         k: round(100 * scores["dev"][k], 2) for k in ("dep_uas", "dep_las", "sents_f", "tag_acc", "lemma_acc")

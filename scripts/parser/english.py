@@ -54,12 +54,12 @@ def adapt_tokenizer(nlp: Language) -> Language:
         *(defaults.infixes or []),
     ]
     tokenizer = nlp.tokenizer
-    tokenizer.prefix_search = compile_prefix_regex(prefixes).search  # type: ignore[attr-defined]
-    tokenizer.suffix_search = compile_suffix_regex(suffixes).search  # type: ignore[attr-defined]
-    tokenizer.infix_finditer = compile_infix_regex(infixes).finditer  # type: ignore[attr-defined]
-    tokenizer.token_match = _WHOLE.match  # type: ignore[attr-defined]
+    tokenizer.prefix_search = compile_prefix_regex(prefixes).search
+    tokenizer.suffix_search = compile_suffix_regex(suffixes).search
+    tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
+    tokenizer.token_match = _WHOLE.match
     for word, parts in _SPECIAL.items():
-        tokenizer.add_special_case(word, [{"ORTH": part} for part in parts])  # type: ignore[attr-defined]
+        tokenizer.add_special_case(word, [{"ORTH": part} for part in parts])
     return nlp
 
 

