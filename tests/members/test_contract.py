@@ -41,6 +41,11 @@ ROWS = (
     Row("transformer_multi", {"encoder": ENCODER, "trees": 10}),
     Row("frozen_spans", {"encoder": ENCODER, "seeds": 2, "epochs": 3}),
     Row(
+        "frozen_spans",
+        {"encoder": ENCODER, "seeds": 2, "epochs": 3, "blocks": ["surface", "cues"]},
+        needs_parses=True,
+    ),
+    Row(
         "probert",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,
