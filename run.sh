@@ -53,7 +53,10 @@ set_up() {
   printf '%s' "$wanted" >"$stamp"
 }
 
-set_up
+case "${1:-}" in
+  "" | gap | test) set_up ;;
+  *) fail "unknown command '$1'. Use: ./run.sh | ./run.sh test [pytest options] | ./run.sh gap COMMAND ..." ;;
+esac
 # Runs and submissions land in the project wherever it is called from; set GAPSTACK_HOME to put them elsewhere.
 export GAPSTACK_HOME=${GAPSTACK_HOME:-$here}
 case "${1:-}" in
@@ -67,5 +70,4 @@ case "${1:-}" in
     "$venv/bin/mypy"
     exec "$venv/bin/python" -m pytest -n "${GAPSTACK_TEST_WORKERS:-2}" "$@"
     ;;
-  *) fail "unknown command '$1'. Use: ./run.sh | ./run.sh test [pytest options] | ./run.sh gap COMMAND ..." ;;
 esac
