@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from importlib import import_module
+from functools import lru_cache
 from pathlib import Path
 
 import gapstack
@@ -15,6 +15,15 @@ from gapstack.members import create
 from gapstack.members.store import save
 from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.recipe import Part
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Hash of all source that can change a member's answer: results of older code are not mixed with new ones."""
+    package = Path(gapstack.__file__).parent
+    rooms = ("corpus", "views", "training", "members")
+    files = [path for room in rooms for path in sorted((package / room).rglob("*.py"))]
+    return fingerprint([(str(path.relative_to(package)), sha256(path)) for path in files])
 
 
 @dataclass(frozen=True)
@@ -29,20 +38,10 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Hash of everything that decides the result, the member's own source among it."""
-        module = import_module(f"gapstack.members.{self.part.name}")
-        code = sha256(Path(str(module.__file__)))
-        return fingerprint(
-            *(
-                gapstack.__version__,
-                code,
-                self.part.name,
-                self.part.settings,
-                self.fold,
-                self.folds.fingerprint,
-            ),
-            *(self.train.fingerprint, self.train.label_fingerprint, self.test.fingerprint),
-        )
+        """Hash of everything that decides the result."""
+        corpora = (self.train.fingerprint, self.train.label_fingerprint, self.test.fingerprint)
+        how = (self.part.name, self.part.settings, self.fold, self.folds.fingerprint)
+        return fingerprint(_code(), *corpora, *how)
 
     def is_done(self, folder: RunFolder) -> bool:
         """Whether ``folder`` holds this very result."""
