@@ -107,6 +107,14 @@ def test_new_rows_get_what_the_run_gave_them_as_held_out(done, sample_test):
     np.testing.assert_allclose(predict(done.folder, sample_test.unlabelled()), done.stack.test, atol=1e-12)
 
 
+def test_a_stack_of_other_members_is_not_applied(done, sample_test):
+    manifest = done.folder.manifest()
+    manifest["recipe"]["members"].reverse()
+    done.folder.manifest_path.write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match="weighs prior, random, coin; expected the recipe's members: coin"):
+        predict(done.folder, sample_test.unlabelled())
+
+
 def test_probabilities_of_other_rows_are_never_handed_out(done, sample_train):
     path = done.folder.member("prior") / "out_of_fold.parquet"
     assert read_probabilities(path, sample_train.ids).shape == (len(sample_train), 3)

@@ -141,7 +141,11 @@ def _do_jobs(
             say(f"{part.label}: {len(todo[part.label])} of {folds.k} folds")
             started = time.perf_counter()
             create(part.name, **part.settings).prepare(_both(train, test))
-            write_json(folder.member(part.label) / "views.json", {"seconds": time.perf_counter() - started})
+            if (
+                len(todo[part.label]) == folds.k
+            ):  # a resumed member found its views in the cache: keep their cost
+                seconds = time.perf_counter() - started
+                write_json(folder.member(part.label) / "views.json", {"seconds": seconds})
             for job in todo[part.label]:
                 job.run(folder)
                 ticker.advance(note=part.label)

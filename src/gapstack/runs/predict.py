@@ -28,7 +28,7 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
     recipe = Recipe.parse(folder.manifest()["recipe"], str(folder.manifest_path))
     stacked = bool(recipe.stackers) and len(recipe.members) > 1
     parts = recipe.members if stacked else recipe.members[-1:]
-    stacker = _load_stacker(folder) if stacked else None
+    stacker = _load_stacker(folder, [part.label for part in parts]) if stacked else None
     tables: list[list[Probabilities]] = [[] for _ in range(recipe.folds)]
     with progress("predicting", len(parts) * recipe.folds) as ticker:
         for part in parts:
@@ -45,10 +45,19 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
     return mean
 
 
-def _load_stacker(folder: RunFolder) -> Stacker:
+def _load_stacker(folder: RunFolder, members: list[str]) -> Stacker:
+    """The run's stacker, if it was fitted on these members in this order."""
     place = folder.member("stack")
     path = place / "stack.json"
     if not path.is_file():
         raise DataError("the run has no stack yet", place=Place(path), remedy="Finish it first: gap run")
     record = json.loads(path.read_text(encoding="utf-8"))
+    if record["members"] != members:
+        # a run whose recipe was changed and that was killed before it stacked anew
+        raise DataError(
+            f"the stack weighs {', '.join(record['members'])}",
+            place=Place(path),
+            expected=f"the recipe's members: {', '.join(members)}",
+            remedy="Finish the run first: gap run",
+        )
     return create_stacker(record["stacker"], **record["settings"]).restore(read_state(place))
