@@ -64,6 +64,12 @@ def test_run_prints_members_stack_and_degenerate_rows_for_both_parts(workplace):
         assert expected in printed
 
 
+def test_a_run_on_the_sample_does_not_stand_in_the_way_of_one_on_gap(workplace, gap_folder):
+    printed = gap("run", workplace / "tiny.toml", "--data", gap_folder)
+    assert "0 of 6 folds were already" in printed
+    assert {path.name for path in (workplace / "models").iterdir()} == {"tiny", "tiny-sample"}
+
+
 def test_run_as_json_is_nothing_but_json(workplace):
     sections = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))["sections"]
     assert [row["name"] for row in sections[1]["rows"]][:3] == ["prior", "random", "stack"]
@@ -71,7 +77,7 @@ def test_run_as_json_is_nothing_but_json(workplace):
 
 def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
     out = workplace / "out.csv"
-    gap("predict", "tiny", "--input", workplace / "rows.tsv", "--output", out)
+    gap("predict", "tiny-sample", "--input", workplace / "rows.tsv", "--output", out)
     assert read_submission(out).ids == sample_test.ids
     assert "take it" in gap("submit-check", out, "--against", workplace / "rows.tsv")
 
@@ -80,12 +86,14 @@ def test_score_agrees_with_the_run(workplace):
     table = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))
     stack = next(row for row in table["sections"][1]["rows"] if row["name"] == "stack")
     scored = json.loads(
-        gap("score", workplace / "submissions" / "tiny.csv", "--gold", workplace / "gold.tsv", "--json")
+        gap(
+            "score", workplace / "submissions" / "tiny-sample.csv", "--gold", workplace / "gold.tsv", "--json"
+        )
     )
     assert scored["logloss"] == pytest.approx(stack["logloss"])
     assert scored["f1_overall"] == pytest.approx(stack["f1_overall"])
     assert "always A" in gap(
-        "score", workplace / "submissions" / "tiny.csv", "--gold", workplace / "gold.tsv"
+        "score", workplace / "submissions" / "tiny-sample.csv", "--gold", workplace / "gold.tsv"
     )
 
 
@@ -108,7 +116,7 @@ class TestErrors:
         cells[3] = "99999"
         (workplace / "bad.tsv").write_text("\n".join([*rows[:3], "\t".join(cells), *rows[4:]]) + "\n")
         done = gap_fails(
-            "predict", "tiny", "--input", workplace / "bad.tsv", "--output", workplace / "no.csv"
+            "predict", "tiny-sample", "--input", workplace / "bad.tsv", "--output", workplace / "no.csv"
         )
         assert done.returncode == 2
         assert done.stderr.startswith("gap: ")
@@ -122,7 +130,16 @@ class TestErrors:
         rows[3] = rows[3].replace("\t", " ", 1)
         (workplace / "bad.tsv").write_text("\n".join(rows) + "\n")
         out = workplace / "some.csv"
-        command = ["predict", "tiny", "--input", "bad.tsv", "--output", str(out), "--on-error", "quarantine"]
+        command = [
+            "predict",
+            "tiny-sample",
+            "--input",
+            "bad.tsv",
+            "--output",
+            str(out),
+            "--on-error",
+            "quarantine",
+        ]
         result = CliRunner().invoke(app, command, catch_exceptions=False)
         assert result.exit_code == 0
         assert "1 bad row" in result.output
@@ -145,7 +162,7 @@ class TestErrors:
         assert "Traceback" not in done.stderr
 
     def test_a_refused_submission_has_exit_status_1(self, workplace):
-        lines = (workplace / "submissions" / "tiny.csv").read_text().splitlines()
+        lines = (workplace / "submissions" / "tiny-sample.csv").read_text().splitlines()
         (workplace / "short.csv").write_text("\n".join(lines[:-1]) + "\n")
         done = gap_fails("submit-check", workplace / "short.csv", "--against", workplace / "rows.tsv")
         assert done.returncode == 1

@@ -112,7 +112,7 @@ def run_command(
         if value is not None:
             plan = plan.override(setting, value)
     quarantine = _quarantine(on_error)
-    train, test = corpora(plan, data, quarantine)
+    plan, train, test = corpora(plan, data, quarantine)
     _tell(quarantine)
     finished = run(plan, train, test, fresh=fresh, say=_say)
     table = comparison(finished)
