@@ -49,14 +49,14 @@ SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (1024, 384, 384), (1024, 384, 
 def measure(name: str, file: Path, rows: int) -> dict[str, float]:
     """Seconds, CPU seconds, peak memory (MiB), operations and the matrix peak of one contender's epoch."""
     corpus, member, encoder = read_gap(file)[:rows], ProBERT(), load_encoder()
-    plan = replace(member._plan(), epochs=1)
+    plan = replace(member._plans()[-1], epochs=1)
     if name == UNFROZEN:
         plan = replace(plan, frozen=())
     data, warm_up = (member._data(part, encoder, part.labels) for part in (corpus, corpus[:WARM_UP]))
     network = (
         Network(encoder.fresh_model(), PronounHead(encoder.hidden_size))
         if name == TRAINER
-        else member._network(plan)[1]
+        else member._network((plan,))[1]
     )
 
     def work(given, count: int) -> None:

@@ -84,11 +84,11 @@ def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
     for training in (settings, {**settings, "patience": 1}):
         member = ProBERT(str(tiny_encoder_folder), training, validation_share=0.25, max_pieces=80)
         member.fit(few)
-        updates.append(member.history_.evaluations[0].update)
+        updates.append(member.history_[0].evaluations[0].update)
     learn, _ = validation_rows(few, 0.25, seed=0)
     assert updates == [40, len(learn)]
-    assert member.history_.evaluations[0].validation is not None
-    assert member.history_.best_updates[0] is not None
+    assert member.history_[0].evaluations[0].validation is not None
+    assert member.history_[0].best_updates[0] is not None
 
 
 def test_a_fit_leaves_its_log_where_it_is_told(sample_train, tiny_encoder_folder, tmp_path):
@@ -114,5 +114,5 @@ def test_what_cannot_be_done_is_refused(settings, kind, message, sample_train, t
 
 
 def test_the_papers_settings_are_settings_of_the_member():
-    plan = create("probert", **PUBLISHED)._plan()
+    plan = create("probert", **PUBLISHED)._plans()[0]
     assert (plan.encoder_rate, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())

@@ -72,6 +72,7 @@ DATASETS: dict[str, Dataset] = {
             12359,
         ),
         Dataset("submissions", "submissions", f"{_YORKO} and others", "see upstream"),
+        Dataset("stage2-submissions", "submissions/stage2_unscored", _YORKO, _APACHE),
         Dataset(
             "resolvers", "resolvers", "github.com/burlamix/Gendered-Pronoun-Resolution @ 398248a", _UNSTATED
         ),

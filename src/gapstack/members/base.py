@@ -51,6 +51,14 @@ class Member(BaseEstimator, ABC):
         Optional: whatever is not prepared is computed when it is first needed.
         """
 
+    def contaminates(self) -> tuple[str, ...]:
+        """Name the test splits and audit suites that this member, as it is set, must not be scored on.
+
+        Whoever learns from more than the corpus given to ``fit`` says here what that shares rows or sentences
+        with: ``gap-test``, ``gap-stage2``, ``winogender``, ...
+        """
+        return ()
+
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never looked at.
 

@@ -8,10 +8,11 @@ The room knows no member and no question: any classes, any inputs.
     logits = predict(model, data)
 """
 
-from gapstack.training.data import Data, PieceData, Targets
+from gapstack.training.data import Data, PieceData, RowData, Targets
 from gapstack.training.devices import is_bfloat16_fast, seeded, trainable_encoder
 from gapstack.training.history import Evaluation, History
 from gapstack.training.loop import cross_entropy, train
+from gapstack.training.once import train_once
 from gapstack.training.plan import Schedule, TrainingPlan
 from gapstack.training.prediction import predict
 from gapstack.training.validation import validation_rows
@@ -22,6 +23,7 @@ __all__ = [
     "Evaluation",
     "History",
     "PieceData",
+    "RowData",
     "Schedule",
     "Targets",
     "TrainingPlan",
@@ -31,6 +33,7 @@ __all__ = [
     "predict",
     "seeded",
     "train",
+    "train_once",
     "trainable_encoder",
     "validation_rows",
     "workplace",

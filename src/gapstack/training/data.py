@@ -39,6 +39,34 @@ class Data(Protocol):
         """Keyword arguments of the model for ``rows``, and ``target`` where they have one."""
 
 
+class RowData:
+    """Rows that are vectors, or arrays of one shape, such as frozen features.
+
+    Parameters
+    ----------
+    inputs : mapping of name to array
+        The model's inputs, one entry of the first axis for each row; float64 becomes float32.
+    targets : (n,) int64 or (n, c) float64, optional
+    """
+
+    def __init__(self, inputs: Mapping[str, NDArray[Any]], targets: Targets | None = None):
+        self._columns = _columns(inputs, targets)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """1 for each row."""
+        return np.ones(len(next(iter(self._columns.values()))), dtype=np.int64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of inputs and targets."""
+        return _fingerprint(self._columns)
+
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+        """Give the inputs of ``rows`` by name, and ``target`` where there are targets."""
+        return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
+
+
 class PieceData:
     """Texts as padded word pieces.
 
@@ -61,13 +89,7 @@ class PieceData:
         extras: Mapping[str, NDArray[Any]] | None = None,
     ):
         self.view = view
-        columns = {"mentions": view.mentions, **(extras or {})}
-        if targets is not None:
-            columns[TARGET] = targets
-        self._columns = {
-            name: column.astype(np.float32) if column.dtype == np.float64 else column
-            for name, column in columns.items()
-        }
+        self._columns = _columns({"mentions": view.mentions, **(extras or {})}, targets)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -77,12 +99,7 @@ class PieceData:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of pieces, mentions, extras and targets."""
-        found = hashlib.blake2b(digest_size=8)
-        arrays = {"ids": self.view.ids, "bounds": self.view.bounds, **self._columns}
-        for name, array in sorted(arrays.items()):
-            found.update(f"{name} {array.dtype} {array.shape}".encode())
-            found.update(np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()
+        return _fingerprint({"ids": self.view.ids, "bounds": self.view.bounds, **self._columns})
 
     def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
         """See the class."""
@@ -94,6 +111,22 @@ class PieceData:
         if not keep.all():
             arrays["keep"] = keep
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+
+def _columns(inputs: Mapping[str, NDArray[Any]], targets: Targets | None) -> dict[str, NDArray[Any]]:
+    columns = dict(inputs) if targets is None else {**inputs, TARGET: targets}
+    return {
+        name: column.astype(np.float32) if column.dtype == np.float64 else column
+        for name, column in columns.items()
+    }
+
+
+def _fingerprint(arrays: Mapping[str, NDArray[Any]]) -> str:
+    found = hashlib.blake2b(digest_size=8)
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype} {array.shape}".encode())
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
 
 
 def epoch_batches(sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Rows]:

@@ -92,6 +92,20 @@ def train(
         return _Training(model, data, plans, validation, objective, place).run()
 
 
+def identity(
+    model: nn.Module, data: Data, plans: Sequence[TrainingPlan], validation: Data | None = None
+) -> str:
+    """Hash of all that decides a training's result: plans, data, weights at the start, number of processes."""
+    weights = hashlib.blake2b(digest_size=8)
+    for name, tensor in model.state_dict().items():
+        weights.update(f"{name} {tuple(tensor.shape)}".encode())
+        weights.update(tensor.detach().cpu().contiguous().numpy().data)
+    rows = [data.fingerprint, validation.fingerprint if validation else None]
+    return fingerprint(
+        [plan.as_dict() for plan in plans], rows, weights.hexdigest(), processes().num_processes
+    )
+
+
 @dataclass
 class _Record:
     """Where a run is: the part of its state that is plain values."""
@@ -138,22 +152,11 @@ class _Training:
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
         if place is not None:
-            place = place.of(self._identity())
+            place = place.of(identity(model, data, plans, validation))
             self.checkpoints = Checkpoints(place.folder, place.checkpoint_seconds)
             if self.state.is_main_process:
                 self.log = Log(place.folder, place.tensorboard)
         model.to(self.device)
-
-    def _identity(self) -> str:
-        """Hash of all that decides the result: plans, data, and the weights at the start."""
-        weights = hashlib.blake2b(digest_size=8)
-        for name, tensor in self.model.state_dict().items():
-            weights.update(f"{name} {tuple(tensor.shape)}".encode())
-            weights.update(tensor.detach().cpu().contiguous().numpy().data)
-        rows = [self.data.fingerprint, self.validation.fingerprint if self.validation else None]
-        return fingerprint(
-            [plan.as_dict() for plan in self.plans], rows, weights.hexdigest(), self.state.num_processes
-        )
 
     def run(self) -> History:
         adam = self._resume()

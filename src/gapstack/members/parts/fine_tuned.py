@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -14,33 +14,55 @@ from scipy.special import softmax
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.augment import average, variants
+from gapstack.corpus.corpus import one_hot
+from gapstack.corpus.extra import EXTRA, load
+from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, needs_no_encoder
 from gapstack.training import (
     Data,
+    History,
     Targets,
     TrainingPlan,
     predict,
     seeded,
     train,
+    train_once,
     trainable_encoder,
     validation_rows,
 )
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.views.encoders import Encoder, load_encoder
 
+LAST = (-1,)
+
 
 class FineTuned(Member):
     """A network over a pre-trained encoder that is fine-tuned on the corpus.
 
-    A subclass gives :attr:`PLAN`, :meth:`_head` and :meth:`_data`.
+    A subclass gives :attr:`PLAN`, :meth:`_head` and :meth:`_data`, and :meth:`_layers` where the last layer alone
+    will not do.
 
     Parameters
     ----------
     encoder : str, optional
         Name or folder of the encoder; the embedded MiniLM by default.
-    training : mapping, optional
-        Fields of :class:`~gapstack.training.TrainingPlan` that shall differ from the member's :attr:`PLAN`.
+    training : mapping or sequence of mappings, optional
+        Fields of :class:`~gapstack.training.TrainingPlan` that shall differ from the member's :attr:`PLAN`; one
+        mapping for each of its phases, or one for all.
+    extra : sequence of str
+        Corpora to learn from before GAP, by their names in :data:`gapstack.corpus.extra.EXTRA`.
+    teacher : str or sequence of str, optional
+        Soft labels to learn from before GAP: see :func:`gapstack.corpus.teacher.load_teacher`.
+    first : mapping, optional
+        Fields of the plan of that first stage that shall differ from the last phase of :attr:`PLAN`.
+    augment : sequence of str
+        Copies of the training rows to learn from as well, by their names in
+        :data:`gapstack.corpus.augment.AUGMENTATIONS`.
+    average : sequence of str
+        Ways of telling a row over which answers are averaged; none: the row as it is.
     validation_share : float
         Share of the training rows, whole pages, that early stopping holds back; nothing is held back unless
         ``training`` sets ``patience``.
@@ -50,76 +72,158 @@ class FineTuned(Member):
         Of the head's first weights, dropout, the order of rows and the choice of validation rows.
     """
 
-    PLAN: ClassVar[TrainingPlan]
+    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]]
 
     def __init__(
         self,
         encoder: str | None = None,
-        training: Mapping[str, Any] | None = None,
+        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        extra: Sequence[str] = (),
+        teacher: str | Sequence[str] | None = None,
+        first: Mapping[str, Any] | None = None,
+        augment: Sequence[str] = (),
+        average: Sequence[str] = (),
         validation_share: float = 0.1,
         max_pieces: int | None = None,
         seed: int = 0,
     ):
         self.encoder = encoder
         self.training = training
+        self.extra = extra
+        self.teacher = teacher
+        self.first = first
+        self.augment = augment
+        self.average = average
         self.validation_share = validation_share
         self.max_pieces = max_pieces
         self.seed = seed
+
+    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
+        """Name the layers that the head reads, from 0 (embeddings) up or from -1 (the last) down."""
+        return LAST
 
     @abstractmethod
     def _head(self, encoder: Encoder) -> nn.Module:
         """Make the head, freshly initialised.
 
-        It is called with hidden states (b, L, H) float32 and what :meth:`_data` gives but ``ids`` and ``keep``,
-        and returns logits (b, 3).
+        It is called with hidden states (b, L, layers * H) float32, layers side by side in the order of
+        :meth:`_layers`, and by name with what :meth:`_data` gives but ``ids``; ``keep`` is missing where nothing
+        is padded. It returns logits (b, 3).
         """
 
     @abstractmethod
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> Data:
         """Make the network's input of a corpus."""
 
-    def _plan(self) -> TrainingPlan:
-        changes = dict(self.training or {})
+    def contaminates(self) -> tuple[str, ...]:
+        """Name what the extra corpora and the teacher share rows with."""
+        unknown = [name for name in self.extra if name not in EXTRA]
+        if unknown:
+            raise MemberError(f"no extra corpus is called {unknown[0]!r}; there are: {', '.join(EXTRA)}")
+        shared = [name for extra in self.extra for name in EXTRA[extra].contaminates]
+        return tuple(dict.fromkeys([*shared, *(CONTAMINATES if self.teacher else ())]))
+
+    def _plans(self) -> tuple[TrainingPlan, ...]:
+        phases = (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
+        changes = self.training or {}
+        each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
+        if len(each) != len(phases):
+            raise MemberError(
+                f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}"
+            )
+        return tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
+
+    def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
         if "seed" in changes:
             raise MemberError("the seed is a setting of the member, not of its training")
-        return replace(self.PLAN.changed(changes), seed=self.seed)
+        return replace(plan.changed(dict(changes)), seed=self.seed)
 
-    def _network(self, plan: TrainingPlan) -> tuple[Encoder, Network]:
+    def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
         encoder = load_encoder(self.encoder)
         with seeded(self.seed):
-            body = trainable_encoder(encoder, attention_dropout=plan.attention_dropout)
-            network = Network(body, self._head(encoder))
-        freeze(network, plan.frozen)
+            body = trainable_encoder(encoder, attention_dropout=plans[-1].attention_dropout)
+            network = Network(body, self._head(encoder), self._layers(encoder))
         return encoder, network
 
     def _fit(self, corpus: Corpus) -> None:
-        plan = self._plan()
-        encoder, network = self._network(plan)
+        plans = self._plans()
+        encoder, network = self._network(plans)
+        learned = self._learned(network, plans)
+        if self.extra or self.teacher:
+            first = self._changed(plans[-1], {"patience": None, **(self.first or {})})
+            train_once(network, self._data(*self._first_rows(encoder)), first)
+            learned |= self._learned(network, [first])
         held: Data | None = None
-        if plan.patience is not None:
+        if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
             part = corpus.take(stop)
             held, corpus = self._data(part, encoder, part.labels), corpus.take(learn)
-        self.history_ = train(network, self._data(corpus, encoder, corpus.labels), plan, held)
-        learned: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if p.requires_grad}
-        learned |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
+        corpus = self._with_copies(corpus)
+        data = self._data(corpus, encoder, corpus.labels)
+        self.history_ = [_phase(network, data, held, plan) for plan in plans]
+        tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
+        tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # What answers from now on is what a file would give back, to the bit
         self._restore(
             State(
-                arrays={name: _compact(name, tensor) for name, tensor in learned.items()},
+                arrays={name: _compact(name, tensor) for name, tensor in tensors.items()},
                 values={"encoder": encoder.fingerprint},
             )
         )
 
+    @staticmethod
+    def _learned(network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
+        """Names of the parameters that any of the plans changes."""
+        names: set[str] = set()
+        for plan in plans:
+            freeze(network, plan.frozen)
+            names |= {name for name, p in network.named_parameters() if p.requires_grad}
+        return names
+
+    def _first_rows(self, encoder: Encoder) -> tuple[Corpus, Encoder, NDArray[np.float64]]:
+        """Rows of the extra corpora and the teacher, with the probabilities to learn."""
+        rows: list[Corpus] = []
+        targets: list[NDArray[np.float64]] = []
+        for name in self.extra:
+            rows.append(load(name).corpus)
+            targets.append(one_hot(rows[-1].labels))
+        if self.teacher:
+            taught = load_teacher(self.teacher)
+            rows.append(taught.corpus)
+            targets.append(taught.probabilities)
+        together = [
+            replace(row, id=f"{source}:{row.id}", label=None)
+            for source, part in enumerate(rows)
+            for row in part
+        ]
+        return Corpus(together, name="first stage"), encoder, np.concatenate(targets)
+
+    def _with_copies(self, corpus: Corpus) -> Corpus:
+        copies = [
+            replace(example, id=f"{example.id}~{variant.name}")
+            for variant in variants(corpus, tuple(self.augment))
+            for example, changed in zip(variant.corpus, variant.changed, strict=True)
+            if changed
+        ]
+        return Corpus([*corpus, *copies], label_set=corpus.label_set, name=corpus.name) if copies else corpus
+
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        if not self.average:
+            return self._answer(corpus)
+        told = variants(corpus, tuple(self.average))
+        return average(told, [self._answer(variant.corpus) for variant in told])
+
+    def _answer(self, corpus: Corpus) -> Probabilities:
         data = self._data(corpus, load_encoder(self.encoder), None)
-        return np.asarray(softmax(predict(self.network_, data, precision=self._plan().precision), axis=1))
+        return np.asarray(
+            softmax(predict(self.network_, data, precision=self._plans()[-1].precision), axis=1)
+        )
 
     def _state(self) -> State:
         return State(arrays=self.arrays_, values={"encoder": self.encoder_fingerprint_})
 
     def _restore(self, state: State) -> None:
-        encoder, network = self._network(self._plan())
+        encoder, network = self._network(self._plans())
         if state.values["encoder"] != encoder.fingerprint:
             raise MismatchError(
                 f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
@@ -133,7 +237,7 @@ class FineTuned(Member):
 
 
 class Network(nn.Module):
-    """An encoder and a head over its last layer.
+    """An encoder and a head over some of its layers.
 
     Parameters
     ----------
@@ -141,20 +245,47 @@ class Network(nn.Module):
         A model of transformers, without a task head.
     head : torch.nn.Module
         See :meth:`FineTuned._head`.
+    layers : sequence of int
+        See :meth:`FineTuned._layers`.
     """
 
-    def __init__(self, encoder: nn.Module, head: nn.Module):
+    def __init__(self, encoder: nn.Module, head: nn.Module, layers: Sequence[int] = LAST):
         super().__init__()
         self.encoder = encoder
         self.head = head
+        self.layers = tuple(layers)
+
+    def hidden(self, ids: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Give hidden states (b, L, layers * H) float32 for ``ids`` (b, L) with mask ``keep``, True on pieces."""
+        mask = None if keep is None else keep.long()
+        if self.layers == LAST:
+            states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        else:
+            output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            states = torch.cat([output.hidden_states[layer] for layer in self.layers], dim=-1)
+        # the head computes in float32 whatever the encoder does
+        return states.float()
 
     def forward(self, ids: Tensor, keep: Tensor | None = None, **inputs: Tensor) -> Tensor:
-        """Give logits (b, classes) for ``ids`` (b, L) with mask ``keep`` (b, L), True on pieces."""
-        mask = None if keep is None else keep.long()
-        # (b, L, H); the head computes in float32 whatever the encoder does
-        hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
-        logits: Tensor = self.head(hidden, **inputs)
+        """Give logits (b, classes)."""
+        if keep is not None:
+            inputs["keep"] = keep
+        logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
         return logits
+
+
+def _phase(network: Network, data: Data, held: Data | None, plan: TrainingPlan) -> History:
+    """Carry out one phase; where nothing of the encoder learns, it runs once and the head is trained alone."""
+    stop = held if plan.patience is not None else None
+    if not needs_no_encoder(plan):
+        return train(network, data, plan, stop)
+    kept, kept_stop = (
+        HiddenData(network.hidden, network, part, plan.precision) if part is not None else None
+        for part in (data, stop)
+    )
+    assert kept is not None
+    head_plan = replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER))
+    return train(HeadAlone(network.head), kept, head_plan, kept_stop)
 
 
 def _compact(name: str, tensor: Tensor) -> NDArray[Any]:

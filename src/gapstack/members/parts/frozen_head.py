@@ -1,0 +1,142 @@
+"""What all members share that train a small network on features that no fold changes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import softmax
+from torch import nn
+
+from gapstack.corpus import Corpus
+from gapstack.errors import MemberError
+from gapstack.members.base import Member, Probabilities, State
+from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
+
+Arrays = Mapping[str, NDArray[Any]]
+"""Inputs of a head by name, one entry of the first axis for each row."""
+
+_SCALES = "scales/"
+
+
+class FrozenHead(Member):
+    """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
+
+    A subclass gives :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`, and :meth:`_scales` and :meth:`_scaled` where
+    inputs are put on a common scale that training rows decide.
+
+    Parameters
+    ----------
+    training : mapping, optional
+        Fields of :class:`~gapstack.training.TrainingPlan` that shall differ from the member's :attr:`PLAN`.
+    seeds : int
+        Networks to train.
+    validation_share : float
+        Share of the training rows, whole pages, that early stopping holds back; nothing is held back unless
+        the plan has ``patience``. Each seed holds back others.
+    seed : int
+        Of all that is random.
+    """
+
+    PLAN: ClassVar[TrainingPlan]
+
+    def __init__(
+        self,
+        training: Mapping[str, Any] | None = None,
+        seeds: int = 1,
+        validation_share: float = 0.1,
+        seed: int = 0,
+    ):
+        self.training = training
+        self.seeds = seeds
+        self.validation_share = validation_share
+        self.seed = seed
+
+    @abstractmethod
+    def _arrays(self, corpus: Corpus) -> Arrays:
+        """Look the inputs of a corpus up, or compute them."""
+
+    @abstractmethod
+    def _head(self, arrays: Arrays) -> nn.Module:
+        """Make the network, freshly initialised, for arrays of these shapes.
+
+        It is called with the arrays by name, float32 for float64, and returns logits (b, 3).
+        """
+
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        """Learn from the training rows what :meth:`_scaled` needs; nothing by default."""
+        return {}
+
+    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        """Put inputs on the scale of the training rows; as they are by default."""
+        return arrays
+
+    def _copies(self, corpus: Corpus) -> Corpus:
+        """Give the rows to learn from; the training rows by default."""
+        return corpus
+
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute all inputs in one pass."""
+        self._arrays(corpus)
+
+    def _plan(self, seed: int) -> TrainingPlan:
+        changes = dict(self.training or {})
+        if "seed" in changes:
+            raise MemberError("the seed is a setting of the member, not of its training")
+        return replace(self.PLAN.changed(changes), seed=seed)
+
+    def _fit(self, corpus: Corpus) -> None:
+        everything = self._copies(corpus)
+        arrays = self._arrays(everything)
+        self.scales_ = self._scales(arrays)
+        state = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
+        for number in range(self.seeds):
+            seed = self.seed * 1000 + number
+            plan = self._plan(seed)
+            learn, held = everything, None
+            if plan.patience is not None:
+                rows, stop = validation_rows(corpus, self.validation_share, seed)
+                learn, held = self._copies(corpus.take(rows)), self._rows(corpus.take(stop))
+            with seeded(seed):
+                network = self._head(arrays)
+            train(network, self._rows(learn), plan, held)
+            state |= {f"{number}/{name}": tensor.numpy() for name, tensor in network.state_dict().items()}
+        self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
+        self._restore(State(state, values={"shapes": self.shapes_}))
+
+    def _rows(self, corpus: Corpus, *, labelled: bool = True) -> RowData:
+        inputs = self._scaled(self._arrays(corpus), self.scales_)
+        return RowData(inputs, corpus.labels if labelled else None)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        data = self._rows(corpus, labelled=False)
+        answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
+        return np.asarray(np.mean(answers, axis=0))
+
+    def _state(self) -> State:
+        return State(self.arrays_, values={"shapes": self.shapes_})
+
+    def _restore(self, state: State) -> None:
+        self.arrays_, self.shapes_ = state.arrays, state.values["shapes"]
+        self.scales_ = {
+            name.removeprefix(_SCALES): array
+            for name, array in state.arrays.items()
+            if name.startswith(_SCALES)
+        }
+        empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
+        self.networks_ = []
+        for number in range(self.seeds):
+            with seeded(self.seed):
+                network = self._head(empty)
+            own = {
+                name.removeprefix(f"{number}/"): torch.from_numpy(np.array(array))
+                for name, array in state.arrays.items()
+                if name.startswith(f"{number}/")
+            }
+            network.load_state_dict(own)
+            self.networks_.append(network.eval())

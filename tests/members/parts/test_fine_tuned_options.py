@@ -1,0 +1,124 @@
+"""What every fine-tuned member can be asked for beyond its paper: other rows first, copies, averaging, phases."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, teacher
+from gapstack.corpus.readers import write_submission
+from gapstack.errors import MemberError
+from gapstack.files import cache_root
+from gapstack.members import create
+from gapstack.members.probert import ProBERT
+from gapstack.training import TrainingPlan, once
+
+QUICK = {"epochs": 1, "head_rate": 1e-2, "precision": "float32"}
+
+
+@pytest.fixture
+def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
+    """Rows that stand for stage 2, and a folder of two submissions for them."""
+    rows = sample_test[:20].unlabelled()
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: rows)
+    monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    sure = np.tile([0.8, 0.1, 0.1], (20, 1))
+    write_submission(tmp_path / "teachers" / "one.csv", rows.ids, sure)
+    write_submission(tmp_path / "teachers" / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])
+    return rows
+
+
+def test_a_teacher_is_the_mean_of_its_files(stage2_rows, tmp_path):
+    taught = teacher.load_teacher(str(tmp_path / "teachers"))
+    assert taught.corpus.ids == stage2_rows.ids
+    assert taught.teachers == ("one.csv", "two.csv")
+    np.testing.assert_allclose(taught.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
+
+
+def test_rows_that_a_file_leaves_out_are_left_out(stage2_rows, tmp_path):
+    files = [tmp_path / "teachers" / "one.csv", tmp_path / "few.csv"]
+    write_submission(files[1], stage2_rows.ids[3:5], np.full((2, 3), 1 / 3))
+    assert teacher.load_teacher([str(file) for file in files]).corpus.ids == stage2_rows.ids[3:5]
+
+
+def test_the_first_stage_is_trained_once_for_all_folds(
+    stage2_rows, sample_train, sample_test, tiny_encoder_folder, tmp_path, monkeypatch
+):
+    trained = []
+    monkeypatch.setattr(once, "train", lambda *a, f=once.train, **k: trained.append(1) or f(*a, **k))
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
+    taught = create("probert", teacher=str(tmp_path / "teachers"), first={"head_rate": 1e-2}, **settings)
+    assert taught.contaminates() == ("gap-stage2",)
+    answers = [
+        taught.fit(sample_train[part]).predict_proba(sample_test[20:]) for part in (slice(40), slice(40, 80))
+    ]
+    assert len(trained) == 1
+    assert not (cache_root() / "trained" / "unfinished").exists() or not any(
+        (cache_root() / "trained" / "unfinished").iterdir()
+    )
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3
+    plain = create("probert", **settings).fit(sample_train[:40])
+    assert plain.contaminates() == ()
+    assert np.abs(plain.predict_proba(sample_test[20:]) - answers[0]).max() > 1e-3
+
+
+def test_an_unknown_extra_corpus_is_refused():
+    with pytest.raises(MemberError, match="no extra corpus is called 'dprr'"):
+        create("probert", extra=["dprr"]).contaminates()
+    assert create("probert", extra=["dpr", "winogender"]).contaminates() == (
+        "dpr-test",
+        "winogender",
+        "winopron",
+    )
+
+
+def test_copies_are_learned_from_and_answers_are_averaged(sample_train, sample_test, tiny_encoder_folder):
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
+    member = create("probert", augment=["swap_names"], average=["original", "swap_names"], **settings)
+    assert len(member._with_copies(sample_train[:10])) == 20
+    answers = member.fit(sample_train[:40]).predict_proba(sample_test)
+    swapped = sample_test.map(lambda e: replace(e, a=e.b, b=e.a))
+    np.testing.assert_allclose(member.predict_proba(swapped), answers[:, [1, 0, 2]], atol=1e-6)
+
+
+class TwoPhases(ProBERT):
+    """ProBERT whose head is trained first."""
+
+    PLAN = (
+        TrainingPlan(epochs=2, frozen=("encoder",), head_rate=1e-2, precision="float32"),
+        TrainingPlan(epochs=1, encoder_rate=1e-4, precision="float32"),
+    )
+
+
+def test_a_phase_with_a_frozen_encoder_learns_what_the_whole_network_would(
+    sample_train, sample_test, tiny_encoder_folder, monkeypatch
+):
+    rows = sample_train[:40]
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    apart = TwoPhases(**settings).fit(rows)
+    assert [len(history.evaluations) for history in apart.history_] == [2, 1]
+    monkeypatch.setattr("gapstack.members.parts.fine_tuned.needs_no_encoder", lambda plan: False)
+    whole = TwoPhases(**settings).fit(rows)
+    # hidden states pass through float16
+    np.testing.assert_allclose(apart.predict_proba(sample_test), whole.predict_proba(sample_test), atol=2e-3)
+    with pytest.raises(MemberError, match="in 2 phases; training has 1"):
+        TwoPhases(**settings, training=[QUICK]).fit(rows)
+
+
+class UpperLayers(ProBERT):
+    """ProBERT over two layers side by side."""
+
+    def _layers(self, encoder):
+        return (-2, -1)
+
+    def _head(self, encoder):
+        from gapstack.members.probert import PronounHead
+
+        return PronounHead(2 * encoder.hidden_size)
+
+
+def test_a_head_may_read_several_layers(sample_train, sample_test, tiny_encoder_folder):
+    member = UpperLayers(encoder=str(tiny_encoder_folder), max_pieces=96, training=QUICK).fit(
+        sample_train[:20]
+    )
+    assert member.predict_proba(sample_test).shape == (len(sample_test), 3)
