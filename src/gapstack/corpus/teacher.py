@@ -49,7 +49,7 @@ class Taught:
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Taught:
     """Read a teacher: the rows of stage 2 that all its files answer, and the mean of their answers.
 
-    Rows that share a passage with GAP's test split are left out (one row does, published in both).
+    Rows that share a passage of 13 words with any split of GAP at hand are left out.
 
     Parameters
     ----------
@@ -79,8 +79,9 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Taug
             place=Place(files[0]),
             expected="submissions for stage 2",
         )
-    if sources.find("gap-test", data) is not None:
-        answered &= ~shared_passages(rows, sources.gap_split("test", data))
+    for split in sources.SPLITS:
+        if sources.find(f"gap-{split}", data) is not None:
+            answered &= ~shared_passages(rows, sources.gap_split(split, data))
     corpus = rows.take(np.flatnonzero(answered))
     mean = np.array([np.mean([one[example.id] for one in answers], axis=0) for example in corpus])
     return Taught(corpus, mean, tuple(file.name for file in files))

@@ -28,19 +28,6 @@ def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     return rows
 
 
-def test_a_teacher_is_the_mean_of_its_files(stage2_rows, tmp_path):
-    taught = teacher.load_teacher(str(tmp_path / "teachers"))
-    assert taught.corpus.ids == stage2_rows.ids
-    assert taught.teachers == ("one.csv", "two.csv")
-    np.testing.assert_allclose(taught.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
-
-
-def test_rows_that_a_file_leaves_out_are_left_out(stage2_rows, tmp_path):
-    files = [tmp_path / "teachers" / "one.csv", tmp_path / "few.csv"]
-    write_submission(files[1], stage2_rows.ids[3:5], np.full((2, 3), 1 / 3))
-    assert teacher.load_teacher([str(file) for file in files]).corpus.ids == stage2_rows.ids[3:5]
-
-
 def test_the_first_stage_is_trained_once_for_all_folds(
     stage2_rows, sample_train, sample_test, tiny_encoder_folder, tmp_path, monkeypatch
 ):
