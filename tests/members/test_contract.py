@@ -8,9 +8,10 @@ import pytest
 from sklearn.base import clone
 
 from gapstack.corpus import Corpus, Label
-from gapstack.errors import DataNotFoundError, MemberError, NotFittedError
+from gapstack.errors import DataError, DataNotFoundError, MemberError, NotFittedError
 from gapstack.members import MEMBERS, create, store
 from gapstack.scoring.metrics import log_loss
+from gapstack.views.parses import ENVIRONMENT as PARSER_VARIABLE
 from gapstack.views.parses import parses
 
 ENCODER = "the tiny random encoder"
@@ -44,8 +45,8 @@ class Row:
 ROWS = (
     Row("prior", equivariant=False),
     Row("random"),
-    Row("token_distance", needs_parses=True),
-    Row("topical_entity", needs_parses=True),
+    Row("token_distance"),
+    Row("topical_entity"),
     Row("syntactic_distance", needs_parses=True),
     Row("parallelism", needs_parses=True),
     Row("url", needs_parses=True),
@@ -192,6 +193,29 @@ def test_asking_before_fitting_is_refused(row, held, tmp_path):
     with pytest.raises(NotFittedError):
         store.save(member, row.name, tmp_path / "member")
     assert not (tmp_path / "member").exists()
+
+
+def test_rows_without_labels_are_refused_by_name(row, train):
+    if row.name == "random":
+        pytest.skip("random looks at no label")
+    with pytest.raises(DataError, match=f"{train[0].id}.* has no label"):
+        create(row.name, **row.settings).fit(train.unlabelled())
+
+
+def test_a_text_that_nothing_can_parse_is_refused(row, fitted, held, monkeypatch):
+    if not row.needs_parses:
+        pytest.skip(f"{row.name} needs no parse")
+    monkeypatch.setenv(PARSER_VARIABLE, "no_such_pipeline")
+    new = held[:2].map(lambda e: replace(e, text=f"{e.text} So it was."))
+    with pytest.raises(DataNotFoundError, match="no_such_pipeline"):
+        fitted.predict_proba(new)
+
+
+def test_mentions_that_do_not_fit_into_the_window_are_refused(row, held):
+    if "max_pieces" not in create(row.name).get_params():
+        pytest.skip(f"{row.name} has no window of its own")
+    with pytest.raises(MemberError, match=f"{held[0].id}.* take more than the 8 pieces"):
+        create(row.name, **{**row.settings, "max_pieces": 8}).fit(held)
 
 
 def test_no_rows_teach_nothing_and_get_no_answers(row, fitted, train):

@@ -71,7 +71,7 @@ class PieceView:
         return np.cumsum(steps)[:-1] > 0
 
 
-def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> PieceView:
+def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, *, reserved: int = 0) -> PieceView:
     """Tokenise a corpus and say which pieces are whose.
 
     Parameters
@@ -81,6 +81,8 @@ def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> Pi
         Its tokenizer does the work, without truncation of its own.
     max_pieces : int, optional
         Longest window, special pieces included; at most, and by default, the encoder's limit.
+    reserved : int
+        Pieces of the window to leave free, for whoever adds some.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> Pi
     backend.no_truncation()  # tokenizer.json may ask for either; our windows replace them
     backend.no_padding()
     before, after = special_pieces(encoder)
-    space = limit - len(before) - len(after)
+    space = limit - len(before) - len(after) - reserved
 
     ids: list[NDArray[np.int64]] = []
     chars: list[NDArray[np.int64]] = []

@@ -56,8 +56,7 @@ def tagged(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> T
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_padding()  # tokenizer.json may ask for it
     tags = [np.array(backend.encode(tag, add_special_tokens=False).ids, dtype=np.int64) for tag in TAGS]
-    limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
-    plain = align(corpus, encoder, limit - 2 * sum(map(len, tags)))
+    plain = align(corpus, encoder, max_pieces, reserved=2 * sum(map(len, tags)))
     return insert_tags(plain, tags)
 
 
