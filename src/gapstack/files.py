@@ -39,9 +39,14 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write ``text`` to ``target`` as UTF-8, atomically."""
+    """Write ``text`` to ``target`` as UTF-8, atomically, compressed where its suffix is ``.gz`` or ``.xz``."""
+    blob = text.encode("utf-8")
+    if Path(target).suffix == ".gz":
+        blob = gzip.compress(blob, mtime=0)
+    elif Path(target).suffix == ".xz":
+        blob = lzma.compress(blob)
     with atomic_path(target) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_bytes(blob)
 
 
 def write_json(target: Path, value: Any) -> None:

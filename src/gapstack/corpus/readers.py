@@ -17,9 +17,7 @@ sum), A after B, and an empty URL (read as None).
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import lzma
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -34,7 +32,7 @@ from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.corpus.tables import Columns, Quarantine, Row, plain_stem, read_table
 from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path
+from gapstack.files import write_text
 
 GAP_COLUMNS: Columns = (
     *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
@@ -263,7 +261,7 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(SUBMISSION_COLUMNS)
     writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
-    _write(Path(path), stream.getvalue())
+    write_text(Path(path), stream.getvalue())
 
 
 def _unique_ids() -> Callable[[Row], str]:
@@ -368,14 +366,4 @@ def _write_tsv(path: Path, rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         for cell in row:
             _refuse_breaks(path, cell, "\t\r\n\0")
-    _write(path, "".join("\t".join(row) + "\n" for row in rows))
-
-
-def _write(path: Path, text: str) -> None:
-    blob = text.encode("utf-8")
-    if path.suffix == ".gz":
-        blob = gzip.compress(blob, mtime=0)
-    elif path.suffix == ".xz":
-        blob = lzma.compress(blob)
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(blob)
+    write_text(path, "".join("\t".join(row) + "\n" for row in rows))

@@ -127,7 +127,7 @@ def read_table(
         If there is no such file.
     """
     path = Path(path)
-    lines = _lines(path)
+    lines = read_lines(path)
     first = 1
     columns = layouts[0]
     if header:
@@ -161,8 +161,16 @@ def read_table(
     return found
 
 
-def _lines(path: Path) -> list[bytes]:
-    """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text."""
+def read_lines(path: Path) -> list[bytes]:
+    """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
+
+    Raises
+    ------
+    DataError
+        If the file is empty, damaged or begins with a byte-order mark.
+    DataNotFoundError
+        If there is no such file.
+    """
     try:
         blob = read_bytes(path)
     except FileNotFoundError:
@@ -177,7 +185,7 @@ def _lines(path: Path) -> list[bytes]:
             remedy="Get it again, or remove the suffix if it is plain text",
         ) from problem
     if not blob:
-        raise DataError("is empty", place=Place(path), expected="a table", remedy="Check how it was written")
+        raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if blob.startswith(mark):
             raise DataError(
