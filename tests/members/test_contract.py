@@ -64,6 +64,13 @@ ROWS = (
         equivariant=False,
         overfit={"training": LEARN_BY_HEART},
     ),
+    Row(
+        "grep",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        needs_parses=True,
+        equivariant=False,
+        overfit={"training": LEARN_BY_HEART},
+    ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )

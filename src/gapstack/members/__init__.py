@@ -38,6 +38,7 @@ MEMBERS: dict[str, Entry] = {
         "FrozenSpans", "Yang et al. 2019; span extractor as in Abzaliev 2019", "an encoder"
     ),
     "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
+    "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 

@@ -1,0 +1,119 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
+from gapstack.errors import DataNotFoundError, MemberError, MismatchError
+from gapstack.members import create, store
+from gapstack.members.grep import PUBLISHED, Grep
+
+QUICK = {"epochs": 1, "precision": "float32"}
+
+
+def oracle(corpus: Corpus, resolver="oracle", version="1") -> Clusters:
+    """A resolver that knows: the pronoun and its antecedent."""
+    documents = [
+        Document(e.id, text_sha256(e.text), ((e.pronoun, (e.a, e.b)[e.label]),) if e.label < 2 else ())
+        for e in corpus
+    ]
+    # rows that share a text share a document
+    return Clusters(resolver, version, {d.text_sha256: d for d in documents}.values())
+
+
+@pytest.fixture
+def settings(tiny_encoder_folder):
+    """Settings of a quick GREP without heuristics, which therefore needs no parse."""
+    return {"encoder": str(tiny_encoder_folder), "sources": [], "max_pieces": 96, "training": QUICK}
+
+
+@pytest.fixture
+def files(tmp_path, sample_train, sample_test):
+    """Clusters for the rows fitted on, and for others, by one resolver."""
+    paths = {"train": tmp_path / "train.jsonl", "test": tmp_path / "test.jsonl.xz"}
+    write_clusters(paths["train"], oracle(sample_train[:40]))
+    write_clusters(paths["test"], oracle(sample_test[:10]))
+    return {name: str(path) for name, path in paths.items()}
+
+
+def test_evidence_reaches_the_answers(sample_train, settings, files, tmp_path):
+    rows = sample_train[:40]
+    member = create("grep", clusters=[files["train"]], **settings).fit(rows)
+    expected = member.predict_proba(rows)
+    nothing = Clusters("oracle", "1", [Document(e.id, text_sha256(e.text), ()) for e in rows])
+    write_clusters(tmp_path / "nothing.jsonl", nothing)
+    assert member.coverage(rows)["oracle@1"] == np.mean(rows.labels < 2)
+    member.set_params(clusters=[str(tmp_path / "nothing.jsonl")])
+    assert member.coverage(rows) == {"oracle@1": 0.0}
+    changed = np.abs(member.predict_proba(rows) - expected).max(axis=1)
+    assert (changed[rows.labels < 2] > 1e-6).all()
+    np.testing.assert_allclose(changed[rows.labels == 2], 0, atol=1e-6)
+
+
+def test_two_files_of_one_resolver_are_one_source(sample_train, sample_test, settings, files):
+    member = create("grep", clusters=[files["train"]], **settings).fit(sample_train[:40])
+    member.set_params(clusters=list(files.values()))
+    assert member.sources_ == ["oracle@1"]
+    assert member.coverage(sample_test[:10])["oracle@1"] > 0
+    assert member.predict_proba(sample_test[:10]).shape == (10, 3)
+
+
+def test_the_input_holds_each_sources_mentions(sample_train, settings, files, tiny_encoder):
+    rows = sample_train[:40]
+    member = create("grep", clusters=[files["train"]], **{**settings, "sources": ["token_distance"]})
+    batch = member._data(rows, tiny_encoder, None).batch(np.arange(40))
+    assert batch["places"].shape == batch["kept"].shape
+    assert batch["places"].shape[:3] == (40, 2, 2)
+    # of each source's two mentions one has the pronoun's first piece; none where the oracle has no answer
+    first = batch["mentions"][:, 0, 0].view(-1, 1, 1, 1)
+    has_pronoun = ((batch["places"] == first) & batch["kept"]).any(-1).sum(-1).numpy()
+    np.testing.assert_array_equal(has_pronoun, np.stack([np.ones(40), rows.labels < 2], axis=1))
+
+
+def test_rows_told_in_other_words_get_no_evidence_of_a_file(sample_train, settings, files):
+    rows = sample_train[:40]
+    member = create("grep", clusters=[files["train"]], **settings).fit(rows)
+    told = rows.map(lambda e: replace(e, text=f"{e.text} So it was."))
+    assert member.coverage(told) == {"oracle@1": 0.0}
+    with pytest.warns(UserWarning, match="oracle@1 has clusters for none of the 40 rows"):
+        member.predict_proba(told)
+
+
+def test_a_loaded_member_answers_the_same_and_refuses_other_files(sample_train, settings, files, tmp_path):
+    rows = sample_train[:40]
+    member = create("grep", clusters=[files["train"]], **settings).fit(rows)
+    store.save(member, "grep", tmp_path / "member")
+    np.testing.assert_array_equal(
+        store.load(tmp_path / "member").predict_proba(rows), member.predict_proba(rows)
+    )
+    write_clusters(tmp_path / "train.jsonl", oracle(rows, version="2"))
+    with pytest.raises(MismatchError, match=r"fitted with oracle@1, and is set to oracle@2"):
+        store.load(tmp_path / "member")
+    with pytest.raises(MismatchError, match=r"fitted with oracle@1, and is set to oracle@2"):
+        member.predict_proba(rows)
+    (tmp_path / "train.jsonl").unlink()
+    with pytest.raises(DataNotFoundError, match=r"there is no file .*train\.jsonl"):
+        store.load(tmp_path / "member")
+
+
+REFUSED = (
+    ({}, "no source of evidence"),
+    ({"sources": ["url"]}, "no heuristic is called 'url'"),
+    ({"clusters": ["test"]}, "the clusters of oracle@1 have none of the 40 texts"),
+)
+
+
+@pytest.mark.parametrize(("changes", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_what_gives_no_evidence_is_refused(changes, message, sample_train, settings, files):
+    named = {"clusters": [files[name] for name in changes.get("clusters", ())]}
+    with pytest.raises(MemberError, match=message):
+        create("grep", **{**settings, **changes, **named}).fit(sample_train[:40])
+
+
+def test_the_papers_settings_are_settings_of_the_member():
+    member = create("grep", **PUBLISHED)
+    assert isinstance(member, Grep)
+    plan = member._plans()[0]
+    assert (plan.encoder_rate, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())
+    assert (member.max_mentions, member.max_mention_pieces) == (20, 8)
