@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
-import gapstack
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
-from gapstack.files import fingerprint, sha256, write_json
+from gapstack.files import fingerprint, write_json
 from gapstack.members import create
 from gapstack.members.store import save
+from gapstack.runs.code import code_fingerprint
 from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.recipe import Part
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    """Hash of all source that can change a member's answer: results of older code are not mixed with new ones."""
-    package = Path(gapstack.__file__).parent
-    rooms = ("corpus", "views", "training", "members")
-    files = [path for room in rooms for path in sorted((package / room).rglob("*.py"))]
-    return fingerprint([(str(path.relative_to(package)), sha256(path)) for path in files])
 
 
 @dataclass(frozen=True)
@@ -41,7 +30,7 @@ class Job:
         """Hash of everything that decides the result."""
         corpora = (self.train.fingerprint, self.train.label_fingerprint, self.test.fingerprint)
         how = (self.part.name, self.part.settings, self.fold, self.folds.fingerprint)
-        return fingerprint(_code(), *corpora, *how)
+        return fingerprint(code_fingerprint(self.part.name), *corpora, *how)
 
     def is_done(self, folder: RunFolder) -> bool:
         """Whether ``folder`` holds this very result."""
