@@ -47,6 +47,12 @@ class Features:
     def __len__(self) -> int:
         return len(self.shared)
 
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Features:
+        """The features of some rows, by their numbers or a mask."""
+        return Features(
+            self.candidate_names, self.shared_names, self.candidates[rows], self.shared[rows]
+        )
+
     def swapped(self) -> Features:
         """The features of the same rows with A and B exchanged."""
         return Features(self.candidate_names, self.shared_names, self.candidates[:, ::-1], self.shared)
