@@ -35,6 +35,13 @@ class Paper(StrEnum):
     WEBSTER2018 = "webster2018"
 
 
+class Executor(StrEnum):
+    """Who does the jobs of a run."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 class OnError(StrEnum):
     """What to do with a bad input row."""
 
@@ -98,6 +105,13 @@ def run_command(
     seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run instead of the recipe's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run of this name.")] = False,
+    executor: Annotated[
+        Executor, typer.Option(help="Who does the folds: processes of this machine, or a Ray cluster.")
+    ] = Executor.LOCAL,
+    workers: Annotated[int, typer.Option(min=1, help="Folds to do at once; they share the cores out.")] = 1,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write TensorBoard files beside fine-tuned members.")
+    ] = False,
     on_error: OnErrorOption = OnError.STOP,
     as_json: JsonOption = False,
 ) -> None:
@@ -105,6 +119,7 @@ def run_command(
     from gapstack.report.comparison import comparison
     from gapstack.runs import Recipe, run
     from gapstack.runs.data import corpora
+    from gapstack.runs.executors import create_executor
 
     started = time.perf_counter()
     plan = Recipe.load(recipe).revised(labels=labels, folds=folds, seed=seed, name=name)
@@ -114,7 +129,15 @@ def run_command(
     quarantine = _quarantine(on_error)
     plan, train, test = corpora(plan, data, quarantine)
     _tell(quarantine)
-    finished = run(plan, train, test, fresh=fresh, say=_say)
+    finished = run(
+        plan,
+        train,
+        test,
+        fresh=fresh,
+        executor=create_executor(executor.value, workers),
+        tensorboard=tensorboard,
+        say=_say,
+    )
     table = comparison(finished)
     if as_json:
         print(json.dumps(table.json(), indent=2))

@@ -51,6 +51,11 @@ class Member(BaseEstimator, ABC):
         Optional: whatever is not prepared is computed when it is first needed.
         """
 
+    def parameters(self) -> int:
+        """Count the numbers that were learned and are stored as arrays; trees are not among them."""
+        self._check_fitted()
+        return sum(array.size for array in self._state().arrays.values())
+
     def contaminates(self) -> tuple[str, ...]:
         """Name the test splits and audit suites that this member, as it is set, must not be scored on.
 

@@ -67,7 +67,8 @@ def save(member: Member, name: str, folder: Path) -> None:
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         write_state(state, temporary)
-        write_json(temporary / "member.json", {"name": name, "parameters": member.get_params()})
+        record = {"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())}
+        write_json(temporary / "member.json", record)
         temporary.chmod(0o755)  # mkdtemp makes folders private to the user
         shutil.rmtree(folder, ignore_errors=True)
         temporary.replace(folder)

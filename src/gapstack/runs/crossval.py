@@ -27,6 +27,7 @@ from gapstack.members import create
 from gapstack.members.base import Probabilities
 from gapstack.members.store import write_state
 from gapstack.progress import progress
+from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
@@ -37,13 +38,16 @@ from gapstack.runs.versions import versions
 class Result:
     """What one member, or the stack, of a run says.
 
-    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed.
+    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed;
+    ``parameters`` are the learned numbers of one fold's fit; ``contaminates`` names what it must not be scored on.
     """
 
     label: str
     out_of_fold: Probabilities
     test: Probabilities
     seconds: float
+    parameters: int = 0
+    contaminates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,9 @@ def run(
     *,
     root: Path | None = None,
     fresh: bool = False,
+    executor: Executor | None = None,
+    checkpoint_seconds: float = 120.0,
+    tensorboard: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Run:
     """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up.
@@ -81,6 +88,12 @@ def run(
         Folder that gets ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
         Throw away an earlier run of this name.
+    executor : Executor, optional
+        Who does the jobs, one for each member and fold; this process by default. It changes no result.
+    checkpoint_seconds : float
+        Least time between two checkpoints of a member that is fine-tuned.
+    tensorboard : bool
+        Write TensorBoard's event files beside each fine-tuned member.
     say : callable
         Told, in a line each, what begins.
 
@@ -88,14 +101,24 @@ def run(
     ------
     MismatchError
         If the run's folder holds results on other corpora, labels or folds.
+    RecipeError
+        If a member learns from other data that share rows with what it would be scored on.
     """
+    recipe.refuse_contaminated()
     root = root or home()
     folder = RunFolder(root / "models" / recipe.name)
     with folder.locked():
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
         folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
         folds.save(folder.root / "folds.json")
-        reused = _do_jobs(recipe, folds, train, test, folder, say)
+        jobs = {
+            part.label: [
+                Job(part, fold, folds, train, test, checkpoint_seconds, tensorboard)
+                for fold in range(folds.k)
+            ]
+            for part in recipe.members
+        }
+        reused = _do_jobs(jobs, folder, executor or create_executor(), say)
         members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
         stack, note = None, ""
         if recipe.stackers and len(members) > 1:
@@ -125,31 +148,22 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
 
 
 def _do_jobs(
-    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder, say: Callable[[str], None]
+    jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor, say: Callable[[str], None]
 ) -> int:
-    """Do what is not done yet, member by member; give the number of folds found finished."""
-    jobs = {
-        part.label: [Job(part, fold, folds, train, test) for fold in range(folds.k)]
-        for part in recipe.members
-    }
+    """Do what is not done yet; give the number of folds found finished."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
-    open_jobs = sum(map(len, todo.values()))
-    with progress("members x folds", open_jobs) as ticker:
-        for part in recipe.members:
-            if not todo[part.label]:
-                continue
-            say(f"{part.label}: {len(todo[part.label])} of {folds.k} folds")
-            started = time.perf_counter()
-            create(part.name, **part.settings).prepare(_both(train, test))
-            if (
-                len(todo[part.label]) == folds.k
-            ):  # a resumed member found its views in the cache: keep their cost
-                seconds = time.perf_counter() - started
-                write_json(folder.member(part.label) / "views.json", {"seconds": seconds})
-            for job in todo[part.label]:
-                job.run(folder)
-                ticker.advance(note=part.label)
-    return sum(map(len, jobs.values())) - open_jobs
+    todo = {label: group for label, group in todo.items() if group}
+    for label, group in todo.items():
+        say(f"{label}: {len(group)} of {len(jobs[label])} folds")
+        started = time.perf_counter()
+        create(group[0].part.name, **group[0].part.settings).prepare(_both(group[0].train, group[0].test))
+        if len(group) == len(jobs[label]):  # a resumed member found its views in the cache: keep their cost
+            seconds = time.perf_counter() - started
+            write_json(folder.member(label) / "views.json", {"seconds": seconds})
+    open_jobs = [job for group in todo.values() for job in group]
+    with progress("members x folds", len(open_jobs)) as ticker:
+        execute(open_jobs, folder, lambda job: ticker.advance(note=job.name))
+    return sum(map(len, jobs.values())) - len(open_jobs)
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:
@@ -161,13 +175,15 @@ def _both(train: Corpus, test: Corpus) -> Corpus:
 def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder) -> Result:
     """Put a member's folds together and leave them beside the folds."""
     out_of_fold = np.empty((len(train), 3))
-    tests, seconds = [], _view_seconds(folder, part.label)
+    tests, seconds, parameters = [], _view_seconds(folder, part.label), 0
     for fold in range(folds.k):
         place, held_rows = folder.fold(part.label, fold), folds.split(fold)[1]
         out_of_fold[held_rows] = read_probabilities(place / "held.parquet", train.take(held_rows).ids)
         tests.append(read_probabilities(place / "test.parquet", test.ids))
-        seconds += (folder.job(part.label, fold) or {})["seconds"]
-    result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds)
+        record = folder.job(part.label, fold) or {}
+        seconds, parameters = seconds + record["seconds"], record.get("parameters", 0)
+    not_for = create(part.name, **part.settings).contaminates()
+    result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, not_for)
     _leave(result, train, test, folder)
     return result
 

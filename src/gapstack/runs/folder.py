@@ -11,8 +11,10 @@
             held.parquet         probabilities of the held-out fold
             test.parquet         probabilities of the held-out split
             member/              the fitted member
+            training/            losses of its training on the way, if it is fine-tuned
         out_of_fold.parquet      the folds' held parts, in corpus order
         test.parquet             mean over the folds
+        unfinished/fold-<i>/     checkpoints of a training that is under way or was killed
     stack/                       the same for the stack
 """
 
@@ -143,6 +145,10 @@ class RunFolder:
     def fold(self, label: str, fold: int) -> Path:
         """Folder of one finished fold of one member."""
         return self.member(label) / f"fold-{fold}"
+
+    def unfinished(self, label: str, fold: int) -> Path:
+        """Folder for what a fold's fit needs to go on after a kill."""
+        return self.member(label) / "unfinished" / f"fold-{fold}"
 
     def job(self, label: str, fold: int) -> dict[str, Any] | None:
         """What is recorded of a finished fold, None if it is not finished."""

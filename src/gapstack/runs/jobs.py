@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import dataclass
 
@@ -13,17 +14,30 @@ from gapstack.members.store import save
 from gapstack.runs.code import code_fingerprint
 from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.recipe import Part
+from gapstack.training.checkpoints import NAME as CHECKPOINT
+from gapstack.training.workplace import workplace
 
 
 @dataclass(frozen=True)
 class Job:
-    """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``."""
+    """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``.
+
+    ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.Workplace` of the fit; they
+    decide nothing.
+    """
 
     part: Part
     fold: int
     folds: Folds
     train: Corpus
     test: Corpus
+    checkpoint_seconds: float = 120.0
+    tensorboard: bool = False
+
+    @property
+    def name(self) -> str:
+        """What to call it on a screen."""
+        return f"{self.part.label}, fold {self.fold}"
 
     @property
     def key(self) -> str:
@@ -38,15 +52,27 @@ class Job:
         return record is not None and record["key"] == self.key
 
     def run(self, folder: RunFolder) -> None:
-        """Do the work and leave it in ``folder``, whole."""
+        """Do the work and leave it in ``folder``, whole; a training that was killed goes on where it was."""
         started = time.perf_counter()
         fitted_rows, held_rows = self.folds.split(self.fold)
         held = self.train.take(held_rows)
-        member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
+        unfinished = folder.unfinished(self.part.label, self.fold)
+        for other in unfinished.glob("*"):
+            if other.name != self.key:  # of an older recipe or older code
+                shutil.rmtree(other, ignore_errors=True)
+        place = unfinished / self.key
+        with workplace(place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard):
+            member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
         held_probabilities, test_probabilities = member.predict_proba(held), member.predict_proba(self.test)
         seconds = time.perf_counter() - started
-        with folder.finishing(self.part.label, self.fold) as place:
-            write_probabilities(place / "held.parquet", held.ids, held_probabilities)
-            write_probabilities(place / "test.parquet", self.test.ids, test_probabilities)
-            save(member, self.part.name, place / "member")
-            write_json(place / "job.json", {"key": self.key, "seconds": seconds, "fold": self.fold})
+        record = {"key": self.key, "seconds": seconds, "fold": self.fold, "parameters": member.parameters()}
+        with folder.finishing(self.part.label, self.fold) as done:
+            write_probabilities(done / "held.parquet", held.ids, held_probabilities)
+            write_probabilities(done / "test.parquet", self.test.ids, test_probabilities)
+            save(member, self.part.name, done / "member")
+            for checkpoint in place.rglob(CHECKPOINT):
+                checkpoint.unlink()
+            if place.is_dir():  # the losses of a training on its way
+                place.replace(done / "training")
+            write_json(done / "job.json", record)
+        shutil.rmtree(unfinished, ignore_errors=True)

@@ -150,6 +150,23 @@ class Recipe:
             raise RecipeError(f"{name}: not valid TOML: {error}") from error
         return cls.parse(table, name)
 
+    def refuse_contaminated(self) -> None:
+        """Check that no member learns from data that share rows with a split of this recipe.
+
+        Raises
+        ------
+        RecipeError
+            If one does; its score there would be worth nothing.
+        """
+        for part in self.members:
+            not_for = set(create(part.name, **part.settings).contaminates())
+            hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in not_for]
+            if hit:
+                raise RecipeError(
+                    f"recipe {self.name}: {part.label} learns from data that share rows with "
+                    f"{', '.join(hit)}, on which it would be scored; leave those data out, or hold another split out"
+                )
+
     def override(self, setting: str, value: Any) -> Recipe:
         """Give ``setting`` this value in every member that has it (``encoder``, ``parser``)."""
         members = tuple(
