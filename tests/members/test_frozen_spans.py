@@ -8,7 +8,7 @@ import pytest
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans, distance_relations
-from gapstack.views import activations
+from gapstack.views import frozen
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
 
@@ -54,7 +54,7 @@ def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sam
     def refuse(*_):
         raise AssertionError("a text was encoded again")
 
-    monkeypatch.setattr(activations, "forward", refuse)
+    monkeypatch.setattr(frozen, "forward", refuse)
     again = member.fit(sample_train[:60]).predict_proba(sample_test)
     np.testing.assert_array_equal(again, expected)
     member.fit(sample_train[:20]).predict_proba(sample_train[20:60])

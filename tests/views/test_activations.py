@@ -7,24 +7,25 @@ import torch
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import DataError, MemberError
 from gapstack.files import cache_root
-from gapstack.views import activations
+from gapstack.views import frozen
 from gapstack.views.activations import span_activations
 from gapstack.views.encoders import Encoder
 from gapstack.views.pieces import align
+from gapstack.views.shards import Shards
 
 
 @pytest.fixture
 def forwarded(monkeypatch) -> list[int]:
     """Number of texts in each batch that went through the encoder."""
     sizes: list[int] = []
-    original = activations.forward
+    original = frozen.forward
 
     def counting(*arguments):
         for rows, states in original(*arguments):
             sizes.append(len(rows))
             yield rows, states
 
-    monkeypatch.setattr(activations, "forward", counting)
+    monkeypatch.setattr(frozen, "forward", counting)
     return sizes
 
 
@@ -138,8 +139,8 @@ def test_equal_texts_go_through_the_encoder_once(sample_test, tiny_encoder, forw
 
 
 def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
-    monkeypatch.setattr(activations, "SHARD_ROWS", 8)
-    write = activations._write_shard
+    monkeypatch.setattr("gapstack.views.shards.SHARD_ROWS", 8)
+    write = Shards.add
     calls = iter(range(99))
 
     def dying(*arguments):
@@ -148,11 +149,11 @@ def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwa
         return write(*arguments)
 
     corpus = sample_test[:30]
-    monkeypatch.setattr(activations, "_write_shard", dying)
+    monkeypatch.setattr(Shards, "add", dying)
     with pytest.raises(KeyboardInterrupt):
         span_activations(corpus, tiny_encoder, (1,))
     assert len(shards()) == 2
-    monkeypatch.setattr(activations, "_write_shard", write)
+    monkeypatch.setattr(Shards, "add", write)
     forwarded.clear()
     resumed = span_activations(corpus, tiny_encoder, (1,))
     assert sum(forwarded) == 30 - 16

@@ -9,38 +9,23 @@ Two things are kept, both in float16:
 
 The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name is the
 encoder's fingerprint. So any subset, fold or other corpus with the same texts and mentions finds what is
-there, and only the rest is computed.
-
-On disk: shards of up to 512 examples, each one safetensors file that is written whole or not at all and never
-changed; a run that is killed loses at most the shard it was working on.
+there, and only the rest is computed. See :mod:`gapstack.views.shards`.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from gapstack.corpus import Corpus
-from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path, cache_root
-from gapstack.progress import progress
+from gapstack.files import cache_root
 from gapstack.views.encoders import Encoder
-from gapstack.views.frozen import GROUPS, Request, forward
+from gapstack.views.frozen import GROUPS, Request, encode
 from gapstack.views.pieces import MENTIONS, PieceView, align
-
-SHARD_ROWS = 512
-
-Location = tuple[Path, int]
-"""A shard and a row of it."""
+from gapstack.views.shards import Ragged, Shards, content_key, ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +98,33 @@ def span_activations(
     request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new
     view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
-    keys = _keys(view)
-    folder = cache_root() / "activations" / encoder.fingerprint
-    known = _index(folder, request)
-    first_row = {key: row for row, key in reversed(list(enumerate(keys)))}
-    missing = np.array([row for key, row in first_row.items() if key not in known], dtype=np.int64)
-    if len(missing):
-        with progress(f"Encoding with {encoder.name}", total=len(missing)) as ticker:
-            # by length, so that texts of one batch are alike; in shards, so that a kill costs little
-            by_length = missing[np.argsort(view.lengths[missing], kind="stable")]
-            for start in range(0, len(by_length), SHARD_ROWS):
-                rows = by_length[start : start + SHARD_ROWS]
-                shard = _write_shard(folder, [keys[row] for row in rows], view, rows, request)
-                known.update({keys[row]: (shard, place) for place, row in enumerate(rows)})
-                ticker.advance(len(rows))
-    return _exchange(_gather([known[key] for key in keys], request), exchanged)
+    counts = np.diff(view.mentions, axis=2)[..., 0]
+    keys = [
+        content_key(view.ids[view.row(row)].tobytes(), mentions.tobytes())
+        for row, mentions in enumerate(view.mentions)
+    ]
+    # an entry of attention is one map; vectors are as many as the mentions have pieces
+    sizes = dict.fromkeys(request.names, counts.sum(axis=1)) | dict.fromkeys(
+        request.attention_names, np.ones(len(view), dtype=np.int64)
+    )
+    found = Shards(cache_root() / "activations" / encoder.fingerprint).fetch(
+        keys,
+        request.names,
+        lambda rows, lacking: {
+            name: Ragged(values, sizes[name][rows])
+            for name, values in encode(request.only(lacking), view, rows).items()
+        },
+        view.lengths,
+        f"Encoding with {encoder.name}",
+    )
+    hidden, heads, groups = encoder.hidden_size, encoder.num_heads, len(GROUPS)
+    vectors = np.empty((int(counts.sum()), len(layers), hidden), dtype=np.float16)
+    for column, name in enumerate(request.vector_names):
+        vectors[:, column] = found[name].values.reshape(-1, hidden)
+    attention = np.empty((len(view), len(attention_layers), heads, groups, groups), dtype=np.float16)
+    for column, name in enumerate(request.attention_names):
+        attention[:, column] = found[name].values.reshape(-1, heads, groups, groups)
+    return _exchange(SpanActivations(vectors, counts, attention), exchanged)
 
 
 def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
@@ -146,94 +143,8 @@ def _exchange(found: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivation
     starts = np.concatenate([[0], found.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
     order = np.where(rows[:, None], [0, 2, 1], np.arange(len(MENTIONS)))
     counts = np.take_along_axis(found.counts, order, axis=1)
-    pieces = _ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
+    pieces = ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
     attention = found.attention.copy()
     groups = [0, 2, 1, 4, 3]
     attention[rows] = attention[rows][..., groups, :][..., groups]
     return SpanActivations(found.vectors[pieces], counts, attention)
-
-
-def _keys(view: PieceView) -> list[bytes]:
-    return [
-        hashlib.blake2b(view.ids[view.row(row)].tobytes() + mentions.tobytes(), digest_size=16).digest()
-        for row, mentions in enumerate(view.mentions)
-    ]
-
-
-def _write_shard(
-    folder: Path, keys: list[bytes], view: PieceView, rows: NDArray[np.int64], request: Request
-) -> Path:
-    parts: list[list[torch.Tensor]] = [[] for _ in request.names]
-    for _, tensors in forward(request, view, rows):
-        for part, tensor in zip(parts, tensors, strict=True):
-            part.append(tensor)
-    content: dict[str, NDArray[Any]] = {
-        "keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, 16),
-        "counts": np.diff(view.mentions[rows], axis=2)[..., 0].astype(np.int32),
-    }
-    for name, part in zip(request.names, parts, strict=True):
-        content[name] = torch.cat(part).numpy()
-    label = hashlib.blake2b(b"".join(keys) + " ".join(sorted(request.names)).encode(), digest_size=12)
-    target = folder / f"{label.hexdigest()}.safetensors"
-    with atomic_path(target) as temporary:
-        save_file(content, temporary)
-    return target
-
-
-def _index(folder: Path, request: Request) -> dict[bytes, Location]:
-    """Where each example lies of which everything asked for is there."""
-    found: dict[bytes, Location] = {}
-    for shard in sorted(folder.glob("[!.]*.safetensors")):
-        with _open(shard) as tensors:
-            if set(request.names) <= set(tensors.keys()):
-                keys = tensors.get_tensor("keys")
-                found.update({key.tobytes(): (shard, row) for row, key in enumerate(keys)})
-    return found
-
-
-def _gather(locations: list[Location], request: Request) -> SpanActivations:
-    """Read the examples at ``locations``, in that order."""
-    shards: dict[Path, list[int]] = {}
-    for index, (shard, _) in enumerate(locations):
-        shards.setdefault(shard, []).append(index)
-    rows = np.array([row for _, row in locations], dtype=np.int64)
-    counts = np.empty((len(locations), len(MENTIONS)), dtype=np.int64)
-    sources: dict[Path, NDArray[np.int64]] = {}
-    for shard, indices in shards.items():
-        with _open(shard) as tensors:
-            all_counts = tensors.get_tensor("counts").astype(np.int64)
-        counts[indices] = all_counts[rows[indices]]
-        sources[shard] = np.concatenate([[0], all_counts.sum(axis=1).cumsum()])
-    totals = counts.sum(axis=1)
-    starts = np.concatenate([[0], totals.cumsum()])
-    hidden, heads = request.encoder.hidden_size, request.encoder.num_heads
-    vectors = np.empty((int(starts[-1]), len(request.layers), hidden), dtype=np.float16)
-    attention = np.empty(
-        (len(rows), len(request.attention_layers), heads, len(GROUPS), len(GROUPS)), dtype=np.float16
-    )
-    for shard, indices in shards.items():
-        source = _ranges(sources[shard][rows[indices]], totals[indices])
-        target = _ranges(starts[:-1][indices], totals[indices])
-        with _open(shard) as tensors:
-            for column, layer in enumerate(request.layers):
-                vectors[target, column] = tensors.get_tensor(f"vectors.{layer}")[source]
-            for column, layer in enumerate(request.attention_layers):
-                attention[indices, column] = tensors.get_tensor(f"attention.{layer}")[rows[indices]]
-    return SpanActivations(vectors, counts, attention)
-
-
-def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions ``start .. start + size - 1`` of every pair, end to end."""
-    ends = sizes.cumsum()
-    return np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
-
-
-def _open(shard: Path) -> Any:
-    try:
-        return safe_open(shard, framework="numpy")
-    except SafetensorError as error:
-        raise DataError(
-            f"damaged cache file ({error})",
-            place=Place(shard),
-            remedy="Delete it; what it held is computed again",
-        ) from error

@@ -13,37 +13,32 @@ Without summing over occurrences the sum has 67.8 and 70.8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
 
 from gapstack.corpus import Corpus, Example, Span
-from gapstack.errors import DataError, MemberError, Place
-from gapstack.files import atomic_path, cache_root, fingerprint
+from gapstack.errors import MemberError
+from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress
 from gapstack.views.cues import Verdicts
 from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.parses import parses
 from gapstack.views.pieces import PieceView, align
 from gapstack.views.scenes import Setting, scene
+from gapstack.views.shards import SHARD_ROWS, Ragged, Shards, content_key
 
 Floats = NDArray[np.float32]
 
-# Rows are encoded and stored in shards of this many, so that a killed run keeps what it has.
-_SHARD = 512
+_SCORES = "scores"
 _MOST_ROWS = 32
 # attention of all layers of a batch, in float32 numbers: 0.5 GB
 _MOST_NUMBERS = 2**27
-# Folds ask for the same rows again and again; 100,000 rows of the embedded encoder are 120 MB.
-_MOST_KNOWN = 100_000
 
 
 class Direction(StrEnum):
@@ -160,18 +155,17 @@ def attention(
     found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)
     keys = [_key(example, spans) for example, spans in zip(corpus, names, strict=True)]
-    shelf = _shelf(cache_root() / "attention" / found.fingerprint)
-    known = shelf.refresh()
-    # a dict, since a corpus may hold the same row under two ids
-    missing = list({key: row for row, key in enumerate(keys) if key not in known}.values())
-    if missing:
-        _read(corpus, names, keys, missing, found, shelf)
-    return _padded([known[key] for key in keys], hits, found)
+    shards = Shards(cache_root() / "attention" / found.fingerprint)
+    missing = shards.missing(keys, [_SCORES])
+    if len(missing):
+        _read(corpus, names, keys, missing, found, shards)
+    scores = shards.read(keys, [_SCORES])[_SCORES]
+    return _padded(scores.entries(), hits, found)
 
 
-def _key(example: Example, names: Sequence[Span]) -> str:
+def _key(example: Example, names: Sequence[Span]) -> bytes:
     """Key of one row's scores; A and B are in it since the window of a long text depends on them."""
-    return fingerprint(example.text, example.pronoun, example.a, example.b, names)
+    return content_key(fingerprint(example.text, example.pronoun, example.a, example.b, names).encode())
 
 
 def _competitors(
@@ -198,73 +192,16 @@ def _num_heads(encoder: Encoder) -> int:
     return int(encoder.config.get("num_attention_heads") or encoder.config["n_heads"])
 
 
-# --- the cache -------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Shelf:
-    """Scores (k, 2, layers, heads) by key in one cache folder; a shard of it is one whole file or none."""
-
-    folder: Path
-    rows: dict[str, Floats] = field(default_factory=dict)
-    files: set[str] = field(default_factory=set)
-
-    def refresh(self) -> dict[str, Floats]:
-        """Take in the shards that this process has not met yet, whoever wrote them, and give all rows."""
-        if len(self.rows) > _MOST_KNOWN:
-            self.rows.clear()
-            self.files.clear()
-        for path in sorted(self.folder.glob("[!.]*.safetensors")):
-            if path.name not in self.files:
-                shard = _load(path)
-                keys = bytes(shard["keys"]).decode("ascii").split()
-                self.rows.update(
-                    zip(keys, np.split(shard["scores"], np.cumsum(shard["counts"])[:-1]), strict=True)
-                )
-                self.files.add(path.name)
-        return self.rows
-
-    def add(self, rows: Mapping[str, Floats]) -> None:
-        """Store a shard."""
-        path = self.folder / f"{fingerprint(list(rows))}.safetensors"
-        tensors: dict[str, NDArray[Any]] = {
-            "keys": np.frombuffer(" ".join(rows).encode("ascii"), dtype=np.uint8),
-            "counts": np.array([len(scores) for scores in rows.values()], dtype=np.int64),
-            "scores": np.concatenate(list(rows.values())),
-        }
-        with atomic_path(path) as temporary:
-            save_file(tensors, temporary)
-        self.files.add(path.name)
-        self.rows.update(rows)
-
-
-def _load(path: Path) -> dict[str, NDArray[Any]]:
-    try:
-        found: dict[str, NDArray[Any]] = load_file(path)
-    except SafetensorError as error:
-        raise DataError(
-            f"damaged cache file ({error})",
-            place=Place(path),
-            remedy="Delete it; what it held is computed again",
-        ) from error
-    return found
-
-
-@lru_cache(maxsize=2)
-def _shelf(folder: Path) -> _Shelf:
-    return _Shelf(folder)
-
-
 # --- the encoder -----------------------------------------------------------------------------------------------
 
 
 def _read(
     corpus: Corpus,
     names: Sequence[tuple[Span, ...]],
-    keys: Sequence[str],
-    missing: Sequence[int],
+    keys: Sequence[bytes],
+    missing: NDArray[np.int64],
     encoder: Encoder,
-    shelf: _Shelf,
+    shards: Shards,
 ) -> None:
     """Encode the rows that are missing, short texts first, and store them shard by shard."""
     view = align(corpus.take(missing), encoder)
@@ -276,9 +213,9 @@ def _read(
     model = encoder.fresh_model(attn_implementation="eager").eval()
     order = np.argsort(view.lengths, kind="stable")
     with progress("attention", len(order)) as ticker:
-        for start in range(0, len(order), _SHARD):
-            shard = order[start : start + _SHARD]
-            rows: dict[str, Floats] = {}
+        for start in range(0, len(order), SHARD_ROWS):
+            shard = order[start : start + SHARD_ROWS]
+            rows: dict[bytes, Floats] = {}
             for batch in _batches(shard, view.lengths, encoder):
                 ids = [view.ids[view.row(i)] for i in batch]
                 found = head_scores(model, ids, [weights[i] for i in batch])
@@ -286,7 +223,8 @@ def _read(
                     rows[keys[missing[i]]] = scores[:-2]
                     rows[given[i]] = scores[-2:]
                 ticker.advance(len(batch))
-            shelf.add(rows)
+            sizes = np.array([len(scores) for scores in rows.values()], dtype=np.int64)
+            shards.add(list(rows), {_SCORES: Ragged(np.concatenate(list(rows.values())), sizes)})
 
 
 def _batches(order: NDArray[np.intp], lengths: NDArray[np.int64], encoder: Encoder) -> list[NDArray[np.intp]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,11 +27,17 @@ _CUTTABLE = {"bert", "roberta", "xlm-roberta", "camembert", "electra"}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Layers wanted of an encoder, and the cache's names for them."""
+    """Layers wanted of an encoder, and the cache's names for them.
+
+    With ``whole``, vectors are of all pieces and not of those of the mentions alone. ``dtype`` is what to compute
+    in; None: bfloat16 where the device multiplies it in hardware, else float32.
+    """
 
     encoder: Encoder
     layers: tuple[int, ...]
-    attention_layers: tuple[int, ...]
+    attention_layers: tuple[int, ...] = ()
+    whole: bool = False
+    dtype: torch.dtype | None = None
 
     def __post_init__(self) -> None:
         depth = self.encoder.num_layers
@@ -44,11 +50,27 @@ class Request:
             )
 
     @property
+    def vector_names(self) -> list[str]:
+        """Names of the vectors, layers as asked for."""
+        return [f"vectors.{layer}" for layer in self.layers]
+
+    @property
+    def attention_names(self) -> list[str]:
+        """Names of the attention, layers as asked for."""
+        return [f"attention.{layer}" for layer in self.attention_layers]
+
+    @property
     def names(self) -> list[str]:
-        """Names of the tensors, vectors before attention, layers as asked for."""
-        return [f"vectors.{layer}" for layer in self.layers] + [
-            f"attention.{layer}" for layer in self.attention_layers
-        ]
+        """Names of all tensors, vectors before attention."""
+        return self.vector_names + self.attention_names
+
+    def only(self, names: Collection[str]) -> Request:
+        """Ask for those of the tensors alone that are in ``names``."""
+        return replace(
+            self,
+            layers=tuple(layer for layer in self.layers if f"vectors.{layer}" in names),
+            attention_layers=tuple(layer for layer in self.attention_layers if f"attention.{layer}" in names),
+        )
 
 
 def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
@@ -72,11 +94,12 @@ def forward(
     """Run the texts ``rows`` of a view through the frozen encoder, batch by batch, in the order given.
 
     Yields the rows of each batch and, for each of ``request.names``, its tensor on the CPU in float16:
-    vectors (mention pieces, hidden) or attention (batch, heads, 5, 5).
+    vectors (pieces, hidden), an example's in the order pronoun, A, B or else of the text, or attention
+    (batch, heads, 5, 5).
     """
     encoder = request.encoder
     depth = max(request.layers + request.attention_layers)
-    model, device = _frozen_model(encoder, depth, bool(request.attention_layers))
+    model, device = _frozen_model(encoder, depth, bool(request.attention_layers), request.dtype)
     budget = CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
     lengths = view.lengths
     for batch in batches(lengths[rows], budget):
@@ -95,7 +118,8 @@ def forward(
             )
             # (batch, 3, longest): pieces of each mention
             inside = _mention_masks(view.mentions[chosen], longest)
-            owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(inside))
+            wanted = keep[:, None] if request.whole else inside
+            owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(wanted))
             found = [output.hidden_states[layer][owners, places] for layer in request.layers]
             if request.attention_layers:
                 # (batch, 1, 5, longest)
@@ -107,6 +131,15 @@ def forward(
                     # (batch, heads, longest, longest) -> (batch, heads, 5, 5)
                     found.append(mean @ output.attentions[layer - 1].float() @ groups.transpose(-1, -2))
             yield chosen, [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
+
+
+def encode(request: Request, view: PieceView, rows: NDArray[np.int64]) -> dict[str, NDArray[np.float16]]:
+    """Give what :func:`forward` yields for ``rows``, end to end, by name."""
+    found = [tensors for _, tensors in forward(request, view, rows)]
+    return {
+        name: torch.cat(parts).numpy()
+        for name, parts in zip(request.names, zip(*found, strict=True), strict=True)
+    }
 
 
 def _mention_masks(mentions: NDArray[np.int64], longest: int) -> NDArray[np.bool_]:
@@ -137,18 +170,29 @@ def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=2)
-def _frozen_model(encoder: Encoder, depth: int, with_attention: bool) -> tuple[Any, torch.device]:
+def _frozen_model(
+    encoder: Encoder, depth: int, with_attention: bool, dtype: torch.dtype | None
+) -> tuple[Any, torch.device]:
     """The encoder up to layer ``depth``, on the fastest device and in the fastest precision there."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    quick = device.type == "cuda" or _cpu_has_bfloat16()
+    device = _device()
     options: dict[str, Any] = {
-        "dtype": torch.bfloat16 if quick else torch.float32,
+        "dtype": dtype or computes_in(),
         # only the eager implementation can show its weights
         "attn_implementation": "eager" if with_attention else "sdpa",
     }
     if encoder.config.get("model_type") in _CUTTABLE:
         options["num_hidden_layers"] = max(depth, 1)
     return encoder.fresh_model(**options).eval().requires_grad_(False).to(device), device
+
+
+def _device() -> torch.device:
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def computes_in() -> torch.dtype:
+    """Give the quickest precision that an encoder can do with: bfloat16 where the device has it in hardware."""
+    quick = _device().type == "cuda" or _cpu_has_bfloat16()
+    return torch.bfloat16 if quick else torch.float32
 
 
 def _cpu_has_bfloat16() -> bool:

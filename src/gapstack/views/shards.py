@@ -1,0 +1,181 @@
+"""Arrays kept on disk by content: what was computed of a row is found again whoever asks for it.
+
+A folder of shards. A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of
+them, end to end; it is one safetensors file that is written whole or not at all and never changed. So a run that
+is killed loses at most the shard it was working on, and several processes may fill one folder: what two of them
+compute at once is stored twice, and either is right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from gapstack.errors import DataError, Place
+from gapstack.files import atomic_path
+from gapstack.progress import progress
+
+SHARD_ROWS = 512
+_KEY_BYTES = 16
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """n entries of any length, end to end.
+
+    Attributes
+    ----------
+    values : (total, ...) array
+    sizes : (n,) int64
+        Length of each entry.
+    """
+
+    values: NDArray[Any]
+    sizes: Ints
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def entries(self) -> list[NDArray[Any]]:
+        """Values of each entry."""
+        return np.split(self.values, self.sizes.cumsum())[:-1]
+
+    def take(self, rows: Ints) -> NDArray[Any]:
+        """Values of the entries ``rows``, end to end in that order."""
+        starts = self.sizes.cumsum() - self.sizes
+        return np.asarray(self.values[ranges(starts[rows], self.sizes[rows])])
+
+
+def ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Positions ``start .. start + size - 1`` of every pair, end to end."""
+    ends = sizes.cumsum()
+    return np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def content_key(*parts: bytes) -> bytes:
+    """Key of what is computed from ``parts``: 16 bytes."""
+    return hashlib.blake2b(b"".join(parts), digest_size=_KEY_BYTES).digest()
+
+
+class Shards:
+    """One folder of shards.
+
+    Parameters
+    ----------
+    folder : Path
+        Need not exist. Its name should say what, beside the key, decides the values.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def fetch(
+        self,
+        keys: Sequence[bytes],
+        names: Sequence[str],
+        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
+        lengths: Ints,
+        title: str,
+    ) -> dict[str, Ragged]:
+        """Give the entries of all keys under each of ``names``, computing what is not there.
+
+        ``compute`` is given positions among the keys, up to :data:`SHARD_ROWS` of them and none of equal keys, in
+        order of their ``lengths``, so that texts that are encoded together are alike, and the names under which
+        something is missing; it gives the entries of each such name in that order.
+
+        Raises
+        ------
+        DataError
+            If a file is damaged.
+        """
+        lacking = [name for name in names if len(self.missing(keys, [name]))]
+        if lacking:
+            missing = self.missing(keys, lacking)
+            missing = missing[np.argsort(lengths[missing], kind="stable")]
+            with progress(title, total=len(missing)) as ticker:
+                for start in range(0, len(missing), SHARD_ROWS):
+                    rows = missing[start : start + SHARD_ROWS]
+                    self.add([keys[row] for row in rows], compute(rows, lacking))
+                    ticker.advance(len(rows))
+        return self.read(keys, names)
+
+    def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
+        """Positions of the keys that have no entry under some of ``names``; of equal keys the first."""
+        known = set(keys).intersection(*self._index(names).values())
+        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in known}
+        return np.array(sorted(first.values()), dtype=np.int64)
+
+    def add(self, keys: Sequence[bytes], entries: Mapping[str, Ragged]) -> None:
+        """Store a shard."""
+        content: dict[str, NDArray[Any]] = {
+            "keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, _KEY_BYTES)
+        }
+        for name, entry in entries.items():
+            content |= {name: np.ascontiguousarray(entry.values), f"sizes:{name}": entry.sizes}
+        label = content_key(*keys, *(name.encode() for name in sorted(entries)))
+        with atomic_path(self.folder / f"{label.hex()}.safetensors") as temporary:
+            save_file(content, temporary)
+
+    def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
+        """Give the entries of all keys under each of ``names``; KeyError where there is none.
+
+        Of no keys at all the values are of shape (0,).
+        """
+        index = self._index(names)
+        return {name: _gather([index[name][key] for key in keys], name) for name in names}
+
+    def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
+        """Where each key's entry of each name lies: a shard and a row of it."""
+        found: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
+        for shard in sorted(self.folder.glob("[!.]*.safetensors")):
+            with _open(shard) as tensors:
+                there = set(tensors.keys())
+                keys = [key.tobytes() for key in tensors.get_tensor("keys")]
+            for name in names:
+                if f"sizes:{name}" in there:
+                    found[name].update((key, (shard, row)) for row, key in enumerate(keys))
+        return found
+
+
+def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
+    """Read the entries at ``locations``, shard by shard, into their places."""
+    places: dict[Path, list[int]] = {}
+    for place, (shard, _) in enumerate(locations):
+        places.setdefault(shard, []).append(place)
+    rows = np.array([row for _, row in locations], dtype=np.int64)
+    sizes = np.zeros(len(rows), dtype=np.int64)
+    own_sizes: dict[Path, Ints] = {}
+    for shard, own in places.items():
+        with _open(shard) as tensors:
+            own_sizes[shard] = tensors.get_tensor(f"sizes:{name}")
+        sizes[own] = own_sizes[shard][rows[own]]
+    starts = sizes.cumsum() - sizes
+    values: NDArray[Any] = np.empty(0)
+    for number, (shard, own) in enumerate(places.items()):
+        with _open(shard) as tensors:
+            there = Ragged(tensors.get_tensor(name), own_sizes[shard])
+        if number == 0:
+            values = np.empty((int(sizes.sum()), *there.values.shape[1:]), there.values.dtype)
+        values[ranges(starts[own], sizes[own])] = there.take(rows[own])
+    return Ragged(values, sizes)
+
+
+def _open(shard: Path) -> Any:
+    try:
+        return safe_open(shard, framework="numpy")
+    except SafetensorError as error:
+        raise DataError(
+            f"damaged cache file ({error})",
+            place=Place(shard),
+            remedy="Delete it; what it held is computed again",
+        ) from error
