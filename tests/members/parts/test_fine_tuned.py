@@ -4,14 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from gapstack.corpus import Corpus, teacher
 from gapstack.corpus.readers import write_submission
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.members import create
+from gapstack.members.parts import fine_tuned
 from gapstack.members.probert import ProBERT
-from gapstack.training import TrainingPlan, once
+from gapstack.training import TrainingPlan, once, predict
+from gapstack.views.encoders import load_encoder
 
 QUICK = {"epochs": 1, "head_rate": 1e-2, "precision": "float32"}
 
@@ -90,6 +93,45 @@ def test_a_phase_with_a_frozen_encoder_learns_what_the_whole_network_would(
     np.testing.assert_allclose(apart.predict_proba(sample_test), whole.predict_proba(sample_test), atol=2e-3)
     with pytest.raises(MemberError, match="in 2 phases; training has 1"):
         TwoPhases(**settings, training=[QUICK]).fit(rows)
+
+
+class HeadOnly(ProBERT):
+    """ProBERT whose encoder never learns."""
+
+    PLAN = TrainingPlan(epochs=2, frozen=("encoder",), head_rate=1e-2, precision="float32")
+
+
+def test_no_fold_repeats_what_no_fold_changes(
+    sample_train, sample_test, tiny_encoder_folder, monkeypatch, tmp_path
+):
+    rows, asked = sample_train[:40], sample_test[:10]
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    HeadOnly(**settings).prepare(rows + asked)
+    for name in ("fine_tuned.encoded", "frozen_phase.passes"):
+        monkeypatch.setattr(f"gapstack.members.parts.{name}", None)
+    monkeypatch.setattr("gapstack.views.frozen.forward", None)
+    for fold in (slice(0, 25), slice(15, 40)):
+        member = HeadOnly(**settings).fit(rows[fold])
+        answers = member.predict_proba(asked)
+        # through the whole network, all in one go
+        logits = predict(member.network_, member._data(asked, load_encoder(member.encoder), None))
+        np.testing.assert_allclose(softmax(logits, axis=1), answers, atol=2e-2)
+
+
+def test_an_encoder_that_has_learned_is_not_taken_for_the_pre_trained_one(
+    sample_train, tiny_encoder_folder, stage2_rows, tmp_path, monkeypatch
+):
+    ran = []
+    monkeypatch.setattr(
+        fine_tuned, "encoded", lambda *a, f=fine_tuned.encoded: ran.append(len(a[0].sizes)) or f(*a)
+    )
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    HeadOnly(**settings).prepare(sample_train[:20])
+    first = {**QUICK, "frozen": [], "encoder_rate": 1e-3}
+    member = HeadOnly(teacher=str(tmp_path / "teachers"), first=first, **settings).fit(sample_train[:20])
+    assert ran == [20]
+    monkeypatch.setattr(fine_tuned, "stored", None)
+    assert member.predict_proba(sample_train[:20]).shape == (20, 3)
 
 
 class UpperLayers(ProBERT):

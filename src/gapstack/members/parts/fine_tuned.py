@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from gapstack.corpus.extra import EXTRA, load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.base import Member, Probabilities, State
-from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, needs_no_encoder
+from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
 from gapstack.training import (
     Data,
     History,
@@ -115,6 +115,13 @@ class FineTuned(Member):
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> Data:
         """Make the network's input of a corpus."""
 
+    def prepare(self, corpus: Corpus) -> None:
+        """Encode all rows in one pass where training begins with the encoder as it is."""
+        plan = self._plans()[0]
+        if needs_no_encoder(plan) and not self.extra and not self.teacher:
+            encoder = load_encoder(self.encoder)
+            stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plan.precision)
+
     def contaminates(self) -> tuple[str, ...]:
         """Name what the extra corpora and the teacher share rows with."""
         unknown = [name for name in self.extra if name not in EXTRA]
@@ -149,10 +156,12 @@ class FineTuned(Member):
         plans = self._plans()
         encoder, network = self._network(plans)
         learned = self._learned(network, plans)
+        changed: set[str] = set()
         if self.extra or self.teacher:
             first = self._changed(plans[-1], {"patience": None, **(self.first or {})})
             train_once(network, self._data(*self._first_rows(encoder)), first)
-            learned |= self._learned(network, [first])
+            changed = self._learned(network, [first])
+            learned |= changed
         held: Data | None = None
         if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
@@ -160,7 +169,11 @@ class FineTuned(Member):
             held, corpus = self._data(part, encoder, part.labels), corpus.take(learn)
         corpus = self._with_copies(corpus)
         data = self._data(corpus, encoder, corpus.labels)
-        self.history_ = [_phase(network, data, held, plan) for plan in plans]
+        self.history_ = []
+        for plan in plans:
+            pretrained = None if _of_encoder(changed) else encoder
+            self.history_.append(_phase(network, data, held, plan, pretrained))
+            changed |= self._learned(network, [plan])
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # What answers from now on is what a file would give back, to the bit
@@ -214,10 +227,14 @@ class FineTuned(Member):
         return average(told, [self._answer(variant.corpus) for variant in told])
 
     def _answer(self, corpus: Corpus) -> Probabilities:
-        data = self._data(corpus, load_encoder(self.encoder), None)
-        return np.asarray(
-            softmax(predict(self.network_, data, precision=self._plans()[-1].precision), axis=1)
-        )
+        encoder, precision = load_encoder(self.encoder), self._plans()[-1].precision
+        data = self._data(corpus, encoder, None)
+        if _of_encoder(self.arrays_):
+            logits = predict(self.network_, data, precision=precision)
+        else:
+            states = stored(data, encoder, self.network_.layers, precision)
+            logits = predict(HeadAlone(self.network_.head), HiddenData(data, states))
+        return np.asarray(softmax(logits, axis=1))
 
     def _state(self) -> State:
         return State(arrays=self.arrays_, values={"encoder": self.encoder_fingerprint_})
@@ -274,18 +291,31 @@ class Network(nn.Module):
         return logits
 
 
-def _phase(network: Network, data: Data, held: Data | None, plan: TrainingPlan) -> History:
-    """Carry out one phase; where nothing of the encoder learns, it runs once and the head is trained alone."""
+def _of_encoder(names: Iterable[str]) -> bool:
+    """Whether any of the names is that of a parameter of the encoder."""
+    return any(name.startswith(f"{ENCODER}.") for name in names)
+
+
+def _phase(
+    network: Network, data: Data, held: Data | None, plan: TrainingPlan, pretrained: Encoder | None
+) -> History:
+    """Carry out one phase; where nothing of the encoder learns, it runs once and the head is trained alone.
+
+    ``pretrained`` is the encoder if nothing has changed it yet.
+    """
     stop = held if plan.patience is not None else None
     if not needs_no_encoder(plan):
         return train(network, data, plan, stop)
-    kept, kept_stop = (
-        HiddenData(network.hidden, network, part, plan.precision) if part is not None else None
-        for part in (data, stop)
-    )
-    assert kept is not None
+
+    def with_states(part: Data) -> HiddenData:
+        if pretrained is None:
+            return HiddenData(part, encoded(part, network.hidden, network, plan.precision))
+        return HiddenData(part, stored(part, pretrained, network.layers, plan.precision))
+
     head_plan = replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER))
-    return train(HeadAlone(network.head), kept, head_plan, kept_stop)
+    return train(
+        HeadAlone(network.head), with_states(data), head_plan, None if stop is None else with_states(stop)
+    )
 
 
 def _compact(name: str, tensor: Tensor) -> NDArray[Any]:

@@ -1,13 +1,14 @@
 """A phase in which the encoder stands still: it runs once over all rows, and only the head is trained.
 
 What comes out is what the whole loop would give, since an encoder of which nothing learns runs without dropout;
-hidden states are kept in float16.
+hidden states are kept in float16. Those of an encoder as it was pre-trained are the same in every fold and for
+every member, and are kept on disk (:mod:`gapstack.views.hidden`); those of one that has learned are its own.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +23,11 @@ from gapstack.training.devices import compute_dtype, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Weights
+from gapstack.views.encoders import Encoder
+from gapstack.views.hidden import hidden_states
+from gapstack.views.pieces import PieceView
+
+_ROWS = 512  # whose pieces are looked at together
 
 
 def needs_no_encoder(plan: TrainingPlan) -> bool:
@@ -47,28 +53,16 @@ class HiddenData:
 
     Parameters
     ----------
-    hidden : callable
-        From ``ids`` and ``keep`` to hidden states (b, L, D).
-    network : torch.nn.Module
-        What ``hidden`` belongs to; goes to the device and is left in evaluation mode.
     data : Data
         Rows as pieces.
-    precision : str
-        Of the encoder; see :class:`~gapstack.training.TrainingPlan`.
+    states : (pieces, D) float16
+        Hidden states of all rows end to end, on the CPU: what :func:`stored` or :func:`encoded` gives.
     """
 
-    def __init__(
-        self,
-        hidden: Callable[[Tensor, Tensor | None], Tensor],
-        network: nn.Module,
-        data: Data,
-        precision: str = "auto",
-    ):
-        self._data, self._precision = data, precision
+    def __init__(self, data: Data, states: Tensor):
+        self._data, self._states = data, states
         self.sizes = data.sizes
-        ends = np.cumsum(self.sizes)
-        self._starts = ends - self.sizes
-        self._states = self._run(hidden, network)
+        self._starts = np.cumsum(self.sizes) - self.sizes
 
     @cached_property
     def fingerprint(self) -> str:
@@ -86,23 +80,56 @@ class HiddenData:
             hidden[place, :size] = self._states[start : start + size]
         return {**found, "hidden": hidden}
 
-    @torch.inference_mode()
-    def _run(self, hidden: Callable[[Tensor, Tensor | None], Tensor], network: nn.Module) -> Tensor:
-        """Hidden states of all rows end to end, (pieces, D) float16 on the CPU."""
-        device = processes().device
-        network.to(device).eval()
-        weights = Weights(network, compute_dtype(self._precision, device))
-        states: Tensor | None = None
-        order = np.argsort(self.sizes, kind="stable")
-        with progress("Encoding", len(order)) as ticker:
-            for rows, inputs, _ in passes(self._data, order, device, None):
-                found = hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
-                if states is None:
-                    states = torch.empty(int(self.sizes.sum()), found.shape[-1], dtype=torch.float16)
-                for place, row in enumerate(rows):
-                    start, size = int(self._starts[row]), int(self.sizes[row])
-                    states[start : start + size] = found[place, :size]
-                ticker.advance(len(rows))
-        weights.close()
-        assert states is not None
-        return states
+
+def stored(data: Data, encoder: Encoder, layers: Sequence[int], precision: str = "auto") -> Tensor:
+    """Give the hidden states of the encoder as it was pre-trained, for :class:`HiddenData`.
+
+    They come from the cache, and what it lacks is computed in ``precision`` (see
+    :class:`~gapstack.training.TrainingPlan`).
+    """
+    ids: list[Tensor] = []
+    for start in range(0, len(data.sizes), _ROWS):
+        batch = data.batch(np.arange(start, min(start + _ROWS, len(data.sizes))))
+        ids.append(batch["ids"][batch["keep"]] if "keep" in batch else batch["ids"].flatten())
+    pieces = torch.cat(ids).numpy()
+    # where the mentions are is nothing to the encoder
+    view = PieceView(
+        pieces,
+        chars=np.zeros((len(pieces), 2), dtype=np.int64),
+        bounds=np.concatenate([[0], np.cumsum(data.sizes)]),
+        mentions=np.zeros((len(data.sizes), 0, 2), dtype=np.int64),
+    )
+    dtype = compute_dtype(precision, processes().device)
+    return torch.from_numpy(hidden_states(view, encoder, layers, dtype).values)
+
+
+@torch.inference_mode()
+def encoded(
+    data: Data,
+    hidden: Callable[[Tensor, Tensor | None], Tensor],
+    network: nn.Module,
+    precision: str = "auto",
+) -> Tensor:
+    """Run an encoder that has learned over all rows, for :class:`HiddenData`.
+
+    ``hidden`` gives hidden states (b, L, D) for ``ids`` and ``keep``; ``network``, which it belongs to, goes to
+    the device and is left in evaluation mode.
+    """
+    device = processes().device
+    network.to(device).eval()
+    weights = Weights(network, compute_dtype(precision, device))
+    starts = np.cumsum(data.sizes) - data.sizes
+    states: Tensor | None = None
+    order = np.argsort(data.sizes, kind="stable")
+    with progress("Encoding", len(order)) as ticker:
+        for rows, inputs, _ in passes(data, order, device, None):
+            found = hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
+            if states is None:
+                states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
+            for place, row in enumerate(rows):
+                start, size = int(starts[row]), int(data.sizes[row])
+                states[start : start + size] = found[place, :size]
+            ticker.advance(len(rows))
+    weights.close()
+    assert states is not None
+    return states
