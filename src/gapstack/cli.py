@@ -7,7 +7,7 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +17,9 @@ from gapstack.corpus.readers import read_gap, write_submission
 from gapstack.corpus.tables import Quarantine
 from gapstack.errors import GapstackError
 from gapstack.progress import console as stderr
+
+if TYPE_CHECKING:
+    from gapstack.runs import Recipe, Run
 
 app = typer.Typer(
     help="Gendered ambiguous pronouns: cross-validate members, stack them, score, predict.",
@@ -33,6 +36,7 @@ class Paper(StrEnum):
     """Papers whose tables can be reproduced."""
 
     WEBSTER2018 = "webster2018"
+    SHARED_TASK = "shared_task"
 
 
 class Executor(StrEnum):
@@ -64,6 +68,10 @@ ParserOption = Annotated[str | None, typer.Option("--parser", help="spaCy pipeli
 OnErrorOption = Annotated[
     OnError, typer.Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
 ]
+ExecutorOption = Annotated[
+    Executor, typer.Option(help="Who does the folds: processes of this machine, or a Ray cluster.")
+]
+WorkersOption = Annotated[int, typer.Option(min=1, help="Folds to do at once; they share the cores out.")]
 
 
 def _say(line: str) -> None:
@@ -88,6 +96,38 @@ def _gold(path: Path, labels: str | None, data: str | None) -> Corpus:
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
 
 
+def _recipe(name: str, encoder: str | None, parser: str | None) -> Recipe:
+    """A recipe with the encoder and parser asked for in every member that has one."""
+    from gapstack.runs import Recipe
+
+    recipe = Recipe.load(name)
+    for setting, value in {"encoder": encoder, "parser": parser}.items():
+        if value is not None:
+            recipe = recipe.override(setting, value)
+    return recipe
+
+
+def _run(
+    recipe: Recipe,
+    data: str | None,
+    quarantine: Quarantine | None,
+    executor: Executor,
+    workers: int,
+    *,
+    fresh: bool = False,
+    tensorboard: bool = False,
+) -> Run:
+    """Carry a recipe out on the data asked for."""
+    from gapstack.runs import run
+    from gapstack.runs.data import corpora
+    from gapstack.runs.executors import create_executor
+
+    recipe, train, test = corpora(recipe, data, quarantine)
+    _tell(quarantine)
+    who = create_executor(executor.value, workers)
+    return run(recipe, train, test, fresh=fresh, executor=who, tensorboard=tensorboard, say=_say)
+
+
 @app.command("run")
 def run_command(
     recipe: Annotated[
@@ -105,10 +145,8 @@ def run_command(
     seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run instead of the recipe's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run of this name.")] = False,
-    executor: Annotated[
-        Executor, typer.Option(help="Who does the folds: processes of this machine, or a Ray cluster.")
-    ] = Executor.LOCAL,
-    workers: Annotated[int, typer.Option(min=1, help="Folds to do at once; they share the cores out.")] = 1,
+    executor: ExecutorOption = Executor.LOCAL,
+    workers: WorkersOption = 1,
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write TensorBoard files beside fine-tuned members.")
     ] = False,
@@ -117,33 +155,18 @@ def run_command(
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
     from gapstack.report.comparison import comparison
-    from gapstack.runs import Recipe, run
-    from gapstack.runs.data import corpora
-    from gapstack.runs.executors import create_executor
 
     started = time.perf_counter()
-    plan = Recipe.load(recipe).revised(labels=labels, folds=folds, seed=seed, name=name)
-    for setting, value in {"encoder": encoder, "parser": parser}.items():
-        if value is not None:
-            plan = plan.override(setting, value)
-    quarantine = _quarantine(on_error)
-    plan, train, test = corpora(plan, data, quarantine)
-    _tell(quarantine)
-    finished = run(
-        plan,
-        train,
-        test,
-        fresh=fresh,
-        executor=create_executor(executor.value, workers),
-        tensorboard=tensorboard,
-        say=_say,
+    plan = _recipe(recipe, encoder, parser).revised(labels=labels, folds=folds, seed=seed, name=name)
+    finished = _run(
+        plan, data, _quarantine(on_error), executor, workers, fresh=fresh, tensorboard=tensorboard
     )
     table = comparison(finished)
     if as_json:
         print(json.dumps(table.json(), indent=2))
         return
     table.print(stdout)
-    done = f"{finished.reused} of {len(plan.members) * plan.folds} folds were already done"
+    done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
     print(f"\nsubmission: {finished.submission}\nrun folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
 
@@ -236,22 +259,30 @@ def reproduce_command(
     data: DataOption = None,
     encoder: EncoderOption = None,
     parser: ParserOption = None,
+    executor: ExecutorOption = Executor.LOCAL,
+    workers: WorkersOption = 1,
     output: Annotated[
         Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a paper's tables beside what this system measures."""
-    from gapstack.corpus.sources import load_gap, load_sample
-    from gapstack.report.webster2018 import render, reproduce
+    """Print a paper's tables beside what this system measures.
 
-    gap = (
-        load_sample("The sample was asked for")
-        if data == "sample"
-        else load_gap(Path(data) if data else None)
-    )
-    report = reproduce(gap, encoder, parser)
-    print(json.dumps(report.json(), indent=2) if as_json else render(report))
+    For shared_task that is the run `families`, which is done, or taken up, first.
+    """
+    from gapstack.report import shared_task, webster2018
+
+    report: webster2018.Report | shared_task.Report
+    if paper is Paper.SHARED_TASK:
+        plan = _recipe(shared_task.RECIPE, encoder, parser)
+        report = shared_task.report(_run(plan, data, None, executor, workers))
+    else:
+        from gapstack.corpus.sources import load_gap, load_sample
+
+        sample = data == "sample"
+        gap = load_sample("The sample was asked for") if sample else load_gap(Path(data) if data else None)
+        report = webster2018.reproduce(gap, encoder, parser)
+    print(json.dumps(report.json(), indent=2) if as_json else report.text())
     if output:
         for path in report.write(output):
             _say(f"wrote {path}")

@@ -10,7 +10,7 @@ from gapstack.corpus.sources import GapData
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import create
 from gapstack.report.scatter import precision_recall_svg
-from gapstack.report.webster2018 import render, reproduce
+from gapstack.report.webster2018 import reproduce
 from gapstack.report.webster2018_systems import CUES, random_decisions, read_e2e, read_resolvers
 from gapstack.report.webster2018_tables import PAPER
 from gapstack.scoring import score_decisions
@@ -40,7 +40,7 @@ def test_every_table_is_there_and_shows_in_every_form(report, tmp_path):
     numbers = [title.split(":")[0] for table in report.tables if (title := table.title).startswith("Table")]
     assert numbers == [f"Table {n}" for n in (4, 6, 7, 8, 9, 10, 11)]
     assert len(report.tables) == len(numbers) + 2  # precision and recall by gender, on two splits
-    text = render(report)
+    text = report.text()
     assert all(number in text and number in report.markdown() for number in numbers)
     assert max(map(len, text.splitlines()[: text.splitlines().index(report.notes[0])])) <= 120
     paths = report.write(tmp_path / "new")

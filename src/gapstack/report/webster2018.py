@@ -113,11 +113,6 @@ def reproduce(
     return Report(made, _figure(development), _notes(found, folder, splits))
 
 
-def render(report: Report) -> str:
-    """The report as plain text."""
-    return report.text()
-
-
 def _figure(at_hand: Systems) -> str:
     cues = at_hand.cues[Setting.GOLD_TWO_MENTION]
     scores = at_hand.resolver_scores() | at_hand.scores({name: cues[name] for name in _DRAWN})
