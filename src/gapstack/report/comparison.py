@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gapstack.corpus import Corpus
-from gapstack.report.render import Table
+from gapstack.report.render import Cell, Table
 from gapstack.report.tables import ScoreRow, scores_table
 from gapstack.runs import Result, Run
 from gapstack.scoring import degenerate_scores, score
@@ -35,7 +35,12 @@ def _rows(part: str, corpus: Corpus, results: list[Result]) -> list[ScoreRow]:
         (
             result.label,
             score(corpus, result.out_of_fold if part == OUT_OF_FOLD else result.test),
-            {"seconds": result.seconds},
+            {"seconds": result.seconds, **_not_for(result)},
         )
         for result in results
     ]
+
+
+def _not_for(result: Result) -> dict[str, Cell]:
+    """What a member that learned from other data must not be scored on; the column is there if any member has it."""
+    return {"not for": ", ".join(result.contaminates)} if result.contaminates else {}

@@ -10,6 +10,7 @@ import numpy as np
 from gapstack.corpus import Corpus
 from gapstack.ensemble import Stacker, create_stacker
 from gapstack.errors import DataError, Place
+from gapstack.members import create
 from gapstack.members.base import Probabilities
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
@@ -32,7 +33,9 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
     tables: list[list[Probabilities]] = [[] for _ in range(recipe.folds)]
     with progress("predicting", len(parts) * recipe.folds) as ticker:
         for part in parts:
-            say(part.label)
+            not_for = create(part.name, **part.settings).contaminates()
+            known = f" (learned from data that share rows with {', '.join(not_for)})" if not_for else ""
+            say(f"{part.label}{known}")
             for fold in range(recipe.folds):
                 member = load(folder.fold(part.label, fold) / "member")
                 if fold == 0:

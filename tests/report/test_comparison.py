@@ -1,0 +1,24 @@
+"""The table that ends a run."""
+
+from dataclasses import replace
+
+import pytest
+
+from gapstack.report.comparison import comparison
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+
+@pytest.fixture
+def finished(sample_train, sample_test, tmp_path):
+    recipe = Recipe("small", (Part("prior", "prior"), Part("random", "random")), folds=3)
+    return run(recipe, sample_train, sample_test, root=tmp_path)
+
+
+def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
+    assert "not for" not in comparison(finished).text()
+    prior, random = finished.members
+    marked = replace(finished, members=(replace(prior, contaminates=("winogender", "gap-stage2")), random))
+    rows = comparison(marked).json()["sections"][1]["rows"]
+    assert rows[0]["not for"] == "winogender, gap-stage2"
+    assert rows[1].get("not for") is None
