@@ -71,6 +71,12 @@ ROWS = (
         equivariant=False,
         overfit={"training": LEARN_BY_HEART},
     ),
+    Row(
+        "kernel_svm",
+        {"encoder": ENCODER, "max_pieces": 96},
+        equivariant=False,
+        overfit={"classifier": "logistic", "c": 1e4},
+    ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )

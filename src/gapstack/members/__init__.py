@@ -39,6 +39,8 @@ MEMBERS: dict[str, Entry] = {
     ),
     "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
     "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
+    "siamese": Entry("Siamese", "Yang et al. 2019", "an encoder"),
+    "kernel_svm": Entry("KernelSVM", "Bao and Qiao 2019", "an encoder"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 
