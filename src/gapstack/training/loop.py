@@ -93,16 +93,24 @@ def train(
 
 
 def identity(
-    model: nn.Module, data: Data, plans: Sequence[TrainingPlan], validation: Data | None = None
+    model: nn.Module,
+    data: Data,
+    plans: Sequence[TrainingPlan],
+    validation: Data | None = None,
+    objective: Objective = cross_entropy,
 ) -> str:
-    """Hash of all that decides a training's result: plans, data, weights at the start, number of processes."""
+    """Hash of all that decides a training's result: plans, data, loss, weights at the start, number of processes."""
     weights = hashlib.blake2b(digest_size=8)
     for name, tensor in model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)}".encode())
         weights.update(tensor.detach().cpu().contiguous().numpy().data)
     rows = [data.fingerprint, validation.fingerprint if validation else None]
     return fingerprint(
-        [plan.as_dict() for plan in plans], rows, weights.hexdigest(), processes().num_processes
+        [plan.as_dict() for plan in plans],
+        rows,
+        objective.__qualname__,
+        weights.hexdigest(),
+        processes().num_processes,
     )
 
 
@@ -152,7 +160,7 @@ class _Training:
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
         if place is not None:
-            place = place.of(identity(model, data, plans, validation))
+            place = place.of(identity(model, data, plans, validation, objective))
             self.checkpoints = Checkpoints(place.folder, place.checkpoint_seconds)
             if self.state.is_main_process:
                 self.log = Log(place.folder, place.tensorboard)

@@ -71,7 +71,13 @@ class PieceView:
         return np.cumsum(steps)[:-1] > 0
 
 
-def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, *, reserved: int = 0) -> PieceView:
+def align(
+    corpus: Corpus,
+    encoder: Encoder,
+    max_pieces: int | None = None,
+    *,
+    reserved: int | NDArray[np.int64] = 0,
+) -> PieceView:
     """Tokenise a corpus and say which pieces are whose.
 
     Parameters
@@ -81,7 +87,7 @@ def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, *, re
         Its tokenizer does the work, without truncation of its own.
     max_pieces : int, optional
         Longest window, special pieces included; at most, and by default, the encoder's limit.
-    reserved : int
+    reserved : int or (n,) int64
         Pieces of the window to leave free, for whoever adds some.
 
     Raises
@@ -94,7 +100,7 @@ def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, *, re
     backend.no_truncation()  # tokenizer.json may ask for either; our windows replace them
     backend.no_padding()
     before, after = special_pieces(encoder)
-    space = limit - len(before) - len(after) - reserved
+    spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))
 
     ids: list[NDArray[np.int64]] = []
     chars: list[NDArray[np.int64]] = []
@@ -105,11 +111,12 @@ def align(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, *, re
         pieces = np.array(encoding.ids, dtype=np.int64)
         spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         ranges = _mention_ranges(example, spans)
-        if len(pieces) > space:
-            kept = _window(ranges, len(pieces), space)
+        if len(pieces) > spaces[index]:
+            kept = _window(ranges, len(pieces), int(spaces[index]))
             if kept is None:
+                added = " and what is added to its text" if np.any(reserved) else ""
                 raise MemberError(
-                    f"example {example.id!r}: its mentions take more than the {limit} pieces of a window; "
+                    f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
                     "use a larger window or an encoder with a higher limit"
                 )
             pieces, spans = pieces[kept], spans[kept]

@@ -26,6 +26,7 @@ from gapstack.training import (
     History,
     Targets,
     TrainingPlan,
+    cross_entropy,
     predict,
     seeded,
     train,
@@ -33,6 +34,7 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
+from gapstack.training.loop import Objective
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.views.encoders import Encoder, load_encoder
 
@@ -115,6 +117,10 @@ class FineTuned(Member):
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> Data:
         """Make the network's input of a corpus."""
 
+    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """Loss of each row, (b,); see :data:`gapstack.training.loop.Objective`."""
+        return cross_entropy(output, target, smoothing)
+
     def prepare(self, corpus: Corpus) -> None:
         """Encode all rows in one pass where training begins with the encoder as it is."""
         plan = self._plans()[0]
@@ -159,7 +165,7 @@ class FineTuned(Member):
         changed: set[str] = set()
         if self.extra or self.teacher:
             first = self._changed(plans[-1], {"patience": None, **(self.first or {})})
-            train_once(network, self._data(*self._first_rows(encoder)), first)
+            train_once(network, self._data(*self._first_rows(encoder)), first, objective=self._objective)
             changed = self._learned(network, [first])
             learned |= changed
         held: Data | None = None
@@ -172,7 +178,7 @@ class FineTuned(Member):
         self.history_ = []
         for plan in plans:
             pretrained = None if _of_encoder(changed) else encoder
-            self.history_.append(_phase(network, data, held, plan, pretrained))
+            self.history_.append(_phase(network, data, held, plan, pretrained, self._objective))
             changed |= self._learned(network, [plan])
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
@@ -297,7 +303,12 @@ def _of_encoder(names: Iterable[str]) -> bool:
 
 
 def _phase(
-    network: Network, data: Data, held: Data | None, plan: TrainingPlan, pretrained: Encoder | None
+    network: Network,
+    data: Data,
+    held: Data | None,
+    plan: TrainingPlan,
+    pretrained: Encoder | None,
+    objective: Objective,
 ) -> History:
     """Carry out one phase; where nothing of the encoder learns, it runs once and the head is trained alone.
 
@@ -305,7 +316,7 @@ def _phase(
     """
     stop = held if plan.patience is not None else None
     if not needs_no_encoder(plan):
-        return train(network, data, plan, stop)
+        return train(network, data, plan, stop, objective=objective)
 
     def with_states(part: Data) -> HiddenData:
         if pretrained is None:
@@ -314,7 +325,11 @@ def _phase(
 
     head_plan = replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER))
     return train(
-        HeadAlone(network.head), with_states(data), head_plan, None if stop is None else with_states(stop)
+        HeadAlone(network.head),
+        with_states(data),
+        head_plan,
+        None if stop is None else with_states(stop),
+        objective=objective,
     )
 
 
