@@ -1,11 +1,14 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.kernel_svm import PUBLISHED, scalars
+from gapstack.scoring.metrics import log_loss
 from gapstack.views.activations import span_activations
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
@@ -58,18 +61,31 @@ def test_inputs_are_scalars_means_and_products_of_the_mentions(sample_train, set
 def test_the_machine_is_the_published_one_and_separates_its_rows(sample_train, settings):
     rows = sample_train[:60]
     member = create("kernel_svm", c=1000.0, **settings).fit(rows)
-    (part,) = member.classifier_.calibrated_classifiers_
-    machine, inputs = part.estimator, member._inputs(rows, member._vectors(rows))
-    assert (machine.predict(inputs) == rows.labels).all()
-    # dual form of the first pair of classes, with gamma 1 over the number of inputs
-    machine.decision_function_shape = "ovo"
-    kernel = rbf_kernel(inputs, machine.support_vectors_, gamma=1 / inputs.shape[1])
-    ends = machine.n_support_.cumsum()
-    of_a, of_b = slice(0, ends[0]), slice(ends[0], ends[1])
-    expected = kernel[:, of_a] @ machine.dual_coef_[0, of_a] + kernel[:, of_b] @ machine.dual_coef_[0, of_b]
-    np.testing.assert_allclose(
-        machine.decision_function(inputs)[:, 0], expected + machine.intercept_[0], atol=1e-6
-    )
+    inputs = member._inputs(rows, member._vectors(rows))
+    expected = SVC(C=1000.0, gamma="auto", class_weight="balanced", decision_function_shape="ovo")
+    decided = expected.fit(inputs, rows.labels).decision_function(inputs)
+    np.testing.assert_allclose(member.machine_.decide(inputs), decided, atol=1e-6)
+    # a row's class wins both of its pairs
+    for (first, second), values in zip(combinations(range(3), 2), decided.T, strict=True):
+        assert (values[rows.labels == first] > 0).all()
+        assert (values[rows.labels == second] < 0).all()
+
+
+def test_probabilities_are_fitted_on_rows_that_the_machine_had_not_seen(sample_train, settings):
+    # 60 rows of a random encoder: the machine separates what it has seen and knows nothing of the rest
+    rows = sample_train[:60]
+    member = create("kernel_svm", c=1000.0, **settings).fit(rows)
+    answers = member.predict_proba(rows)
+    assert 0.5 < log_loss(rows.labels, answers) < 1.1
+
+
+@pytest.mark.parametrize(("gamma", "factor"), [("scale", None), (0.5, 0.5)])
+def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
+    member = create("kernel_svm", gamma=gamma, **settings).fit(sample_train[:40])
+    inputs = member._inputs(sample_train[:40], member._vectors(sample_train[:40]))
+    assert member.machine_.gamma == pytest.approx(factor or 1 / inputs.shape[1] / inputs.var())
+    with pytest.raises(MemberError, match="gamma is 'wide'; expected auto, scale or a number"):
+        create("kernel_svm", gamma="wide", **settings).fit(sample_train[:40])
 
 
 def test_the_seed_decides_the_probabilities(sample_train, sample_test, settings):
@@ -85,7 +101,7 @@ def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test
     member = create("kernel_svm", components=16, removed=2, classifier="logistic", **settings).fit(
         sample_train[:60]
     )
-    assert member.classifier_.coef_.shape == (3, 7 + 5 * 16)
+    assert member.weights_.shape == (3, 7 + 5 * 16)
     store.save(member, "kernel_svm", tmp_path / "member")
     np.testing.assert_array_equal(
         store.load(tmp_path / "member").predict_proba(sample_test), member.predict_proba(sample_test)
