@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from gapstack.ensemble import create_stacker, fit_nested
-from gapstack.ensemble.stackers import Opinions, Stacker
+from gapstack.ensemble.base import Opinions, Stacker
 from gapstack.errors import MemberError
 from gapstack.members.base import Probabilities, State
 from gapstack.scoring import log_loss
-from tests.ensemble.test_stackers import LABELS, OPINIONS
+from tests.ensemble.test_base import LABELS, OPINIONS
 
 FOLDS = np.arange(len(LABELS)) % 5
 
@@ -14,10 +14,10 @@ FOLDS = np.arange(len(LABELS)) % 5
 class Memoriser(Stacker):
     """Recites the label of any row it has seen and knows nothing else: its honest score is that of a guess."""
 
-    def _fit(self, opinions: Opinions, labels: np.ndarray) -> None:
+    def _fit(self, opinions: Opinions, labels: np.ndarray, evidence=None) -> None:
         self.seen_ = {row.tobytes(): label for row, label in zip(opinions, labels, strict=True)}
 
-    def _predict(self, opinions: Opinions) -> Probabilities:
+    def _predict(self, opinions: Opinions, evidence=None) -> Probabilities:
         answers = np.full((len(opinions), 3), 1 / 3)
         for i, row in enumerate(opinions):
             if row.tobytes() in self.seen_:
@@ -41,8 +41,8 @@ def test_memoriser_never_wins_against_an_honest_stacker():
         {"memoriser": Memoriser(), "logistic": create_stacker("logistic")}, OPINIONS, LABELS, FOLDS
     )
     assert nested.name == "logistic"
-    assert nested.choices == ("logistic",) * 5
-    assert nested.logloss["logistic"] < nested.logloss["memoriser"]
+    assert nested.choices == (("logistic", "none"),) * 5
+    assert nested.logloss["logistic", "none"] < nested.logloss["memoriser", "none"]
 
 
 def test_choice_of_an_outer_fold_ignores_that_fold():
@@ -53,6 +53,43 @@ def test_choice_of_an_outer_fold_ignores_that_fold():
     lied = fit_nested({"logistic": create_stacker("logistic")}, OPINIONS, labels, FOLDS)
     np.testing.assert_array_equal(lied.out_of_fold[held], baseline.out_of_fold[held])
     assert not np.allclose(lied.out_of_fold[~held], baseline.out_of_fold[~held])
+
+
+class Shrunk(Memoriser):
+    """Says what the first member says, drawn towards a guess: a temperature puts it right."""
+
+    def _fit(self, opinions, labels, evidence=None): ...
+
+    def _predict(self, opinions, evidence=None):
+        flat = opinions[:, 0] ** 0.2
+        return flat / flat.sum(axis=1, keepdims=True)
+
+
+def test_calibration_is_chosen_where_it_helps_and_left_out_where_it_does_not():
+    kinds = ("none", "temperature")
+    nested = fit_nested({"shrunk": Shrunk()}, OPINIONS, LABELS, FOLDS, calibrators=kinds)
+    assert nested.calibration == "temperature"
+    assert log_loss(LABELS, nested.out_of_fold) < nested.logloss["shrunk", "none"]
+    honest = fit_nested({"simplex": create_stacker("simplex")}, OPINIONS, LABELS, FOLDS, calibrators=kinds)
+    assert honest.errors["simplex", "none"] >= 0
+    assert honest.logloss["simplex", honest.calibration] < honest.logloss["simplex", "none"] + 1e-9
+
+
+def test_of_two_that_do_alike_the_simpler_one_is_chosen():
+    alike = {"first": create_stacker("logistic"), "second": create_stacker("logistic")}
+    nested = fit_nested(alike, OPINIONS, LABELS, FOLDS)
+    assert nested.name == "first"
+    assert min(nested.errors.values()) == 0
+
+
+def test_pages_widen_the_error():
+    twice = np.repeat(np.arange(len(LABELS) // 2), 2)
+    kinds = {"conditional": create_stacker("conditional"), "simplex": create_stacker("simplex")}
+    rows = np.repeat(np.arange(len(LABELS) // 2), 2)  # each row stands twice: half as many are independent
+    alone = fit_nested(kinds, OPINIONS[rows], LABELS[rows], twice % 5)
+    by_page = fit_nested(kinds, OPINIONS[rows], LABELS[rows], twice % 5, pages=twice)
+    for kind, error in alone.errors.items():
+        assert by_page.errors[kind] == pytest.approx(error * np.sqrt(2))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,9 @@ from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.stack import EVIDENCE, Stack
 from gapstack.runs.versions import versions
+from gapstack.views.features import features
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ def _stack(
     key = fingerprint(
         [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members],
         [[part.name, part.settings] for part in recipe.stackers],
+        recipe.calibrators,
     )
     record_path = place / "stack.json"
     record = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
@@ -226,17 +230,26 @@ def _stack(
             axis=1,
         )
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        nested = fit_nested(candidates, opinions, train.labels, folds.assignment)
+        reads = any(candidate.READS_EVIDENCE for candidate in candidates.values())
+        nested = fit_nested(
+            candidates,
+            opinions,
+            train.labels,
+            folds.assignment,
+            calibrators=recipe.calibrators,
+            evidence=features(train, EVIDENCE) if reads else None,
+            pages=train.groups,
+        )
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        write_state(nested.stacker.state(), place)
-        by_fold = [
-            nested.stacker.predict_proba(_opinions(recipe.members, fold, test, folder))
-            for fold in range(folds.k)
-        ]
+        stack = Stack(nested.stacker, nested.calibrator)
+        write_state(stack.state(), place)
+        by_fold = [_opinions(recipe.members, fold, test, folder) for fold in range(folds.k)]
+        answers = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
-        _leave(Result("stack", nested.out_of_fold, np.mean(by_fold, axis=0), seconds), train, test, folder)
+        _leave(Result("stack", nested.out_of_fold, answers, seconds), train, test, folder)
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
+            "calibration": nested.calibration,
             **{"note": _choice(nested), "members": [part.label for part in recipe.members]},
         }
         write_json(record_path, record)
@@ -246,6 +259,24 @@ def _stack(
 
 
 def _choice(nested: NestedStack) -> str:
-    losses = ", ".join(f"{name} {loss:.4f}" for name, loss in nested.logloss.items())
-    votes = ", ".join(f"{name} in {nested.choices.count(name)}" for name in dict.fromkeys(nested.choices))
-    return f"stack: {nested.name} (cross-validated logloss: {losses}; outer folds chose {votes})"
+    """How the stacker was chosen, in words: each kind with the calibration that suits it best."""
+    best: dict[str, tuple[str, str]] = {}
+    for kind, loss in nested.logloss.items():
+        if kind[0] not in best or loss < nested.logloss[best[kind[0]]]:
+            best[kind[0]] = kind
+    losses = ", ".join(
+        f"{_named(kind)} {nested.logloss[kind]:.4f}"
+        + (f" (+-{nested.errors[kind]:.4f} to the best)" if nested.errors[kind] else "")
+        for kind in best.values()
+    )
+    votes = Counter(map(_named, nested.choices))
+    said = ", ".join(f"{name} in {count}" for name, count in votes.items())
+    chosen = _named((nested.name, nested.calibration))
+    return (
+        f"stack: {chosen}, the simplest within a standard error of the best (cross-validated logloss: {losses}; "
+        f"outer folds chose {said})"
+    )
+
+
+def _named(kind: tuple[str, str]) -> str:
+    return kind[0] if kind[1] == "none" else f"{kind[0]} with {kind[1]} calibration"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gapstack.corpus import Corpus
-from gapstack.ensemble import Stacker, create_stacker
+from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.errors import DataError, Place
 from gapstack.members import create
 from gapstack.members.base import Probabilities
@@ -16,6 +16,7 @@ from gapstack.members.store import load, read_state
 from gapstack.progress import progress
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Recipe
+from gapstack.runs.stack import Stack
 
 
 def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda line: None) -> Probabilities:
@@ -29,7 +30,7 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
     recipe = Recipe.parse(folder.manifest()["recipe"], str(folder.manifest_path))
     stacked = bool(recipe.stackers) and len(recipe.members) > 1
     parts = recipe.members if stacked else recipe.members[-1:]
-    stacker = _load_stacker(folder, [part.label for part in parts]) if stacked else None
+    stack = _load_stack(folder, [part.label for part in parts]) if stacked else None
     tables: list[list[Probabilities]] = [[] for _ in range(recipe.folds)]
     with progress("predicting", len(parts) * recipe.folds) as ticker:
         for part in parts:
@@ -43,13 +44,14 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
                 tables[fold].append(member.predict_proba(rows))
                 ticker.advance(note=part.label)
     by_fold = [np.stack(opinions, axis=1) for opinions in tables]
-    answers = [opinions[:, 0] if stacker is None else stacker.predict_proba(opinions) for opinions in by_fold]
-    mean: Probabilities = np.mean(answers, axis=0)
+    if stack is not None:
+        return stack.predict_proba(by_fold, rows)
+    mean: Probabilities = np.mean([opinions[:, 0] for opinions in by_fold], axis=0)
     return mean
 
 
-def _load_stacker(folder: RunFolder, members: list[str]) -> Stacker:
-    """The run's stacker, if it was fitted on these members in this order."""
+def _load_stack(folder: RunFolder, members: list[str]) -> Stack:
+    """The run's stack, if it was fitted on these members in this order."""
     place = folder.member("stack")
     path = place / "stack.json"
     if not path.is_file():
@@ -63,4 +65,5 @@ def _load_stacker(folder: RunFolder, members: list[str]) -> Stacker:
             expected=f"the recipe's members: {', '.join(members)}",
             remedy="Finish the run first: gap run",
         )
-    return create_stacker(record["stacker"], **record["settings"]).restore(read_state(place))
+    stacker = create_stacker(record["stacker"], **record["settings"])
+    return Stack(stacker, create_calibrator(record["calibration"])).restore(read_state(place))

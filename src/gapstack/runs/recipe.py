@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.ensemble import create_stacker
+from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.errors import MemberError, RecipeError
 from gapstack.members import create
 
@@ -52,7 +52,9 @@ class Recipe:
     folds, seed : int
         Number of URL-grouped folds and the seed of their assignment.
     members, stackers : tuple of Part
-        What is cross-validated; what the stack is chosen from (none: no stack).
+        What is cross-validated; what the stack is chosen from, the simplest first (none: no stack).
+    calibrators : tuple of str
+        What the stack's last step is chosen from, the simplest first.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Recipe:
     folds: int = 5
     seed: int = 2019
     title: str = ""
+    calibrators: tuple[str, ...] = ("none",)
 
     def __post_init__(self) -> None:
         """Refuse what could not run, before anything is computed."""
@@ -91,13 +94,26 @@ class Recipe:
                 create(part.name, **part.settings)
             for part in self.stackers:
                 create_stacker(part.name, **part.settings)
+            for kind in self.calibrators:
+                create_calibrator(kind)
         except MemberError as error:
             raise RecipeError(f"recipe {self.name}: {error}") from error
 
     @classmethod
     def parse(cls, table: dict[str, Any], where: str) -> Self:
         """Make a recipe of a parsed TOML document; ``where`` is what errors call it."""
-        known = {"name", "title", "train", "test", "labels", "folds", "seed", "members", "stackers"}
+        known = {
+            "name",
+            "title",
+            "train",
+            "test",
+            "labels",
+            "folds",
+            "seed",
+            "members",
+            "stackers",
+            "calibrators",
+        }
         unknown = sorted(set(table) - known)
         if unknown:
             raise RecipeError(
@@ -107,10 +123,11 @@ class Recipe:
         for key, kind in expected.items():
             if key in table and not isinstance(table[key], kind):
                 raise RecipeError(f"{where}: {key} must be {kind.__name__}, found {table[key]!r}")
-        for key in ("train", "test"):
+        lists = ("train", "test", "calibrators")
+        for key in lists:
             value = table.get(key, [])
             if not isinstance(value, list | tuple) or not all(isinstance(split, str) for split in value):
-                raise RecipeError(f"{where}: {key} must be a list of split names, found {value!r}")
+                raise RecipeError(f"{where}: {key} must be a list of names, found {value!r}")
         parts: dict[str, Any] = {
             key: tuple(
                 Part.parse(entry, f"{where}, {key} {i}") for i, entry in enumerate(table.get(key, []), 1)
@@ -120,7 +137,7 @@ class Recipe:
         if "name" not in table:
             raise RecipeError(f"{where}: a recipe needs a name")
         fields: dict[str, Any] = {key: table[key] for key in expected if key in table}
-        fields |= {key: tuple(table[key]) for key in ("train", "test") if key in table}
+        fields |= {key: tuple(table[key]) for key in lists if key in table}
         return cls(**fields, **parts)
 
     @classmethod

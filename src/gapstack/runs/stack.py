@@ -1,0 +1,53 @@
+"""A fitted stack: what turns the opinions that members of every fold have on new rows into one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.ensemble import Calibrator, Opinions, Stacker
+from gapstack.members.base import Probabilities, State
+from gapstack.views.features import features
+
+EVIDENCE = ("surface", "cues")
+"""Blocks of features that stackers which read evidence are shown."""
+
+_OF_CALIBRATOR = "calibrator."
+
+
+class Stack:
+    """A stacker and the calibrator of its answers.
+
+    Parameters
+    ----------
+    stacker : Stacker
+    calibrator : Calibrator
+    """
+
+    def __init__(self, stacker: Stacker, calibrator: Calibrator):
+        self.stacker, self.calibrator = stacker, calibrator
+
+    def predict_proba(self, by_fold: Sequence[Opinions], rows: Corpus) -> Probabilities:
+        """Give (n, 3): the mean over folds of the calibrated answers to each fold's opinions (n, m, 3)."""
+        evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
+        answers = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
+        mean: Probabilities = np.mean(answers, axis=0)
+        return mean
+
+    def state(self) -> State:
+        """Give what was learned."""
+        state = self.stacker.state()
+        calibrator = {f"{_OF_CALIBRATOR}{k}": v for k, v in self.calibrator.state().arrays.items()}
+        return State(state.arrays | calibrator, state.texts, state.values)
+
+    def restore(self, state: State) -> Self:
+        """Take back what :meth:`state` gave and return self."""
+        own = {k: v for k, v in state.arrays.items() if not k.startswith(_OF_CALIBRATOR)}
+        self.stacker.restore(State(own, state.texts, state.values))
+        self.calibrator.restore(
+            State({k.removeprefix(_OF_CALIBRATOR): v for k, v in state.arrays.items() if k not in own})
+        )
+        return self

@@ -1,0 +1,56 @@
+"""Calibrators recover what was bent, treat A and B alike, and survive a file."""
+
+import numpy as np
+import pytest
+
+from gapstack.ensemble import CALIBRATORS, create_calibrator
+from gapstack.ensemble.base import SWAPPED
+from gapstack.errors import MemberError
+from gapstack.members.store import read_state, write_state
+from gapstack.scoring import log_loss
+
+N = 4000
+RNG = np.random.default_rng(3)
+TRUE = RNG.dirichlet([2, 2, 0.7], size=N)
+DRAWN = np.array([RNG.choice(3, p=row) for row in TRUE])
+
+
+def bent(power: float) -> np.ndarray:
+    """The true probabilities, made too sure (power above 1) or too shy."""
+    raised = np.clip(TRUE, 1e-9, None) ** power
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("kind", ["temperature", "vector"])
+@pytest.mark.parametrize("power", [0.5, 2.0])
+def test_a_planted_temperature_is_found(kind, power):
+    calibrator = create_calibrator(kind).fit(bent(power), DRAWN)
+    assert np.exp(calibrator.values_[0]) == pytest.approx(1 / power, rel=0.1)
+    assert log_loss(DRAWN, calibrator.apply(bent(power))) < log_loss(DRAWN, TRUE) + 0.003
+
+
+@pytest.mark.parametrize("kind", CALIBRATORS[1:])
+def test_what_was_bent_becomes_better(kind):
+    held = slice(2000, None)
+    calibrator = create_calibrator(kind).fit(bent(3.0)[:2000], DRAWN[:2000])
+    assert (
+        log_loss(DRAWN[held], calibrator.apply(bent(3.0)[held]))
+        < log_loss(DRAWN[held], bent(3.0)[held]) - 0.05
+    )
+
+
+@pytest.mark.parametrize("kind", CALIBRATORS)
+def test_names_are_treated_alike_and_answers_stay_probabilities(kind, tmp_path):
+    calibrator = create_calibrator(kind).fit(bent(2.0), DRAWN)
+    answers = calibrator.apply(TRUE)
+    np.testing.assert_allclose(answers.sum(axis=1), 1)
+    assert (answers > 0).all()
+    np.testing.assert_allclose(calibrator.apply(TRUE[:, SWAPPED]), answers[:, SWAPPED], atol=1e-12)
+    write_state(calibrator.state(), tmp_path / "calibrator")
+    again = create_calibrator(kind).restore(read_state(tmp_path / "calibrator"))
+    np.testing.assert_array_equal(again.apply(TRUE), answers)
+
+
+def test_an_unknown_kind_is_named():
+    with pytest.raises(MemberError, match="no calibrator is called 'platt'; there are: none, temperature"):
+        create_calibrator("platt")
