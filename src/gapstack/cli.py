@@ -236,6 +236,39 @@ def score_command(
         print(gap_report(predictions.name, scores, degenerate, notes), end="")
 
 
+@app.command("stack")
+def stack_command(
+    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Submission CSVs for the same rows.")],
+    gold: Annotated[Path, typer.Option("--gold", help="GAP TSV with labels.")],
+    labels: LabelsOption = None,
+    data: DataOption = None,
+    folds: Annotated[
+        int, typer.Option(min=3, help="Page-grouped folds, of the outer and the inner loop.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 2019,
+    stacker: Annotated[
+        list[str] | None, typer.Option("--stacker", help="Kind to choose from; may be given again.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Submission CSV for the stack's out-of-fold answers.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Stack anybody's submission files, scored by nested cross-validation."""
+    from gapstack.report.stack import stack_table
+    from gapstack.runs.files import KINDS, stack_files
+
+    rows = _gold(gold, labels, data)
+    found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
+    if output:
+        write_submission(output, rows.ids, found.nested.out_of_fold)
+    table = stack_table(found)
+    if as_json:
+        print(json.dumps(table.json(), indent=2))
+    else:
+        table.print(stdout)
+
+
 @app.command("submit-check")
 def submit_check_command(
     submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],

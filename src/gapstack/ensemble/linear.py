@@ -104,7 +104,7 @@ class ConditionalStacker(Stacker):
         self.floor = floor
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
-        logs = log_opinions(opinions, self.floor)
+        logs = self._logs(opinions)
         rows, members, _ = logs.shape
         truth = np.eye(3)[labels]
         middle = np.r_[np.full(2 * members, 1 / members), 0.0]
@@ -123,7 +123,12 @@ class ConditionalStacker(Stacker):
 
     def logits(self, opinions: Opinions) -> NDArray[np.float64]:
         """Give (n, 3) logits, up to a constant of each row."""
-        return _logits(log_opinions(opinions, self.floor), self.weights_)
+        return _logits(self._logs(opinions), self.weights_)
+
+    def _logs(self, opinions: Opinions) -> Opinions:
+        # not centred: with weights of its own, NEITHER's log-probability means something by itself
+        logs: Opinions = np.log(np.clip(opinions, self.floor, None))
+        return logs
 
     def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities:
         return softmax(self.logits(opinions))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +21,13 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
-from gapstack.ensemble import NestedStack, create_stacker, fit_nested
+from gapstack.ensemble import create_stacker, fit_nested
 from gapstack.files import fingerprint, write_json
 from gapstack.members import create
 from gapstack.members.base import Probabilities
 from gapstack.members.store import write_state
 from gapstack.progress import progress
+from gapstack.runs.choice import told
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.jobs import Job
@@ -250,33 +250,9 @@ def _stack(
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
             "calibration": nested.calibration,
-            **{"note": _choice(nested), "members": [part.label for part in recipe.members]},
+            **{"note": told(nested), "members": [part.label for part in recipe.members]},
         }
         write_json(record_path, record)
     out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
     held_out = read_probabilities(place / "test.parquet", test.ids)
     return Result("stack", out_of_fold, held_out, record["seconds"]), record["note"]
-
-
-def _choice(nested: NestedStack) -> str:
-    """How the stacker was chosen, in words: each kind with the calibration that suits it best."""
-    best: dict[str, tuple[str, str]] = {}
-    for kind, loss in nested.logloss.items():
-        if kind[0] not in best or loss < nested.logloss[best[kind[0]]]:
-            best[kind[0]] = kind
-    losses = ", ".join(
-        f"{_named(kind)} {nested.logloss[kind]:.4f}"
-        + (f" (+-{nested.errors[kind]:.4f} to the best)" if nested.errors[kind] else "")
-        for kind in best.values()
-    )
-    votes = Counter(map(_named, nested.choices))
-    said = ", ".join(f"{name} in {count}" for name, count in votes.items())
-    chosen = _named((nested.name, nested.calibration))
-    return (
-        f"stack: {chosen}, the simplest within a standard error of the best (cross-validated logloss: {losses}; "
-        f"outer folds chose {said})"
-    )
-
-
-def _named(kind: tuple[str, str]) -> str:
-    return kind[0] if kind[1] == "none" else f"{kind[0]} with {kind[1]} calibration"
