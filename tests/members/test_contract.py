@@ -21,6 +21,8 @@ LEARN_BY_HEART = {
     **{"precision": "float32"},
 }
 """Training that makes a fine-tuned member over the tiny encoder know 32 rows by heart."""
+HEAD_BY_HEART = {"epochs": 40, "batch_size": 16, "head_rate": 1e-2, "weight_decay": 0.0}
+"""The same for a head on frozen features."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,20 @@ ROWS = (
         {"encoder": ENCODER, "max_pieces": 96},
         equivariant=False,
         overfit={"classifier": "logistic", "c": 1e4},
+    ),
+    Row(
+        "siamese",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}},
+        needs_parses=True,
+        overfit={
+            "training": HEAD_BY_HEART,
+            **{"input_dropout": 0.0, "tower_dropout": 0.0, "dropout": 0.0},
+        },
+    ),
+    Row(
+        "siamese",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}, "blocks": [], "naive": True},
+        overfit={"training": HEAD_BY_HEART, "input_dropout": 0.0, "dropout": 0.0},
     ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),

@@ -21,6 +21,7 @@ from gapstack.errors import MemberError
 BLOCKS: dict[str, str] = {
     "surface": "gapstack.views.surface:surface_features",
     "cues": "gapstack.views.cue_features:cue_features",
+    "fill_the_gap": "gapstack.views.fill_the_gap:fill_the_gap_features",
 }
 """Where each block is computed, as ``module:function``."""
 
@@ -49,9 +50,7 @@ class Features:
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Features:
         """The features of some rows, by their numbers or a mask."""
-        return Features(
-            self.candidate_names, self.shared_names, self.candidates[rows], self.shared[rows]
-        )
+        return Features(self.candidate_names, self.shared_names, self.candidates[rows], self.shared[rows])
 
     def swapped(self) -> Features:
         """The features of the same rows with A and B exchanged."""

@@ -11,21 +11,10 @@ from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.members.parts.crossing import cross
+from gapstack.members.parts.dense import ParallelLinear
+
 OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
-
-
-class SeedwiseLinear(nn.Module):
-    """As many linear layers as there are seeds, applied at once: (seeds, rows, inputs) -> (.., outputs)."""
-
-    def __init__(self, seeds: int, inputs: int, outputs: int, *, zero: bool = False):
-        super().__init__()
-        scale = 0.0 if zero else inputs**-0.5
-        self.weight = nn.Parameter(torch.randn(seeds, inputs, outputs) * scale)
-        self.bias = nn.Parameter(torch.zeros(seeds, 1, outputs))
-
-    def forward(self, rows: Tensor) -> Tensor:
-        """Give (seeds, rows, outputs) from (seeds, rows, inputs)."""
-        return torch.baddbmm(self.bias, rows, self.weight)
 
 
 class SiameseSpans(nn.Module):
@@ -61,14 +50,14 @@ class SiameseSpans(nn.Module):
         super().__init__()
         self.seeds = seeds
         self.input_dropout, self.relation_dropout, self.dropout = input_dropout, relation_dropout, dropout
-        self.project = SeedwiseLinear(seeds, inputs, width)
+        self.project = ParallelLinear(seeds, inputs, width)
         # the library's class has no axis for seeds, so each has its own
         self.extractors = nn.ModuleList(SelfAttentiveSpanExtractor(width) for _ in range(seeds))
-        self.cross = SeedwiseLinear(seeds, 4 * width, hidden)
+        self.cross = ParallelLinear(seeds, 4 * width, hidden)
         # at first the relations alone decide: their tower learns quicker, and vectors overfit
-        self.cross_out = SeedwiseLinear(seeds, hidden, OUTPUTS, zero=True)
-        self.relate = SeedwiseLinear(seeds, relations, hidden)
-        self.relate_out = SeedwiseLinear(seeds, hidden, OUTPUTS)
+        self.cross_out = ParallelLinear(seeds, hidden, OUTPUTS, zero=True)
+        self.relate = ParallelLinear(seeds, relations, hidden)
+        self.relate_out = ParallelLinear(seeds, hidden, OUTPUTS)
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
         """Give logits (seeds, n, 3) from pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations).
@@ -93,14 +82,12 @@ class SiameseSpans(nn.Module):
         projected = pieces.new_zeros(self.seeds, n, length, self.project.weight.shape[-1])
         projected[:, keep] = self.project(flat)
         inclusive = torch.stack([spans[..., 0], spans[..., 1] - 1], dim=-1)
-        # (seeds, n, 3, width)
+        # (seeds, n, 3, width): pronoun, A, B
         mentions = torch.stack(
             [extract(own, inclusive) for extract, own in zip(self.extractors, projected, strict=True)]
         )
         mentions = self._drop(functional.selu(mentions), self.dropout / 2)
-        names = mentions[:, :, 1:]
-        pronoun = mentions[:, :, :1].expand_as(names)
-        crossed = torch.cat([names, pronoun, names * pronoun, pronoun - names], dim=-1)
+        crossed = cross(mentions[:, :, 1:], mentions[:, :, :1])
         return self._drop(functional.relu(self.cross(crossed.flatten(1, 2))), self.dropout)
 
     def _related(self, relations: Tensor) -> Tensor:

@@ -1,0 +1,41 @@
+"""Dense layers as the heads on frozen features use them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class ParallelLinear(nn.Module):
+    """Several linear layers of one shape applied at once: (count, rows, inputs) -> (count, rows, outputs).
+
+    Weights begin with a variance of 1 / inputs (LeCun et al. 1998), as SELU wants them.
+    """
+
+    def __init__(self, count: int, inputs: int, outputs: int, *, zero: bool = False):
+        super().__init__()
+        scale = 0.0 if zero else inputs**-0.5
+        self.weight = nn.Parameter(torch.randn(count, inputs, outputs) * scale)
+        self.bias = nn.Parameter(torch.zeros(count, 1, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Give (count, rows, outputs) from (count, rows, inputs)."""
+        return torch.baddbmm(self.bias, rows, self.weight)
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation that takes a lone training row, which has no spread, as it would when asked about it."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Give (b, width) from (b, width)."""
+        if self.training and len(rows) == 1:
+            return functional.batch_norm(
+                rows, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+            )
+        return super().forward(rows)
+
+
+def dense_block(inputs: int, outputs: int, dropout: float) -> nn.Sequential:
+    """Dense, batch normalisation, ReLU, dropout: (b, inputs) -> (b, outputs)."""
+    return nn.Sequential(nn.Linear(inputs, outputs), BatchNorm(outputs), nn.ReLU(), nn.Dropout(dropout))

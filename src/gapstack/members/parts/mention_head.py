@@ -1,0 +1,151 @@
+"""What members share that read a frozen encoder at the three mentions, one mean vector each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus
+from gapstack.errors import MismatchError
+from gapstack.members.base import State
+from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.views.activations import SpanActivations, span_activations
+from gapstack.views.encoders import Encoder, load_encoder
+from gapstack.views.features import features
+
+Floats = NDArray[np.float32]
+
+
+class MentionHead(FrozenHead):
+    """A :class:`FrozenHead` whose inputs are ``mentions`` and, with feature blocks, ``names`` and ``row``.
+
+    ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, each unit standardised over
+    the training rows; ``names`` (n, 2, k) and ``row`` (n, m) the features of both names and of the row, put
+    between 0 and 1 by the least and the greatest value of the training rows. A feature without a value is 0.5.
+
+    A subclass gives :attr:`LAYERS` beside what :class:`FrozenHead` asks for.
+
+    Parameters
+    ----------
+    encoder : str, optional
+        Name or folder of the encoder; the embedded MiniLM by default.
+    layers : sequence of int, optional
+        Layers that are read, side by side; None for those at the depth of :attr:`LAYERS`.
+    blocks : sequence of str
+        Hand-made features, by their names in :data:`gapstack.views.features.BLOCKS`; none: the text alone.
+    max_pieces : int, optional
+        Longest window in pieces; by default the encoder's limit.
+    training, seeds, validation_share, seed
+        See :class:`FrozenHead`.
+    """
+
+    LAYERS: ClassVar[tuple[tuple[int, ...], int]]
+    """The paper's layers, 1 the first, and how many its encoder has."""
+
+    def __init__(
+        self,
+        encoder: str | None = None,
+        layers: Sequence[int] | None = None,
+        blocks: Sequence[str] = (),
+        max_pieces: int | None = None,
+        training: Mapping[str, Any] | None = None,
+        seeds: int = 1,
+        validation_share: float = 0.1,
+        seed: int = 0,
+    ):
+        super().__init__(training=training, seeds=seeds, validation_share=validation_share, seed=seed)
+        self.encoder = encoder
+        self.layers = layers
+        self.blocks = blocks
+        self.max_pieces = max_pieces
+
+    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
+        layers, depth = self.LAYERS
+        return at_depth(encoder.num_layers, layers, depth) if self.layers is None else tuple(self.layers)
+
+    def _mentions(self, corpus: Corpus) -> Floats:
+        """Give the mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
+        encoder = load_encoder(self.encoder)
+        return mean_vectors(
+            span_activations(corpus, encoder, self._layers(encoder), max_pieces=self.max_pieces)
+        )
+
+    def _arrays(self, corpus: Corpus) -> Arrays:
+        arrays: dict[str, NDArray[Any]] = {"mentions": self._mentions(corpus)}
+        if self.blocks:
+            found = features(corpus, self.blocks)
+            arrays |= {"names": found.candidates, "row": found.shared}
+        return arrays
+
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        mentions = arrays["mentions"].reshape(-1, arrays["mentions"].shape[-1])
+        spread = mentions.std(axis=0)
+        scales: dict[str, NDArray[Any]] = {
+            "mentions_mean": mentions.mean(axis=0),
+            # encoders have dead units: constant ones stay as they are
+            "mentions_spread": np.where(spread > 1e-4, spread, np.float32(1)),
+        }
+        for name in ("names", "row"):
+            if name in arrays:
+                values = arrays[name].reshape(-1, arrays[name].shape[-1])
+                scales[f"{name}_low"] = np.nanmin(values, axis=0, initial=np.inf)
+                scales[f"{name}_high"] = np.nanmax(values, axis=0, initial=-np.inf)
+        return scales
+
+    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        scaled = dict(arrays)
+        scaled["mentions"] = (arrays["mentions"] - scales["mentions_mean"]) / scales["mentions_spread"]
+        for name in ("names", "row"):
+            if name in arrays:
+                scaled[name] = unit_range(arrays[name], scales[f"{name}_low"], scales[f"{name}_high"])
+        return scaled
+
+    def _state(self) -> State:
+        state = super()._state()
+        state.values["encoder"] = load_encoder(self.encoder).fingerprint
+        return state
+
+    def restore(self, state: State) -> Self:
+        """Take back what :meth:`state` gave and return self.
+
+        Raises
+        ------
+        MismatchError
+            If the encoder is another than the one fitted over.
+        """
+        encoder = load_encoder(self.encoder)
+        if state.values["encoder"] != encoder.fingerprint:
+            raise MismatchError(
+                f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
+                f"{state.values['encoder']}, and {encoder.name} has {encoder.fingerprint}"
+            )
+        return super().restore(state)
+
+
+def at_depth(num_layers: int, layers: Sequence[int], depth: int) -> tuple[int, ...]:
+    """Layers of an encoder that lie as deep in it, rounded, as ``layers`` in one of ``depth``; none twice."""
+    return tuple(dict.fromkeys(round(layer / depth * num_layers) for layer in layers))
+
+
+def mean_vectors(found: SpanActivations) -> Floats:
+    """Mean vector of each mention's pieces, (n, 3, layers * hidden)."""
+    counts = found.counts.ravel()
+    pieces = found.vectors.reshape(len(found.vectors), found.vectors.shape[1] * found.vectors.shape[2])
+    if not len(counts):
+        return np.empty((0, found.counts.shape[1], pieces.shape[1]), dtype=np.float32)
+    sums: Floats = np.add.reduceat(pieces, counts.cumsum() - counts, axis=0, dtype=np.float32)
+    sums /= counts[:, None].astype(np.float32)
+    return sums.reshape(*found.counts.shape, -1)
+
+
+def unit_range(
+    values: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values with ``low`` at 0 and ``high`` at 1, those beyond cut off; 0.5 where there is none or they are equal."""
+    width = high - low
+    is_known = np.isfinite(values) & (width > 0)
+    scaled = (values - low) / np.where(width > 0, width, 1)
+    return np.where(is_known, np.clip(scaled, 0, 1), 0.5)

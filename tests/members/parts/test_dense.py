@@ -1,0 +1,39 @@
+"""Layers side by side are layers, and a batch of one row is no error."""
+
+import numpy as np
+import torch
+
+from gapstack.members.parts.dense import BatchNorm, ParallelLinear, dense_block
+
+
+def test_parallel_layers_are_each_a_layer_of_its_own():
+    layer = ParallelLinear(3, 4, 5)
+    torch.nn.init.normal_(layer.bias)
+    rows = torch.randn(3, 6, 4)
+    found = layer(rows).detach().numpy()
+    for number in range(3):
+        weight, bias = layer.weight[number].detach().numpy(), layer.bias[number].detach().numpy()
+        np.testing.assert_allclose(found[number], rows[number].numpy() @ weight + bias, atol=1e-5)
+    assert (ParallelLinear(2, 3, 4, zero=True)(torch.ones(2, 1, 3)) == 0).all()
+
+
+def test_a_lone_training_row_is_normalised_by_what_was_seen_before():
+    norm = BatchNorm(4)
+    norm(3 + 2 * torch.randn(50, 4))
+    row = torch.randn(1, 4)
+    seen = norm.running_mean.clone()
+    learning = norm(row)
+    np.testing.assert_array_equal(norm.running_mean, seen)
+    np.testing.assert_allclose(learning.detach(), norm.eval()(row).detach(), atol=1e-6)
+
+
+def test_a_block_is_dense_norm_relu():
+    block = dense_block(4, 6, 0.5)
+    block(torch.randn(20, 4))
+    block.eval()
+    rows = torch.randn(7, 4)
+    linear, norm = block[0], block[1]
+    dense = rows.numpy() @ linear.weight.detach().numpy().T + linear.bias.detach().numpy()
+    spread = np.sqrt(norm.running_var.numpy() + norm.eps)
+    expected = np.maximum((dense - norm.running_mean.numpy()) / spread, 0)
+    np.testing.assert_allclose(block(rows).detach(), expected, atol=1e-5)

@@ -1,0 +1,67 @@
+"""What is read at the mentions, on which scale, and at which depth."""
+
+import numpy as np
+import pytest
+
+from gapstack.errors import MismatchError
+from gapstack.members import create, store
+from gapstack.members.parts.mention_head import at_depth, mean_vectors, unit_range
+from gapstack.views.activations import span_activations
+from tests.fixtures_encoder import build_tiny_encoder
+
+
+@pytest.mark.parametrize(
+    ("layers", "depth", "of", "expected"),
+    [
+        ((20,), 24, 24, (20,)),
+        ((9,), 12, 6, (4,)),
+        ((21, 20, 19), 24, 24, (21, 20, 19)),
+        ((21, 20, 19), 24, 6, (5,)),  # they fall together
+        ((21, 22), 24, 12, (10, 11)),
+    ],
+)
+def test_layers_are_found_as_deep_in_another_encoder(layers, depth, of, expected):
+    assert at_depth(of, layers, depth) == expected
+
+
+def test_a_mention_is_the_mean_of_its_pieces(sample_test, tiny_encoder):
+    found = span_activations(sample_test[:9], tiny_encoder, (1, 2))
+    means = mean_vectors(found)
+    pieces, spans = found.padded()
+    assert means.shape == (9, 3, 64)
+    for row in range(9):
+        for mention in range(3):
+            start, end = spans[row, mention]
+            np.testing.assert_allclose(means[row, mention], pieces[row, start:end].mean(0), atol=1e-5)
+    assert mean_vectors(span_activations(sample_test[:0], tiny_encoder, (1, 2))).shape == (0, 3, 64)
+
+
+def test_features_lie_between_the_extremes_of_the_training_rows():
+    values = np.array([[1.0, 5.0, np.nan], [3.0, 5.0, np.nan], [9.0, 4.0, 2.0], [np.nan, 5.0, 1.0]])
+    low, high = np.array([1.0, 5.0, np.inf]), np.array([5.0, 5.0, -np.inf])
+    expected = [[0, 0.5, 0.5], [0.5, 0.5, 0.5], [1, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    np.testing.assert_allclose(unit_range(values, low, high), expected)
+
+
+def test_scales_are_those_of_the_training_rows(sample_train, sample_test, tiny_encoder_folder):
+    member = create("siamese", encoder=str(tiny_encoder_folder), blocks=["surface"], training={"epochs": 1})
+    arrays = member.fit(sample_train[:40])._arrays(sample_train[:40])
+    scaled = member._scaled(arrays, member.scales_)
+    flat = scaled["mentions"].reshape(-1, scaled["mentions"].shape[-1])
+    np.testing.assert_allclose(flat.mean(0), 0, atol=1e-4)
+    np.testing.assert_allclose(flat.std(0), 1, atol=1e-3)
+    for name in ("names", "row"):
+        assert scaled[name].min() == 0
+        assert scaled[name].max() == 1
+    other = member._scaled(member._arrays(sample_test), member.scales_)
+    assert np.isfinite(other["names"]).all()
+    assert np.abs(other["mentions"].mean((0, 1))).max() > 1e-3
+
+
+def test_it_goes_back_to_the_encoder_that_it_was_fitted_over(sample_train, tmp_path):
+    folder = build_tiny_encoder(tmp_path / "encoder")
+    member = create("siamese", encoder=str(folder), blocks=[], training={"epochs": 1}).fit(sample_train[:20])
+    store.save(member, "siamese", tmp_path / "member")
+    other = build_tiny_encoder(tmp_path / "other", seed=1)
+    with pytest.raises(MismatchError, match="the encoder differs: Siamese was fitted over one with"):
+        create("siamese", encoder=str(other), blocks=[]).restore(member.state())
