@@ -93,6 +93,12 @@ ROWS = (
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}, "blocks": [], "naive": True},
         overfit={"training": HEAD_BY_HEART, "input_dropout": 0.0, "dropout": 0.0},
     ),
+    Row(
+        "bidaf",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2, "precision": "float32"}},
+        needs_parses=True,
+        overfit={"training": {**LEARN_BY_HEART, "frozen": ["encoder"], "epochs": 50}, "dropout": 0.0},
+    ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )

@@ -39,8 +39,10 @@ MEMBERS: dict[str, Entry] = {
     ),
     "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
     "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
+    "anonymised": Entry("Anonymised", "Liu 2019", "an encoder"),
     "siamese": Entry("Siamese", "Yang et al. 2019", "an encoder"),
     "kernel_svm": Entry("KernelSVM", "Bao and Qiao 2019", "an encoder"),
+    "bidaf": Entry("BiDAF", "Bao and Qiao 2019; Seo et al. 2017", "an encoder, a parser"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 

@@ -7,7 +7,7 @@ word of A, and one of B, is in the page's title. Vectors may be reduced from 102
 
 The authors report, on GAP development with BERT-large cased, logloss .506 for the machine (radial kernel, C = 5,
 gamma 1 over the number of inputs, classes weighted by their rarity) over 256 dimensions and .596 over 1024, .512 for
-logistic regression with C = .025, and .523 for a small network. Labels are the official ones as far as they say.
+logistic regression with C = .025, and .523 for a small network. No label corrections are mentioned.
 
 What differs here:
 
