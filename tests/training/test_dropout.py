@@ -1,0 +1,65 @@
+import pytest
+import torch
+from torch import nn
+
+from gapstack.training import seeded
+from gapstack.training.dropout import QuickDropout, quicken_dropout
+from tests.training.toys import Toy
+
+SHAPES = ((), (1,), (3,), (64, 999), (0, 5))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_elements_are_zero_or_scaled_up_and_gradients_likewise(shape, dtype):
+    given = torch.full(shape, 2.0, dtype=dtype, requires_grad=True)
+    found = QuickDropout(0.25)(given)
+    assert found.shape == given.shape
+    assert found.dtype == dtype
+    scaled = torch.tensor(2 / 0.75, dtype=dtype)
+    assert torch.all((found == 0) | torch.isclose(found, scaled, rtol=0.01))
+    found.sum().backward()
+    torch.testing.assert_close(given.grad * 2, found)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.9])
+def test_the_share_that_is_dropped_is_the_rate_and_the_mean_stays(p):
+    with seeded(1):
+        found = QuickDropout(p)(torch.ones(1000, 1001))
+    deviation = (p * (1 - p) / found.numel()) ** 0.5
+    assert (found == 0).double().mean().item() == pytest.approx(p, abs=4 * deviation)
+    assert found.double().mean().item() == pytest.approx(1, abs=4 * deviation / (1 - p))
+
+
+def test_neighbours_in_one_draw_are_independent():
+    with seeded(2):
+        dropped = (QuickDropout(0.5)(torch.ones(200_000, 4)) == 0).double()
+    torch.testing.assert_close(
+        torch.corrcoef(dropped.T), torch.eye(4, dtype=torch.float64), rtol=0, atol=0.01
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "training", "expected"), [(0.0, True, 1.0), (1.0, True, 0.0), (0.5, False, 1.0)]
+)
+def test_at_the_ends_and_in_evaluation_nothing_is_left_to_chance(p, training, expected):
+    assert torch.equal(QuickDropout(p).train(training)(torch.ones(50)), torch.full((50,), expected))
+
+
+def test_the_same_seed_drops_the_same():
+    drawn = []
+    for seed in (3, 3, 4):
+        with seeded(seed):
+            drawn.append(QuickDropout(0.5)(torch.ones(1000)))
+    assert torch.equal(drawn[0], drawn[1])
+    assert not torch.equal(drawn[0], drawn[2])
+
+
+def test_every_dropout_of_a_model_is_replaced_with_its_rate_and_nothing_else_is():
+    model = Toy()
+    names = [name for name, _ in model.named_modules()]
+    quicken_dropout(model)
+    assert [name for name, _ in model.named_modules()] == names
+    assert type(model.encoder.dropout) is QuickDropout
+    assert model.encoder.dropout.p == 0.2
+    assert type(model.norm) is nn.BatchNorm1d
