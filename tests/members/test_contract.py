@@ -21,7 +21,9 @@ LEARN_BY_HEART = {
     **{"precision": "float32"},
 }
 """Training that makes a fine-tuned member over the tiny encoder know 32 rows by heart."""
-HEAD_BY_HEART = {"epochs": 40, "batch_size": 16, "head_rate": 1e-2, "weight_decay": 0.0}
+HEAD_BY_HEART = {
+    **{"epochs": 40, "batch_size": 16, "head_rate": 1e-2, "weight_decay": 0.0, "label_smoothing": 0.0},
+}
 """The same for a head on frozen features."""
 
 
@@ -74,10 +76,56 @@ ROWS = (
         overfit={"training": LEARN_BY_HEART},
     ),
     Row(
+        "msnet",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        equivariant=False,
+        overfit={
+            "training": [HEAD_BY_HEART | {"epochs": 5}, LEARN_BY_HEART | {"epochs": 40, "head_rate": 3e-2}],
+            **{"attention_dropout": 0.0, "dropout": 0.0},
+        },
+    ),
+    Row(
+        "span_head",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        needs_parses=True,
+        equivariant=False,
+        overfit={"training": HEAD_BY_HEART | {"epochs": 30}, "dropout": 0.0, "tune_layer": False},
+    ),
+    Row(
+        "span_head",
+        {
+            **{"encoder": ENCODER, "max_pieces": 96, "blocks": [], "tune_layer": False},
+            "training": {"epochs": 1, "precision": "float32"},
+        },
+        equivariant=False,
+        overfit={"training": HEAD_BY_HEART | {"epochs": 30}, "dropout": 0.0},
+    ),
+    Row(
+        "pair_product",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        overfit={"training": LEARN_BY_HEART | {"epochs": 80, "head_rate": 3e-2}, "dropout": 0.0},
+    ),
+    Row(
+        "sequence",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        equivariant=False,
+        overfit={"training": LEARN_BY_HEART | {"epochs": 40}},
+    ),
+    Row(
         "kernel_svm",
         {"encoder": ENCODER, "max_pieces": 96},
         equivariant=False,
         overfit={"classifier": "logistic", "c": 1e4},
+    ),
+    Row(
+        "anonymised",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1}},
+        overfit={"training": HEAD_BY_HEART, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
+    ),
+    Row(
+        "anonymised",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1}, "head": "pure"},
+        overfit={"training": HEAD_BY_HEART, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
     ),
     Row(
         "siamese",
@@ -98,6 +146,16 @@ ROWS = (
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2, "precision": "float32"}},
         needs_parses=True,
         overfit={"training": {**LEARN_BY_HEART, "frozen": ["encoder"], "epochs": 50}, "dropout": 0.0},
+    ),
+    Row(
+        "question_answering",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        overfit={"training": {**LEARN_BY_HEART, "epochs": 50}, "calibration_share": 0.0, "strength": 100.0},
+    ),
+    Row(
+        "multiple_choice",
+        {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
+        overfit={"training": {**LEARN_BY_HEART, "epochs": 40}, "clip": 0.0},
     ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),

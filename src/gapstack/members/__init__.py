@@ -41,8 +41,14 @@ MEMBERS: dict[str, Entry] = {
     "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
     "anonymised": Entry("Anonymised", "Liu 2019", "an encoder"),
     "siamese": Entry("Siamese", "Yang et al. 2019", "an encoder"),
+    "msnet": Entry("MSNet", "Wang 2019", "an encoder"),
+    "span_head": Entry("SpanHead", "Abzaliev 2019", "an encoder, a parser"),
+    "pair_product": Entry("PairProduct", "Ionita et al. 2019", "an encoder"),
+    "sequence": Entry("SequenceClassifier", "Chada 2019", "an encoder"),
     "kernel_svm": Entry("KernelSVM", "Bao and Qiao 2019", "an encoder"),
     "bidaf": Entry("BiDAF", "Bao and Qiao 2019; Seo et al. 2017", "an encoder, a parser"),
+    "question_answering": Entry("QuestionAnswering", "Chada 2019", "an encoder"),
+    "multiple_choice": Entry("MultipleChoice", "Chada 2019", "an encoder"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 

@@ -20,9 +20,9 @@ What differs here:
 - A network that reads [A; B] and then has a row of weights for each class could answer otherwise when A and B are
   exchanged. Here the answer is the mean over both orders, in training too, so exchanging the names exchanges the
   answers; ``symmetric=False`` is the paper's network.
-- The paper's L2 penalty of .1 on the last layer is AdamW's weight decay on all layers, and a strong one. It stops after 15 epochs
-  without gain on the very fold that it scores, and we on rows of other pages (``training={"patience": 15}``) or,
-  by default, after a fixed number of epochs at a falling rate.
+- The paper's L2 penalty of .1 on the last layer is AdamW's weight decay on all layers, and a strong one. It stops
+  after 15 epochs without gain on the very fold that it scores, and we on rows of other pages
+  (``training={"patience": 15}``) or, by default, after a fixed number of epochs at a falling rate.
 - Features come from the project's own parser, see :mod:`gapstack.views.fill_the_gap`.
 
 One fold of five of GAP development and validation, logloss: 0.641; 0.694 without features, 0.679 naive, 0.663 with

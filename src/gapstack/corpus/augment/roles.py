@@ -17,7 +17,7 @@ PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
     Gender.FEMININE: (("Alice", "Kate"), ("Elizabeth", "Mary"), ("Kate", "Elizabeth"), ("Mary", "Alice")),
     Gender.MASCULINE: (("John", "Michael"), ("James", "Henry"), ("Michael", "James"), ("Henry", "John")),
 }
-"""Liu's four pairs for A and B, by the pronoun's gender."""
+"""Liu's four pairs for the first and the second name of the text (GAP's A and B), by the pronoun's gender."""
 
 
 def swap_names(example: Example) -> Example:
@@ -30,6 +30,8 @@ def swap_names(example: Example) -> Example:
 
 def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     """Put Liu's placeholders for A and B wherever the text has exactly their words; None if a rule forbids it.
+
+    The name that stands first gets the first of the pair, so that the text stays the same when A and B are exchanged.
 
     The rules (Liu 2019, code of the seventh place). The whole row is left out if one name is a part of the
     other, or a placeholder is in the text or has a name in it. One name is left as it is if it has more than
@@ -57,7 +59,7 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
         return None
     found = [
         Replacement(place.start, place.end, new)
-        for span, new in zip((example.a, example.b), pair, strict=True)
+        for span, new in zip(sorted((example.a, example.b)), pair, strict=True)
         if _name_refusal(example.text, example.words(span)) is None
         for place in _occurrences(example, span)
     ]

@@ -28,7 +28,7 @@ class FrozenHead(Member):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
     A subclass gives :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`, and :meth:`_scales` and :meth:`_scaled` where
-    inputs are put on a common scale that training rows decide.
+    inputs are put on a common scale that training rows decide, and :meth:`_to_learn` where copies are learned from.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ class FrozenHead(Member):
         """Put inputs on the scale of the training rows; as they are by default."""
         return arrays
 
-    def _copies(self, corpus: Corpus) -> Corpus:
-        """Give the rows to learn from; the training rows by default."""
-        return corpus
+    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
+        """Give inputs and labels of the rows to learn from; those of ``corpus`` as it is by default."""
+        return self._arrays(corpus), corpus.labels
 
     def prepare(self, corpus: Corpus) -> None:
         """Compute all inputs in one pass."""
@@ -91,30 +91,35 @@ class FrozenHead(Member):
         return replace(self.PLAN.changed(changes), seed=seed)
 
     def _fit(self, corpus: Corpus) -> None:
-        everything = self._copies(corpus)
-        arrays = self._arrays(everything)
+        arrays, labels = self._to_learn(corpus)
         self.scales_ = self._scales(arrays)
         state = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
+        everything = self._data(arrays, labels)
         for number in range(self.seeds):
             seed = self.seed * 1000 + number
             plan = self._plan(seed)
             learn, held = everything, None
             if plan.patience is not None:
                 rows, stop = validation_rows(corpus, self.validation_share, seed)
-                learn, held = self._copies(corpus.take(rows)), self._rows(corpus.take(stop))
+                part = corpus.take(stop)
+                learn = self._data(*self._to_learn(corpus.take(rows)))
+                held = self._data(self._arrays(part), part.labels)
             with seeded(seed):
                 network = self._head(arrays)
-            train(network, self._rows(learn), plan, held)
+            train(network, learn, plan, held)
             state |= {f"{number}/{name}": tensor.numpy() for name, tensor in network.state_dict().items()}
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         self._restore(State(state, values={"shapes": self.shapes_}))
 
-    def _rows(self, corpus: Corpus, *, labelled: bool = True) -> RowData:
-        inputs = self._scaled(self._arrays(corpus), self.scales_)
-        return RowData(inputs, corpus.labels if labelled else None)
+    def _data(self, arrays: Arrays, labels: NDArray[np.int64] | None = None) -> RowData:
+        return RowData(self._scaled(arrays, self.scales_), labels)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        data = self._rows(corpus, labelled=False)
+        return self._answer(self._arrays(corpus))
+
+    def _answer(self, arrays: Arrays) -> Probabilities:
+        """Give the mean of what the networks answer to these inputs."""
+        data = self._data(arrays)
         answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
         return np.asarray(np.mean(answers, axis=0))
 
