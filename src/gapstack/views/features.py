@@ -22,6 +22,7 @@ BLOCKS: dict[str, str] = {
     "surface": "gapstack.views.surface:surface_features",
     "cues": "gapstack.views.cue_features:cue_features",
     "fill_the_gap": "gapstack.views.fill_the_gap:fill_the_gap_features",
+    "positions": "gapstack.views.positions:position_features",
 }
 """Where each block is computed, as ``module:function``."""
 

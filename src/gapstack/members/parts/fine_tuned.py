@@ -58,8 +58,9 @@ class FineTuned(Member):
         Corpora to learn from before GAP, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     teacher : str or sequence of str, optional
         Soft labels to learn from before GAP: see :func:`gapstack.corpus.teacher.load_teacher`.
-    first : mapping, optional
-        Fields of the plan of that first stage that shall differ from the last phase of :attr:`PLAN`.
+    first : mapping or sequence of mappings, optional
+        Fields of the plan of that first stage that shall differ from the last phase of :attr:`PLAN`; one mapping
+        for each of its phases, if it shall have several.
     augment : sequence of str
         Copies of the training rows to learn from as well, by their names in
         :data:`gapstack.corpus.augment.AUGMENTATIONS`.
@@ -82,7 +83,7 @@ class FineTuned(Member):
         training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         extra: Sequence[str] = (),
         teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | None = None,
+        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         augment: Sequence[str] = (),
         average: Sequence[str] = (),
         validation_share: float = 0.1,
@@ -136,8 +137,12 @@ class FineTuned(Member):
         shared = [name for extra in self.extra for name in EXTRA[extra].contaminates]
         return tuple(dict.fromkeys([*shared, *(CONTAMINATES if self.teacher else ())]))
 
+    def _recipe(self) -> tuple[TrainingPlan, ...]:
+        """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
+        return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
+
     def _plans(self) -> tuple[TrainingPlan, ...]:
-        phases = (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
+        phases = self._recipe()
         changes = self.training or {}
         each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
         if len(each) != len(phases):
@@ -164,9 +169,10 @@ class FineTuned(Member):
         learned = self._learned(network, plans)
         changed: set[str] = set()
         if self.extra or self.teacher:
-            first = self._changed(plans[-1], {"patience": None, **(self.first or {})})
+            stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
+            first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
             train_once(network, self._data(*self._first_rows(encoder)), first, objective=self._objective)
-            changed = self._learned(network, [first])
+            changed = self._learned(network, first)
             learned |= changed
         held: Data | None = None
         if any(plan.patience is not None for plan in plans):
@@ -185,7 +191,7 @@ class FineTuned(Member):
         # What answers from now on is what a file would give back, to the bit
         self._restore(
             State(
-                arrays={name: _compact(name, tensor) for name, tensor in tensors.items()},
+                arrays={name: compact(name, tensor) for name, tensor in tensors.items()},
                 values={"encoder": encoder.fingerprint},
             )
         )
@@ -233,14 +239,16 @@ class FineTuned(Member):
         return average(told, [self._answer(variant.corpus) for variant in told])
 
     def _answer(self, corpus: Corpus) -> Probabilities:
-        encoder, precision = load_encoder(self.encoder), self._plans()[-1].precision
-        data = self._data(corpus, encoder, None)
-        if _of_encoder(self.arrays_):
-            logits = predict(self.network_, data, precision=precision)
-        else:
-            states = stored(data, encoder, self.network_.layers, precision)
-            logits = predict(HeadAlone(self.network_.head), HiddenData(data, states))
+        logits = self._logits(self._data(corpus, load_encoder(self.encoder), None))
         return np.asarray(softmax(logits, axis=1))
+
+    def _logits(self, data: Data) -> NDArray[np.float64]:
+        """What the fitted network says of rows, (n, ...)."""
+        precision = self._plans()[-1].precision
+        if _of_encoder(self.arrays_):
+            return predict(self.network_, data, precision=precision)
+        states = stored(data, load_encoder(self.encoder), self.network_.layers, precision)
+        return predict(HeadAlone(self.network_.head), HiddenData(data, states))
 
     def _state(self) -> State:
         return State(arrays=self.arrays_, values={"encoder": self.encoder_fingerprint_})
@@ -333,7 +341,7 @@ def _phase(
     )
 
 
-def _compact(name: str, tensor: Tensor) -> NDArray[Any]:
+def compact(name: str, tensor: Tensor) -> NDArray[Any]:
     """Give a learned tensor as it is stored: the encoder's in half precision, which halves the files.
 
     float16 has three bits more than the bfloat16 in which encoders compute.

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from gapstack.errors import MemberError
+from gapstack.members import create
+from gapstack.members.parts import fine_tuned
+from gapstack.members.span_head import PUBLISHED, SpanHead
+from gapstack.views.encoders import load_encoder
+
+QUICK = {"epochs": 1, "precision": "float32"}
+
+
+@pytest.fixture
+def settings(tiny_encoder_folder):
+    return {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "blocks": [], "training": QUICK}
+
+
+def test_only_the_layer_that_is_read_learns(sample_train, settings, tiny_encoder):
+    member = create("span_head", **settings).fit(sample_train[:40])
+    layers = {name.split(".")[3] for name in member.state().arrays if name.startswith("encoder.")}
+    (read,) = member._layers(tiny_encoder)
+    assert layers == {str(read - 1)}
+    still = create("span_head", **settings, tune_layer=False).fit(sample_train[:40])
+    assert not any(name.startswith("encoder.") for name in still.state().arrays)
+
+
+@pytest.mark.parametrize(("layer", "read"), [(None, 5), (4, 4), (6, 6)])
+def test_the_layer_lies_as_deep_as_the_papers(layer, read):
+    assert create("span_head", layer=layer)._layers(load_encoder()) == (read,)
+
+
+@pytest.mark.parametrize("layer", [0, 3, -1])
+def test_a_layer_that_the_encoder_lacks_is_refused(layer, sample_train, settings):
+    with pytest.raises(MemberError, match=f"layer {layer}, but .* layers 1 to 2"):
+        create("span_head", **settings, layer=layer).fit(sample_train[:20])
+
+
+def test_the_mean_of_the_heads_logits_answers(sample_train, sample_test, settings):
+    member = create("span_head", **{**settings, "seeds": 3}).fit(sample_train[:40])
+    heads = member.network_.head.heads
+    assert len(heads) == 3
+    answers = member.predict_proba(sample_test)
+    member.network_.head.heads = heads[1:]
+    assert np.abs(member.predict_proba(sample_test) - answers).max() > 1e-3
+
+
+def test_each_head_learns_from_its_own_loss():
+    member = create("span_head")
+    logits = torch.randn(4, 2, 3, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([0, 1, 2, 0])
+    each = [cross_entropy(logits[:, seed], target, reduction="none") for seed in range(2)]
+    torch.testing.assert_close(member._objective(logits, target, 0.0), (each[0] + each[1]) / 2)
+    mean = logits.mean(1)
+    torch.testing.assert_close(
+        member._objective(mean, target, 0.0), cross_entropy(mean, target, reduction="none")
+    )
+
+
+def test_features_reach_the_answers(sample_train, sample_test, settings):
+    surface = create("span_head", **{**settings, "blocks": ["surface"]}).fit(sample_train[:40])
+    answers = surface.predict_proba(sample_test)
+    bare = sample_test.map(lambda e: type(e)(e.id, e.text, e.pronoun, e.a, e.b))  # without URLs
+    assert np.abs(surface.predict_proba(bare) - answers).max() > 1e-4
+
+
+def test_the_papers_settings_are_settings_of_the_member():
+    member = create("span_head", **PUBLISHED)
+    (head,) = member._plans()
+    assert (head.head_rate, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
+    assert member.contaminates() == ("winogender", "winopron")
+    assert create("span_head").contaminates() == ()
+
+
+def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):
+    settings |= {"layer": 1, "tune_layer": False, "extra": ["winogender"]}
+    rows = sample_test[:20]
+    monkeypatch.setattr(SpanHead, "_first_rows", lambda self, encoder: (rows, encoder, rows.labels))
+    trained = []
+    monkeypatch.setattr(fine_tuned, "train_once", lambda n, d, plans, **k: trained.append(plans))
+    first = [QUICK | {"frozen": ["encoder"]}, QUICK | {"frozen": [0, 2, "head"]}]
+    member = create("span_head", **settings, first=first).fit(sample_train[:20])
+    assert [plan.frozen for plan in trained[0]] == [("encoder",), (0, 2, "head")]
+    # what the layer learned there stays, and is saved, while the heads alone learn from GAP
+    assert {name.split(".")[3] for name in member.arrays_ if name.startswith("encoder.")} == {"0"}
