@@ -150,12 +150,32 @@ ROWS = (
     Row(
         "question_answering",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
-        overfit={"training": {**LEARN_BY_HEART, "epochs": 50}, "calibration_share": 0.0, "strength": 100.0},
+        overfit={"training": {**LEARN_BY_HEART, "epochs": 70}, "calibration_share": 0.0, "strength": 1e3},
     ),
     Row(
         "multiple_choice",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
-        overfit={"training": {**LEARN_BY_HEART, "epochs": 40}, "clip": 0.0},
+        overfit={
+            **{"max_pieces": 72, "clip": 0.0},
+            "training": {
+                **LEARN_BY_HEART,
+                "epochs": 40,
+                "batch_size": 4,
+                "encoder_rate": 3e-3,
+                "head_rate": 3e-3,
+            },
+        },
+        overfit_to=0.7,
+    ),
+    Row(
+        "rgcn",
+        {"encoder": ENCODER, "max_pieces": 96, "widths": [8, 8], "training": {"epochs": 2}},
+        needs_parses=True,
+        equivariant=False,
+        overfit={
+            "training": {"epochs": 40, "head_rate": 1e-2, "label_smoothing": 0.0},
+            **{"dropout": 0.0, "node_dropout": 0.0},
+        },
     ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
