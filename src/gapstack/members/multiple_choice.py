@@ -1,0 +1,203 @@
+"""Multiple choice: the text goes on "... her is", and of three endings, A, B and "other", one is right.
+
+Chada 2019, *Gendered Pronoun Resolution using BERT and an extractive question answering formulation* (the shared
+task's ninth place), the second of its three families; facts from the released code.
+
+Each row is three inputs, ``[CLS] text {pronoun} is [SEP] ending [SEP]``. The vector of the first piece goes through a
+dense layer with tanh and dropout to one logit; softmax over the three, and probabilities are kept between .001 and
+.999.
+
+The paper reports no figure for this family alone; the mean of all three families has, on GAP test with official
+labels, an F1 of 90.2 (BERT-large cased and uncased, five folds).
+
+What differs here:
+
+- A long text is cut around its mentions, for all three inputs alike, to leave room for the longest ending.
+- Rates and frozen embeddings are those that suit the embedded encoder; :data:`PUBLISHED` has Chada's. Three inputs
+  for each row make it three times as dear as other members, so two epochs are the default, as they are Chada's.
+- The encoder's pooler, where it has one, is not taken over: the dense layer begins afresh.
+
+The three inputs of a row differ in a name among a hundred pieces. A tiny random encoder needs far more updates to
+learn rows by heart from that than a test may make, so its test asks for less than other members' tests do.
+Exchanging A and B exchanges the answers: they are two endings among others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gapstack.corpus import Corpus, Label
+from gapstack.errors import MemberError
+from gapstack.files import fingerprint
+from gapstack.members.base import Probabilities
+from gapstack.members.parts.fine_tuned import FineTuned
+from gapstack.members.parts.frozen_phase import needs_no_encoder
+from gapstack.members.parts.pairs import with_endings
+from gapstack.training import PieceData, RowData, Schedule, Targets, TrainingPlan
+from gapstack.training.data import Rows
+from gapstack.views.encoders import Encoder
+from gapstack.views.pieces import PieceView
+
+PUBLISHED: dict[str, Any] = {
+    "encoder": "bert-large-uncased",
+    "training": {
+        "epochs": 2,
+        "batch_size": 4,
+        "encoder_rate": 1e-5,
+        "head_rate": 1e-5,
+        "frozen": [],
+        "label_smoothing": 0.0,
+        "attention_dropout": True,
+    },
+}
+"""Settings of the released code: ``create("multiple_choice", **PUBLISHED)``."""
+
+OTHER = "other"
+"""The ending that stands for NEITHER."""
+
+
+class MultipleChoice(FineTuned):
+    """Three endings of one sentence, and the encoder's word on each.
+
+    Parameters
+    ----------
+    clip : float
+        Probabilities are kept from ``clip`` to 1 - ``clip``; 0 leaves them as they are.
+    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
+        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`. The whole encoder cannot be frozen.
+
+    Raises
+    ------
+    MemberError
+        If ``clip`` is out of range, a phase of ``training`` freezes the whole encoder, or the mentions of a text,
+        its closing words and the longer name do not fit into the window.
+    """
+
+    PLAN = TrainingPlan(
+        epochs=2,
+        batch_size=32,
+        encoder_rate=1e-4,
+        head_rate=5e-4,
+        frozen=("encoder.embeddings",),
+        schedule=Schedule(shape="linear", warmup=0.1),
+        label_smoothing=0.05,
+    )
+
+    def __init__(
+        self,
+        clip: float = 1e-3,
+        encoder: str | None = None,
+        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        extra: Sequence[str] = (),
+        teacher: str | Sequence[str] | None = None,
+        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        augment: Sequence[str] = (),
+        average: Sequence[str] = (),
+        validation_share: float = 0.1,
+        max_pieces: int | None = None,
+        seed: int = 0,
+    ):
+        super().__init__(
+            encoder=encoder,
+            training=training,
+            extra=extra,
+            teacher=teacher,
+            first=first,
+            augment=augment,
+            average=average,
+            validation_share=validation_share,
+            max_pieces=max_pieces,
+            seed=seed,
+        )
+        self.clip = clip
+
+    def _plans(self) -> tuple[TrainingPlan, ...]:
+        if not 0 <= self.clip < 1 / 3:
+            raise MemberError(f"clip is {self.clip}; expected a number from 0 to below 1/3")
+        plans = super()._plans()
+        if any(map(needs_no_encoder, plans)):
+            raise MemberError(
+                "training freezes the whole encoder; the endings are told apart by an encoder that learns. "
+                "Freeze some of its layers"
+            )
+        return plans
+
+    def _head(self, encoder: Encoder) -> nn.Module:
+        return ChoiceHead(encoder.hidden_size)
+
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> ChoiceData:
+        closings = [f" {example.pronoun_text} is" for example in corpus]
+        endings = [(example.a_text, example.b_text, OTHER) for example in corpus]
+        return ChoiceData(with_endings(corpus, encoder, closings, endings, self.max_pieces), targets)
+
+    def _answer(self, corpus: Corpus) -> Probabilities:
+        return np.clip(super()._answer(corpus), self.clip, 1 - self.clip)
+
+
+class ChoiceData:
+    """Rows of k inputs each, which go through the encoder as so many texts and stay together.
+
+    A batch of b rows, the longest input of L pieces, is ``ids`` (b * k, L), a row's k inputs one after the other,
+    and ``keep`` (b * k, L) as in :class:`~gapstack.training.PieceData`, and ``target`` (b,) or (b, k).
+
+    Parameters
+    ----------
+    view : PieceView
+        Of n * k inputs, a row's one after the other.
+    targets : (n,) int64 or (n, k) float64, optional
+    choices : int
+        k.
+    """
+
+    def __init__(self, view: PieceView, targets: Targets | None = None, choices: int = len(Label)):
+        self._inputs = PieceData(view)
+        self._targets = None if targets is None else RowData({}, targets)
+        self._choices = choices
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Pieces of each row with its inputs padded to its longest, (n,)."""
+        longest = self._inputs.sizes.reshape(-1, self._choices).max(axis=1, initial=0)
+        return np.asarray(self._choices * longest)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all inputs and targets."""
+        return fingerprint(
+            self._inputs.fingerprint, self._targets and self._targets.fingerprint, self._choices
+        )
+
+    def batch(self, rows: Rows) -> dict[str, Tensor]:
+        """See the class."""
+        inputs = (rows[:, None] * self._choices + np.arange(self._choices)).ravel()
+        found = self._inputs.batch(inputs)
+        del found["mentions"]  # three ranges of each input: nothing that a head needs
+        return found | (self._targets.batch(rows) if self._targets else {})
+
+
+class ChoiceHead(nn.Module):
+    """Pooler-like dense layer, dropout and one logit over the first piece of each of k inputs."""
+
+    def __init__(self, width: int, choices: int = len(Label), dropout: float = 0.1):
+        super().__init__()
+        self.choices = choices
+        self.dense = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(width, 1)
+        for layer in (self.dense, self.classifier):  # as BERT initialises
+            nn.init.normal_(layer.weight, std=0.02)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, hidden: Tensor, **_: Tensor) -> Tensor:
+        """Give logits (b, k) from hidden states (b * k, L, H)."""
+        # (b * k, H)
+        vectors = torch.tanh(self.dense(hidden[:, 0]))
+        logits: Tensor = self.classifier(self.dropout(vectors)).view(-1, self.choices)
+        return logits

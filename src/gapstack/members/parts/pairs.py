@@ -1,0 +1,149 @@
+"""Texts with something beside them: ``[CLS] question [SEP] text [SEP]`` and ``[CLS] text [SEP] ending [SEP]``.
+
+The pieces of the other part are put among those of the text's window, which is cut so that both fit and no mention
+is lost. What separates the parts is what the encoder's tokenizer puts between two texts. Segment numbers (BERT's
+token types) are not told apart: the embedded encoder was trained with one, RoBERTa has one, and a separator says
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus
+from gapstack.views.encoders import Encoder
+from gapstack.views.pieces import PieceView, align, special_pieces
+
+Ids = NDArray[np.int64]
+
+
+def before_text(
+    corpus: Corpus, encoder: Encoder, questions: Sequence[str], max_pieces: int | None = None
+) -> tuple[PieceView, Ids]:
+    """Put a question of its own before each text.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        n rows.
+    encoder : Encoder
+    questions : sequence of str
+        n of them.
+    max_pieces : int, optional
+        Longest input, question and special pieces included; at most, and by default, the encoder's limit.
+
+    Returns
+    -------
+    view : PieceView
+        Mentions are those in the text; pieces of the question have the character range (0, 0).
+    text : (n, 2) int64
+        Half-open piece range of each text, special pieces left out.
+
+    Raises
+    ------
+    MemberError
+        If a question and the mentions of its text do not fit into the window.
+    """
+    added = [np.concatenate([ids, between(encoder)]) for ids in pieces(encoder, questions)]
+    plain = align(corpus, encoder, max_pieces, reserved=_sizes(added))
+    before, after = map(len, special_pieces(encoder))
+    view = insert(plain, plain.bounds[:-1] + before, added)
+    ends = view.lengths - after
+    return view, np.stack([before + _sizes(added), ends], axis=1)
+
+
+def with_endings(
+    corpus: Corpus,
+    encoder: Encoder,
+    closings: Sequence[str],
+    endings: Sequence[Sequence[str]],
+    max_pieces: int | None = None,
+) -> PieceView:
+    """Close each text with some words, and put each of k endings after it.
+
+    The k inputs of a row differ in the ending alone: its text is cut to leave room for the longest.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        n rows.
+    encoder : Encoder
+    closings : sequence of str
+        n of them; they begin with the space that parts them from the text.
+    endings : sequence of sequence of str
+        k for each row.
+    max_pieces : int, optional
+        As for :func:`before_text`.
+
+    Returns
+    -------
+    PieceView
+        Of n * k inputs, those of a row one after the other.
+
+    Raises
+    ------
+    MemberError
+        If the longest ending, the closing words and the mentions of a text do not fit into the window.
+    """
+    count = len(endings[0]) if len(endings) else 0
+    ends = pieces(encoder, [ending for row in endings for ending in row])
+    closed = [np.concatenate([ids, between(encoder)]) for ids in pieces(encoder, closings)]
+    added = [np.concatenate([closed[place // count], end]) for place, end in enumerate(ends)]
+    longest = _sizes(added).reshape(len(corpus), count).max(axis=1, initial=0)
+    view = _repeated(align(corpus, encoder, max_pieces, reserved=longest), count)
+    return insert(view, view.bounds[1:] - len(special_pieces(encoder)[1]), added)
+
+
+def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ids]:
+    """Ids of each text alone, without special pieces."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    found = backend.encode_batch(list(texts), add_special_tokens=False)
+    return [np.array(encoding.ids, dtype=np.int64) for encoding in found]
+
+
+def between(encoder: Encoder) -> Ids:
+    """Ids that the encoder wants between two texts ([SEP] for BERT)."""
+    probe: Any = encoder.tokenizer.backend_tokenizer.encode("a", "a")
+    special = np.array(probe.special_tokens_mask, dtype=bool)
+    first, second = np.flatnonzero(~special)
+    return np.array(probe.ids, dtype=np.int64)[first + 1 : second]
+
+
+def insert(view: PieceView, places: Ids, added: Sequence[Ids]) -> PieceView:
+    """Put ``added[i]`` before piece ``places[i]``, which is text i's or the first after it; mentions move along.
+
+    ``places`` (n,) count over all pieces and lie in no mention.
+    """
+    sizes = _sizes(added)
+    if not len(view):
+        return view
+    at = np.repeat(places, sizes)
+    moved = (view.bounds[:-1] + view.mentions[:, :, 0].T >= places).T * sizes[:, None]
+    return replace(
+        view,
+        ids=np.insert(view.ids, at, np.concatenate(added)),
+        chars=np.insert(view.chars, at, 0, axis=0),
+        bounds=view.bounds + np.concatenate([[0], np.cumsum(sizes)]),
+        mentions=view.mentions + moved[..., None],
+    )
+
+
+def _repeated(view: PieceView, times: int) -> PieceView:
+    """Each text so many times, one after the other."""
+    order = np.repeat(np.arange(len(view)), times)
+    if not len(order):
+        return view
+    at = np.concatenate([np.arange(view.bounds[row], view.bounds[row + 1]) for row in order])
+    bounds = np.concatenate([[0], np.cumsum(view.lengths[order])])
+    return PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
+
+
+def _sizes(parts: Sequence[Ids]) -> Ids:
+    return np.array([len(part) for part in parts], dtype=np.int64)

@@ -1,0 +1,158 @@
+"""Question answering: what is asked, what is learned, what is read off."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import log_softmax
+
+from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.errors import MemberError
+from gapstack.members import create
+from gapstack.members.question_answering import (
+    PUBLISHED,
+    QuestionAnswering,
+    SpanHead,
+    best_spans,
+    is_a_or_b,
+    question,
+    span_cross_entropy,
+    span_features,
+)
+
+TEXT = "Ann Lee met Beth when she, in May, sang there ."
+#       01234567890123456789012345678901234567890123456
+EXAMPLE = Example("x", TEXT, pronoun=Span(22, 25), a=Span(0, 7), b=Span(12, 16), label=Label.B)
+
+
+@pytest.mark.parametrize(
+    ("pronoun", "expected"),
+    [(Span(22, 25), "she, in May, sang there"), (Span(36, 40), "ang there ."), (Span(46, 47), ".")],
+)
+def test_the_question_is_five_words_from_the_pronoun_on(pronoun, expected):
+    assert question(Example("x", TEXT, pronoun=pronoun, a=Span(0, 7), b=Span(12, 16))) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Ann Lee", 1),
+        ("Lee", 1),
+        ("Ann Lee met", 1),
+        ("Beth", -1),
+        ("met", 0),
+        ("Ann Lee met Beth", 0),
+        ("Bet", -1),
+    ],
+)
+def test_an_answer_is_a_name_that_it_shares_words_with(answer, expected):
+    assert is_a_or_b(EXAMPLE, answer) == expected
+
+
+def test_only_rows_with_an_answer_are_learned_from(tiny_encoder):
+    member = QuestionAnswering()
+    rows = Corpus([EXAMPLE, *(Example(f"{k}", TEXT, Span(22, 25), Span(0, 7), Span(12, 16)) for k in "yz")])
+    hard = member._data(rows, tiny_encoder, np.array([1, 2, 0]))
+    assert hard.sizes.shape == (2,)
+    target = hard.batch(np.array([0, 1]))["target"]
+    ids, mentions = hard.view.ids[hard.view.row(0)], hard.view.mentions[0]
+    for name, (first, last, weight) in enumerate(target[0].tolist()):
+        read = tiny_encoder.tokenizer.decode(ids[int(first) : int(last) + 1]).replace(" ", "")
+        assert read == ("annlee", "beth")[name]
+        assert (first, last) == (mentions[name + 1, 0], mentions[name + 1, 1] - 1)
+        assert weight == name
+    soft = member._data(rows, tiny_encoder, np.array([[0.2, 0.7, 0.1], [0, 0, 1], [0.5, 0, 0.5]]))
+    weights = soft.batch(np.array([0, 1]))["target"][..., 2]
+    torch.testing.assert_close(weights, torch.tensor([[0.2, 0.7], [0.5, 0.0]]))
+
+
+def test_the_head_gives_places_outside_the_text_no_chance():
+    head = SpanHead(4, 9).eval()
+    logits = head(torch.randn(2, 6, 4), torch.tensor([[1, 5], [3, 6]]))
+    assert logits.shape == (2, 9, 2)
+    chances = logits.softmax(1).detach()
+    assert chances[0, [0, 5, 6, 7, 8]].sum() == 0
+    assert chances[1, [0, 1, 2, 6]].sum() == 0
+    assert (chances[0, 1:5] > 0).all()
+
+
+def test_the_loss_is_cross_entropy_at_the_answers_ends():
+    chance = np.random.default_rng(0)
+    logits = chance.normal(size=(2, 6, 2))
+    logits[:, 4:] = -1e4  # no text
+    target = np.array([[[1, 2, 1.0], [3, 3, 0.0]], [[0, 1, 0.25], [2, 3, 0.5]]])
+    log_p = log_softmax(logits, axis=1)
+    right = [
+        log_p[0, 1, 0] + log_p[0, 2, 1],
+        0.25 * (log_p[1, 0, 0] + log_p[1, 1, 1]) + 0.5 * (log_p[1, 2, 0] + log_p[1, 3, 1]),
+    ]
+    anywhere = log_p[:, :4].mean(axis=1).sum(axis=1) * [1.0, 0.75]
+    for smoothing in (0.0, 0.1):
+        found = span_cross_entropy(torch.tensor(logits), torch.tensor(target), smoothing)
+        expected = -((1 - smoothing) * np.array(right) + smoothing * anywhere) / 2
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
+
+
+def test_the_best_span_is_the_best_of_all_that_are_short_enough():
+    logits = np.random.default_rng(1).normal(size=(5, 40, 2))
+    logits[0, 3, 0] = logits[0, 35, 1] = 9  # 33 pieces are too many
+    for row, (first, last) in enumerate(best_spans(logits)):
+        sums = {
+            (i, j): logits[row, i, 0] + logits[row, j, 1]
+            for i in range(40)
+            for j in range(i, min(40, i + 30))
+        }
+        assert (first, last) == max(sums, key=lambda span: sums[span])
+
+
+def test_the_seven_numbers_are_highest_logits_and_the_answer(tiny_encoder):
+    data = QuestionAnswering()._data(Corpus([EXAMPLE]), tiny_encoder, None)
+    _, a, b = data.view.mentions[0]
+    logits = np.full((1, 60, 2), -5.0)
+    logits[0, a[0], 0], logits[0, a[1] - 1, 1] = 1.0, 2.0
+    logits[0, b[0], 0], logits[0, b[1] - 1, 1] = 3.0, 4.0
+    logits[0, b[1], 1] = 3.5
+    features = span_features(Corpus([EXAMPLE]), data.view, logits)
+    np.testing.assert_array_equal(features, [[1, 2, 3, 4, 3, 4, -1]])
+
+
+def test_a_question_that_leaves_no_room_is_refused(tiny_encoder_folder, sample_train):
+    with pytest.raises(MemberError, match="its mentions and what is added to its text take more than the 24"):
+        create("question_answering", encoder=str(tiny_encoder_folder), max_pieces=24).fit(sample_train[:20])
+
+
+def test_calibration_rows_are_whole_pages_that_the_network_has_not_seen(
+    sample_train, tiny_encoder_folder, monkeypatch
+):
+    seen = {}
+    for name in ("_data", "_features"):
+        kept = getattr(QuestionAnswering, name)
+
+        def spy(self, corpus, *more, name=name, kept=kept):
+            if name == "_features" or "_features" not in seen:
+                seen[name] = corpus  # the last rows asked for before the calibration are those learned from
+            return kept(self, corpus, *more)
+
+        monkeypatch.setattr(QuestionAnswering, name, spy)
+    training = {"epochs": 1, "precision": "float32"}
+    for share in (0.25, 0.0):
+        seen.clear()
+        member = create(
+            "question_answering",
+            encoder=str(tiny_encoder_folder),
+            max_pieces=96,
+            training=training,
+            calibration_share=share,
+        ).fit(sample_train[:40])
+        learned, calibrated = seen["_data"], seen["_features"]
+        if share:
+            assert not set(learned.groups) & set(calibrated.groups)
+            assert (len(learned), len(calibrated)) == (30, 10)
+        else:
+            assert learned.ids == calibrated.ids == sample_train[:40].ids
+        assert "calibration.weights" in member.state().arrays
+
+
+def test_the_published_settings_are_settings():
+    member = create("question_answering", **PUBLISHED)
+    plan = member._plans()[0]
+    assert (plan.encoder_rate, plan.frozen[-1], member.calibration_share) == (1e-5, 12, 0.0)
