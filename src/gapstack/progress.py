@@ -1,4 +1,7 @@
-"""Progress of long work: a bar with rate and time left on a terminal, silence elsewhere."""
+"""Progress of long work: a bar with rate and time left on a terminal, silence elsewhere.
+
+Work within work, such as a training within a run's jobs, has a bar of its own beneath the outer one's.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,21 @@ from rich.progress import (
 from rich.text import Text
 
 console = Console(stderr=True)
+"""Where bars and remarks go; ``console.quiet = True`` silences a process that works for another."""
+
+_RATE_SECONDS = 86_400.0
+"""Rates are means over a bar's last thousand steps, however long they took: a run's jobs take minutes each."""
+_shown: list[Progress] = []
+"""The display that is on the screen, if any: a console bears only one."""
 
 
 class _Rate(ProgressColumn):
-    """Units a second, as measured by rich over the last seconds."""
+    """Units a second, or a minute where they are slow."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.1f}/s", style="progress.data.speed")
+        shown = "" if speed is None else f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min"
+        return Text(shown, style="progress.data.speed")
 
 
 class Ticker:
@@ -44,8 +54,15 @@ class Ticker:
 @contextmanager
 def progress(title: str, total: float) -> Iterator[Ticker]:
     """Show a bar titled ``title`` for ``total`` units while the block runs, if the output is a terminal."""
-    if not console.is_terminal:
+    if console.quiet or not console.is_terminal:
         yield Ticker(None, None)
+        return
+    if _shown:
+        task = _shown[0].add_task(title, total=total, note="")
+        try:
+            yield Ticker(_shown[0], task)
+        finally:
+            _shown[0].remove_task(task)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -55,5 +72,9 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield Ticker(bar, bar.add_task(title, total=total, note=""))
+    with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
+        _shown.append(bar)
+        try:
+            yield Ticker(bar, bar.add_task(title, total=total, note=""))
+        finally:
+            _shown.clear()

@@ -41,14 +41,14 @@ SCRIPT = """
     from tests.runs.test_jobs import job
     from pathlib import Path
     data = sample()
-    job(data["train"], data["test"], sys.argv[1], epochs=60).run(RunFolder(Path(sys.argv[2])))
+    job(data["train"], data["test"], sys.argv[1], epochs=20).run(RunFolder(Path(sys.argv[2])))
 """
 
 
 def test_a_killed_training_goes_on_and_gives_what_an_undisturbed_one_gives(
     sample_train, sample_test, tiny_encoder_folder, tmp_path
 ):
-    work = job(sample_train, sample_test, tiny_encoder_folder, epochs=60)
+    work = job(sample_train, sample_test, tiny_encoder_folder, epochs=20)
     folder, undisturbed = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "undisturbed")
     command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tiny_encoder_folder), str(folder.root)]
     environment = {
@@ -65,7 +65,6 @@ def test_a_killed_training_goes_on_and_gives_what_an_undisturbed_one_gives(
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     assert not work.is_done(folder)
-    (unfinished / "of-an-older-recipe").mkdir()
 
     work.run(folder)
     work.run(undisturbed)
@@ -79,8 +78,16 @@ def test_a_killed_training_goes_on_and_gives_what_an_undisturbed_one_gives(
     assert not list(folder.root.rglob("checkpoint.safetensors"))
     losses = list(folder.fold("probert", 0).rglob("history.jsonl"))
     assert len(losses) == 1
-    assert len(losses[0].read_text().splitlines()) == 60
+    assert len(losses[0].read_text().splitlines()) == 20
     assert json.loads((folder.fold("probert", 0) / "job.json").read_text())["parameters"] > 1000
+
+
+def test_what_killed_trainings_left_goes_once_no_job_needs_it(tmp_path):
+    folder = RunFolder(tmp_path)
+    for label, key in (("probert", "needed"), ("probert", "older"), ("dropped", "any")):
+        (folder.unfinished(label, 0) / key).mkdir(parents=True)
+    folder.sweep({"needed"})
+    assert [place.name for place in tmp_path.glob("members/*/unfinished/*/*")] == ["needed"]
 
 
 def test_a_member_that_knows_the_held_out_rows_is_refused():

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
 from gapstack.ensemble import create_stacker, fit_nested
+from gapstack.errors import MemberError
 from gapstack.files import fingerprint, write_json
 from gapstack.members import create
 from gapstack.members.base import Probabilities
@@ -96,7 +99,7 @@ def run(
     checkpoint_seconds : float
         Least time between two checkpoints of a member that is fine-tuned.
     tensorboard : bool
-        Write TensorBoard's event files beside each fine-tuned member.
+        Write TensorBoard's event files beside each member that is fine-tuned now.
     say : callable
         Told, in a line each, what begins.
 
@@ -106,8 +109,12 @@ def run(
         If the run's folder holds results on other corpora, labels or folds.
     RecipeError
         If a member learns from other data that share rows with what it would be scored on.
+    MemberError
+        If TensorBoard is asked for and not installed, or something in a job kills its workers.
     """
     recipe.refuse_contaminated()
+    if tensorboard and find_spec("tensorboard") is None:
+        raise MemberError("TensorBoard is not installed; run: pip install 'gapstack[tensorboard]'")
     root = root or home()
     folder = RunFolder(root / "models" / recipe.name)
     with folder.locked():
@@ -127,10 +134,16 @@ def run(
         if recipe.stackers and len(members) > 1:
             say("stacking")
             stack, note = _stack(recipe, folds, train, test, folder)
+            stack = replace(stack, contaminates=_union(member.contaminates for member in members))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
         write_submission(submission, test.ids, best.test)
     return Run(recipe, folder, train, test, members, stack, note, submission, reused)
+
+
+def _union(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """All names, each once, in order of first appearance."""
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
 def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict[str, Any]:
@@ -156,17 +169,36 @@ def _do_jobs(
     """Do what is not done yet; give the number of folds found finished."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
-    for label, group in todo.items():
-        say(f"{label}: {len(group)} of {len(jobs[label])} folds")
-        started = time.perf_counter()
-        create(group[0].part.name, **group[0].part.settings).prepare(_both(group[0].train, group[0].test))
-        if len(group) == len(jobs[label]):  # a resumed member found its views in the cache: keep their cost
-            seconds = time.perf_counter() - started
-            write_json(folder.member(label) / "views.json", {"seconds": seconds})
     open_jobs = [job for group in todo.values() for job in group]
+    folder.sweep({job.key for job in open_jobs})
+    reused = sum(map(len, jobs.values())) - len(open_jobs)
+    if not open_jobs:
+        return reused
+    say(f"views of {len(todo)} members")
+    with progress("views", len(todo)) as ticker:
+        for label, group in todo.items():
+            started, part = time.perf_counter(), group[0].part
+            create(part.name, **part.settings).prepare(_both(group[0].train, group[0].test))
+            if len(group) == len(
+                jobs[label]
+            ):  # a resumed member found its views in the cache: keep their cost
+                seconds = time.perf_counter() - started
+                write_json(folder.member(label) / "views.json", {"seconds": seconds})
+            ticker.advance(note=label)
+    say(f"{len(open_jobs)} folds of {len(todo)} members")
+    left = {label: len(group) for label, group in todo.items()}
     with progress("members x folds", len(open_jobs)) as ticker:
-        execute(open_jobs, folder, lambda job: ticker.advance(note=job.name))
-    return sum(map(len, jobs.values())) - len(open_jobs)
+
+        def tell(job: Job) -> None:
+            label = job.part.label
+            left[label] -= 1
+            ticker.advance(note=f"{job.name} done")
+            if not left[label]:
+                seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
+                say(f"{label}: {len(todo[label])} folds in {seconds:.1f} s")
+
+        execute(open_jobs, folder, tell)
+    return reused
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:

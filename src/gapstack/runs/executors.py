@@ -7,14 +7,18 @@ costs the job it was doing, which another one does again, and the results do not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from gapstack.errors import MemberError
+from gapstack.progress import console
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.jobs import Job
 
@@ -24,6 +28,14 @@ Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
 EXECUTORS = ("local", "ray")
 MOST_LOSSES = 3
 """Workers that may be lost over one job before the run gives up: something in the job kills them."""
+
+_OF_RAY = {
+    # Ray's workers give way to everything else by default: beside any other work they would starve
+    "RAY_worker_niceness": "0",
+    # it would repeat for ever what the node's memory does not suffice for
+    "RAY_task_oom_retries": str(MOST_LOSSES),
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
 
 
 def create_executor(kind: str = "local", workers: int = 1) -> Executor:
@@ -35,7 +47,9 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
         ``local`` or ``ray``. With ``RAY_ADDRESS`` set, Ray's jobs go to that cluster, which must see the run
         folder, the cache and the data at the same paths; else a cluster of this machine is started.
     workers : int
-        Jobs to do at once. Processes share the processor cores out evenly.
+        Jobs to do at once. They share out evenly the threads that this process would compute with (all cores,
+        unless ``OMP_NUM_THREADS`` says otherwise), or a cluster's cores, and the GPUs. Each has a model, its
+        optimiser and its views in memory.
 
     Raises
     ------
@@ -63,40 +77,60 @@ def _here(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None]) -
 def _in_processes(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None], workers: int) -> None:
     """A pool that loses a process is broken as a whole: what is not done goes to a new one."""
     open_jobs, losses = list(jobs), 0
+    threads = max(1, torch.get_num_threads() // workers)
+    context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
     while open_jobs:
-        pool = ProcessPoolExecutor(
-            min(workers, len(open_jobs)),
-            get_context("spawn"),  # torch's threads do not survive a fork
-            initializer=_share_cores,
-            initargs=(workers,),
-        )
-        before = len(open_jobs)
-        try:
+        before, place = len(open_jobs), context.Value("i", 0)
+        with _environment(OMP_NUM_THREADS=str(threads)):  # processes start when jobs are submitted
+            pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
             futures = {pool.submit(job.run, folder): job for job in open_jobs}
+        try:
             for future in as_completed(futures):
                 future.result()
                 open_jobs.remove(futures[future])
                 tell(futures[future])
         except BrokenProcessPool:
-            for job in [
-                job for job in open_jobs if job.is_done(folder)
-            ]:  # done, but nobody was left to say so
+            # some may be done whose worker could not say so any more
+            for job in [job for job in open_jobs if job.is_done(folder)]:
                 open_jobs.remove(job)
                 tell(job)
             losses = 1 if len(open_jobs) < before else losses + 1
             if losses >= MOST_LOSSES:
-                raise MemberError(
-                    f"worker processes died {losses} times over {open_jobs[0].name} (killed for memory?); finished "
-                    "folds are kept. Run again with fewer workers"
-                ) from None
+                raise _gave_up(open_jobs[:workers]) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _share_cores(workers: int) -> None:
-    import torch
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """Set variables for processes that start within the block."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
-    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // workers))
+
+def _begin(threads: int, place: Any) -> None:
+    """Prepare a worker process: its threads, its GPU, and no progress bars, which only the parent draws."""
+    console.quiet = True
+    torch.set_num_threads(threads)
+    if torch.cuda.is_available():
+        with place.get_lock():
+            torch.cuda.set_device(place.value % torch.cuda.device_count())
+            place.value += 1
+
+
+def _gave_up(jobs: Sequence[Job]) -> MemberError:
+    return MemberError(
+        f"workers died {MOST_LOSSES} times over {' or '.join(job.name for job in jobs)} (killed for memory?); "
+        "finished folds are kept. Run again with fewer workers"
+    )
 
 
 def _ray() -> Any:
@@ -111,38 +145,49 @@ def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None],
     ray = _ray()
     mine = not ray.is_initialized()
     if mine:
+        for name, value in _OF_RAY.items():
+            os.environ.setdefault(name, value)
         address = os.environ.get("RAY_ADDRESS")
-        # Ray's workers give way to everything else by default: beside any other work they would starve
-        os.environ.setdefault("RAY_worker_niceness", "0")
-        ray.init(
-            **({"address": address} if address else {"num_cpus": workers, "include_dashboard": False}),
-            log_to_driver=False,
-            logging_level="ERROR",
-        )
+        here = {"num_cpus": max(workers, torch.get_num_threads()), "include_dashboard": False}
+        ray.init(**({"address": address} if address else here), log_to_driver=False, logging_level="ERROR")
+    waiting: dict[Any, Job] = {}
     try:
-        run = ray.remote(max_retries=MOST_LOSSES, num_cpus=1)(_run_on_ray)
-        waiting = {run.remote(job, folder.root, workers): job for job in jobs}
-        while waiting:
-            finished, _ = ray.wait(list(waiting))
-            for reference in finished:
-                job = waiting.pop(reference)
-                try:
-                    ray.get(reference)
-                except ray.exceptions.WorkerCrashedError:
-                    raise MemberError(
-                        f"Ray's workers died again and again over {job.name} (killed for memory?); finished folds are "
-                        "kept. Run again with fewer workers"
-                    ) from None
-                except ray.exceptions.RayTaskError as error:
-                    raise (error.cause or error) from error
-                tell(job)
+        share = _share(ray, workers)
+        run = ray.remote(max_retries=MOST_LOSSES - 1, **share)(_run_on_ray)
+        coming = iter(jobs)
+        while True:
+            # no more than can be worked on: each carries its corpora to the cluster's memory
+            while len(waiting) < workers and (job := next(coming, None)) is not None:
+                waiting[run.remote(job, folder.root, share["num_cpus"])] = job
+            if not waiting:
+                break
+            (reference, *_), _ = ray.wait(list(waiting))
+            job = waiting.pop(reference)
+            try:
+                ray.get(reference)
+            except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
+                raise _gave_up([job]) from None
+            except ray.exceptions.RayTaskError as error:
+                raise (error.cause or error) from error
+            tell(job)
     finally:
+        for reference in waiting:
+            ray.cancel(reference, force=True)
         if mine:
             ray.shutdown()
 
 
-def _run_on_ray(job: Job, root: Path, workers: int) -> None:
-    _share_cores(workers)
+def _share(ray: Any, workers: int) -> dict[str, Any]:
+    """What each of so many workers may use: cores (of one node) and a share of the GPUs."""
+    whole = ray.cluster_resources()
+    largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
+    cores = max(1, int(min(whole.get("CPU", 1) / workers, largest)))
+    gpus = min(1.0, whole.get("GPU", 0) / workers)
+    return {"num_cpus": cores, **({"num_gpus": gpus} if gpus else {})}
+
+
+def _run_on_ray(job: Job, root: Path, threads: int) -> None:
+    torch.set_num_threads(threads)
     folder = RunFolder(root)
     if not job.is_done(folder):  # a worker may be lost after its job is done and before it says so
         job.run(folder)

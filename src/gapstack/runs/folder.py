@@ -11,7 +11,7 @@
             held.parquet         probabilities of the held-out fold
             test.parquet         probabilities of the held-out split
             member/              the fitted member
-            training/            losses of its training on the way, if it is fine-tuned
+            training/            its training's evaluations, JSON lines, if it is fine-tuned
         out_of_fold.parquet      the folds' held parts, in corpus order
         test.parquet             mean over the folds
         unfinished/fold-<i>/     checkpoints of a training that is under way or was killed
@@ -24,7 +24,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -149,6 +149,12 @@ class RunFolder:
     def unfinished(self, label: str, fold: int) -> Path:
         """Folder for what a fold's fit needs to go on after a kill."""
         return self.member(label) / "unfinished" / f"fold-{fold}"
+
+    def sweep(self, keys: Collection[str]) -> None:
+        """Delete what killed trainings left, but for those of jobs of these keys."""
+        for place in self.root.glob("members/*/unfinished/*/*"):
+            if place.name not in keys:
+                shutil.rmtree(place, ignore_errors=True)
 
     def job(self, label: str, fold: int) -> dict[str, Any] | None:
         """What is recorded of a finished fold, None if it is not finished."""

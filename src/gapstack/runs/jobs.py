@@ -56,11 +56,7 @@ class Job:
         started = time.perf_counter()
         fitted_rows, held_rows = self.folds.split(self.fold)
         held = self.train.take(held_rows)
-        unfinished = folder.unfinished(self.part.label, self.fold)
-        for other in unfinished.glob("*"):
-            if other.name != self.key:  # of an older recipe or older code
-                shutil.rmtree(other, ignore_errors=True)
-        place = unfinished / self.key
+        place = folder.unfinished(self.part.label, self.fold) / self.key
         with workplace(place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard):
             member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
         held_probabilities, test_probabilities = member.predict_proba(held), member.predict_proba(self.test)
@@ -72,7 +68,7 @@ class Job:
             save(member, self.part.name, done / "member")
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
-            if place.is_dir():  # the losses of a training on its way
+            if place.is_dir():  # the evaluations of a training on its way
                 place.replace(done / "training")
             write_json(done / "job.json", record)
-        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.rmtree(place.parent, ignore_errors=True)
