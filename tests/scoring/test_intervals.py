@@ -7,12 +7,13 @@ from gapstack.errors import DataError, MismatchError
 from gapstack.scoring import (
     METRICS,
     bootstrap,
+    bootstrap_label_sets,
     contributions,
     contributions_of_decisions,
     decisions,
     example_losses,
-    intervals,
     permutation_test,
+    resampling,
     score,
     score_decisions,
 )
@@ -47,7 +48,7 @@ def test_each_replicate_is_the_score_of_the_rows_it_drew(make_corpus, rows, seed
         seed=seed,
     )
     names = sorted(set(pages))
-    (weights,) = intervals._resamples(len(names), 5, seed)
+    (weights,) = resampling.resamples(len(names), 5, seed)
     for replicate, drawn in enumerate(weights):
         assert drawn.sum() == len(names)
         times = [int(drawn[names.index(page)]) for page in pages]
@@ -64,6 +65,41 @@ def test_each_replicate_is_the_score_of_the_rows_it_drew(make_corpus, rows, seed
     for column, values in enumerate([scored(score(corpus, member)) for member in members]):
         for name, value in values.items():
             assert made.points[name][column] == pytest.approx(value, abs=1e-9, nan_ok=True)
+
+
+@settings(max_examples=15)
+@given(rows=ROWS, seed=st.integers(0, 2**32 - 1))
+def test_label_sets_together_are_each_by_itself(make_corpus, rows, seed) -> None:
+    labels, pronouns, pages = (list(column) for column in zip(*rows, strict=True))
+    generator = np.random.default_rng(seed)
+    members = generator.dirichlet([1, 1, 1], (2, len(rows)))
+    changed = [
+        (label + change) % 3
+        for label, change in zip(labels, generator.integers(0, 2, len(rows)), strict=True)
+    ]
+    sets = {}
+    for name, each in {"first": labels, "same": labels, "other": changed}.items():
+        corpus = make_corpus(each, pronouns, pages)
+        said = contributions_of_decisions(corpus, decisions(members[1]))
+        sets[name] = {"one": contributions(corpus, members[0]), "said": said}
+    together = bootstrap_label_sets(corpus.groups, sets, replicates=20, seed=seed)
+    for name, members_of_set in sets.items():
+        alone = bootstrap(corpus.groups, members_of_set, replicates=20, seed=seed)
+        for metric in METRICS:
+            np.testing.assert_allclose(together[name].samples[metric], alone.samples[metric], atol=1e-9)
+            np.testing.assert_allclose(together[name].points[metric], alone.points[metric], atol=1e-9)
+    with pytest.raises(MismatchError, match="different members"):
+        bootstrap_label_sets(corpus.groups, {"a": sets["first"], "b": {"one": sets["first"]["one"]}})
+
+
+def test_mean_intervals_are_the_bootstraps(make_corpus) -> None:
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages=50, right=0.8)
+    made = bootstrap(corpus.groups, {"m": contributions(corpus, rows)}, replicates=600, seed=2)
+    losses = example_losses(corpus.labels, rows)[:, None]
+    found = resampling.mean_intervals(corpus.groups, losses, replicates=600, seed=2)
+    assert found[0] == pytest.approx(list(made.interval("m", "logloss")))
+    with pytest.raises(MismatchError, match="7 values"):
+        resampling.mean_intervals(corpus.groups, losses[:7])
 
 
 def planted(make_corpus, generator, pages: int, right: float, per_page: int = 3):

@@ -2,7 +2,10 @@
 
 :func:`score` turns probabilities into :class:`Scores`; :func:`score_decisions` does so for TRUE/FALSE
 decisions; :func:`score_file` reads either from a file; :func:`degenerate_scores` shows what no thought at all
-would have scored; :func:`bootstrap` and :func:`permutation_test` say how sure scores and differences are.
+would have scored; :func:`bootstrap` and :func:`permutation_test` say how sure scores and differences are, and
+:func:`all_pairs` who beats whom. Beside them: :mod:`~gapstack.scoring.slices`, :mod:`~gapstack.scoring.contribution`
+(what each member adds), :mod:`~gapstack.scoring.reweighting`, :mod:`~gapstack.scoring.agreement`,
+:mod:`~gapstack.scoring.reliability` and :mod:`~gapstack.scoring.label_errors`.
 """
 
 from gapstack.scoring.degenerate import degenerate_scores
@@ -13,6 +16,7 @@ from gapstack.scoring.intervals import (
     Difference,
     Interval,
     bootstrap,
+    bootstrap_label_sets,
     contributions,
     contributions_of_decisions,
     permutation_test,
@@ -29,6 +33,7 @@ from gapstack.scoring.metrics import (
     log_loss,
     normalise,
 )
+from gapstack.scoring.pairs import Pairs, all_pairs, holm
 from gapstack.scoring.scores import Scores, gold_decisions, score, score_decisions
 from gapstack.scoring.submission import Problem, submit_check
 
@@ -40,12 +45,15 @@ __all__ = [
     "GapScores",
     "Interval",
     "Metric",
+    "Pairs",
     "Predictions",
     "Problem",
     "Scores",
     "accuracy",
+    "all_pairs",
     "answers",
     "bootstrap",
+    "bootstrap_label_sets",
     "brier",
     "contributions",
     "contributions_of_decisions",
@@ -55,6 +63,7 @@ __all__ = [
     "expected_calibration_error",
     "gap_scores",
     "gold_decisions",
+    "holm",
     "log_loss",
     "normalise",
     "outcomes",

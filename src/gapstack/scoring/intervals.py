@@ -9,7 +9,7 @@ same replicates, which is what makes the differences between members paired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,17 +21,14 @@ from gapstack.errors import DataError, MismatchError
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
 from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
+from gapstack.scoring.resampling import REPLICATES, Pages, resamples, sign_flips
 from gapstack.scoring.scores import gold_decisions
 
-REPLICATES = 10_000
-
 # Columns of a member's contributions: what each row adds to the sums that every score follows from.
-_LOSS, _BRIER, _HIT = 0, 1, 2
-_COUNTS = {"masculine": slice(3, 6), "feminine": slice(6, 9), "overall": slice(9, 12)}  # tp, fp, fn
-_GAPS = slice(12, 12 + ECE_BINS)
-_COLUMNS = 12 + ECE_BINS
-
-_BLOCK = 500  # replicates at a time: 500 x 2,000 pages of weights are 8 MB, which stays near the cache
+LOSS, BRIER, HIT = 0, 1, 2
+COUNTS = {"masculine": slice(3, 6), "feminine": slice(6, 9), "overall": slice(9, 12)}  # tp, fp, fn
+GAPS = slice(12, 12 + ECE_BINS)
+COLUMNS = 12 + ECE_BINS
 
 
 class Interval(NamedTuple):
@@ -61,9 +58,9 @@ def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
     """
     labels = corpus.labels
     made = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
-    made[:, _LOSS] = metrics.example_losses(labels, probabilities)
-    made[:, _BRIER] = metrics.example_briers(labels, probabilities)
-    made[:, _GAPS] = metrics.calibration_gaps(labels, probabilities)
+    made[:, LOSS] = metrics.example_losses(labels, probabilities)
+    made[:, BRIER] = metrics.example_briers(labels, probabilities)
+    made[:, GAPS] = metrics.calibration_gaps(labels, probabilities)
     return made
 
 
@@ -76,11 +73,11 @@ def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools |
         As :func:`gapstack.scoring.score_decisions` does.
     """
     rows = outcomes(gold_decisions(corpus), decided, answered)[:, :3].astype(np.float64)
-    made = np.full((len(corpus), _COLUMNS), np.nan)
-    made[:, _HIT] = rows[:, 1:].sum(axis=1) == 0
-    made[:, _COUNTS["overall"]] = rows
+    made = np.full((len(corpus), COLUMNS), np.nan)
+    made[:, HIT] = rows[:, 1:].sum(axis=1) == 0
+    made[:, COUNTS["overall"]] = rows
     for gender in (Gender.MASCULINE, Gender.FEMININE):
-        made[:, _COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
+        made[:, COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
     return made
 
 
@@ -154,19 +151,52 @@ def bootstrap(
     MismatchError
         If a member has another number of rows.
     """
-    pages, sizes, sums = _by_group(groups, members)
-    # (pages, 1 + members * columns): a replicate's number of rows varies with the pages it drew
-    table = np.column_stack([sizes, sums.reshape(pages, -1)])
-    blocks = [weights @ table for weights in _resamples(pages, replicates, seed)]
-    totals = np.concatenate(blocks)
-    shape = (len(members), _COLUMNS)
-    return Bootstrap(
-        members=tuple(members),
-        points={
-            name: row[0] for name, row in _scores(sizes.sum(keepdims=True), sums.sum(axis=0)[None]).items()
-        },
-        samples=_scores(totals[:, 0], totals[:, 1:].reshape(replicates, *shape)),
-    )
+    return bootstrap_label_sets(groups, {"": members}, replicates=replicates, seed=seed)[""]
+
+
+def bootstrap_label_sets(
+    groups: NDArray[np.str_],
+    label_sets: Mapping[str, Mapping[str, Floats]],
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> dict[str, Bootstrap]:
+    """As :func:`bootstrap`, for the same members under several label sets, in little more than the time of one.
+
+    Label sets differ on few rows, so that only the first is resampled whole; to its sums are added those of the
+    differences, on the pages that have any.
+
+    Raises
+    ------
+    DataError, MismatchError
+        As :func:`bootstrap` does, and where label sets have different members.
+    """
+    pages = Pages.of(groups)
+    tables = {name: _table(groups, pages, members) for name, members in label_sets.items()}
+    base, *others = tables.values()
+    names = tuple(next(iter(label_sets.values())))
+    if any(tuple(members) != names for members in label_sets.values()):
+        raise MismatchError("the label sets have different members")
+    changes = []
+    for other in others:
+        # what has no value (NaN) has none under any labels, and stays so by the first table
+        change = np.nan_to_num(other - base, nan=0.0)
+        touched = np.flatnonzero(change.any(axis=1))
+        changes.append((touched, change[touched]))
+    totals: list[list[Floats]] = [[] for _ in tables]
+    for weights in resamples(pages.count, replicates, seed):
+        whole = weights @ base
+        totals[0].append(whole)
+        for found, (touched, change) in zip(totals[1:], changes, strict=True):
+            found.append(whole + weights[:, touched] @ change)
+    return {
+        name: Bootstrap(
+            members=names,
+            points={key: row[0] for key, row in _scores(table.sum(axis=0)[None]).items()},
+            samples=_scores(np.concatenate(found)),
+        )
+        for (name, table), found in zip(tables.items(), totals, strict=True)
+    }
 
 
 def permutation_test(
@@ -200,59 +230,58 @@ def permutation_test(
     if differences.shape[-1] != len(groups):
         raise MismatchError(f"{differences.shape[-1]} values for {len(groups)} rows")
     pairs = np.atleast_2d(differences)
-    _, place = np.unique(groups, return_inverse=True)
-    pages = int(place.max()) + 1
-    sums = np.stack([np.bincount(place, weights=row, minlength=pages) for row in pairs], axis=1)
+    pages = Pages.of(groups)
+    sums = pages.sums(pairs.T)
     observed = np.abs(sums.sum(axis=0))
     # equal sums added in another order differ in their last bits; those are ties, and count
     slack = 1e-12 * np.abs(sums).sum(axis=0)
-    generator = np.random.default_rng(seed)
     beyond = np.ones(len(pairs))
-    for start in range(0, replicates, _BLOCK):
-        size = min(_BLOCK, replicates - start)
-        signs = generator.integers(0, 2, (size, pages), dtype=np.int8) * 2.0 - 1.0
+    for signs in sign_flips(pages.count, replicates, seed):
         beyond += (np.abs(signs @ sums) >= observed - slack).sum(axis=0)
     return (beyond / (replicates + 1)).reshape(differences.shape[:-1])
 
 
-def _by_group(groups: NDArray[np.str_], members: Mapping[str, Floats]) -> tuple[int, Floats, Floats]:
-    """Number of pages, rows of each page, and contributions summed by page: (pages, members, columns)."""
+def _table(groups: NDArray[np.str_], pages: Pages, members: Mapping[str, Floats]) -> Floats:
+    """(pages, 1 + members * columns): rows of each page, since a replicate's number of rows varies, and sums."""
     if not members or not len(groups):
         raise DataError("there is nothing to resample", expected="at least one member and one row")
     for name, rows in members.items():
-        if rows.shape != (len(groups), _COLUMNS):
+        if rows.shape != (len(groups), COLUMNS):
             raise MismatchError(
-                f"contributions of {name!r} have shape {rows.shape}, expected {(len(groups), _COLUMNS)}"
+                f"contributions of {name!r} have shape {rows.shape}, expected {(len(groups), COLUMNS)}"
             )
-    _, place = np.unique(groups, return_inverse=True)
-    order = np.argsort(place, kind="stable")
-    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-    stacked = np.stack(list(members.values()), axis=1)[order]
-    return len(starts), np.bincount(place).astype(np.float64), np.add.reduceat(stacked, starts, axis=0)
+    return np.column_stack([pages.sizes, pages.sums(np.concatenate(list(members.values()), axis=1))])
 
 
-def _resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
-    """Blocks of (replicates, pages): how often each page was drawn when as many as there are were drawn."""
-    generator = np.random.default_rng(seed)
-    for start in range(0, replicates, _BLOCK):
-        size = min(_BLOCK, replicates - start)
-        drawn = generator.integers(0, pages, (size, pages))
-        drawn += np.arange(size)[:, None] * pages
-        yield np.bincount(drawn.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
+def score_of_sums(metric: str, rows: Floats, sums: Floats) -> Floats:
+    """A score from sums over rows.
+
+    Parameters
+    ----------
+    metric : str
+        Key of :data:`gapstack.scoring.METRICS`.
+    rows : array that broadcasts to (...)
+        How many rows were summed.
+    sums : (..., columns) array
+        Of contributions.
+    """
+    if metric == "bias":
+        return f1_ratio(score_of_sums("f1_feminine", rows, sums), score_of_sums("f1_masculine", rows, sums))
+    if metric == "ece":
+        return np.abs(sums[..., GAPS]).sum(axis=-1) / rows
+    if metric in _MEANS:
+        mean: Floats = sums[..., _MEANS[metric]] / rows
+        return mean
+    return f1_percent(*np.moveaxis(sums[..., COUNTS[metric.removeprefix("f1_")]], -1, 0))
 
 
-def _scores(rows: Floats, sums: Floats) -> dict[str, Floats]:
-    """Scores by metric, (replicates, members), of (replicates,) row counts and (replicates, members, columns)."""
-    n = rows[:, None]
-    f1 = {name: f1_percent(*np.moveaxis(sums[..., columns], -1, 0)) for name, columns in _COUNTS.items()}
-    return {
-        "logloss": sums[..., _LOSS] / n,
-        **{f"f1_{name}": values for name, values in f1.items()},
-        "bias": f1_ratio(f1["feminine"], f1["masculine"]),
-        "accuracy": sums[..., _HIT] / n,
-        "brier": sums[..., _BRIER] / n,
-        "ece": np.abs(sums[..., _GAPS]).sum(axis=-1) / n,
-    }
+_MEANS = {"logloss": LOSS, "brier": BRIER, "accuracy": HIT}
+
+
+def _scores(totals: Floats) -> dict[str, Floats]:
+    """Scores by metric, (replicates, members), of (replicates, 1 + members * columns) totals."""
+    rows, sums = totals[:, :1], totals[:, 1:].reshape(len(totals), -1, COLUMNS)
+    return {metric: score_of_sums(metric, rows, sums) for metric in metrics.METRICS}
 
 
 def _percentiles(values: Floats, level: float) -> tuple[float, float]:

@@ -1,0 +1,55 @@
+"""Labels that are likely wrong, by what members that never saw them say (confident learning)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gapstack.errors import DataError
+from gapstack.scoring.metrics import Floats, Labels, normalise
+
+
+def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
+    """How far each label can be trusted, 0 to 1: (n,), the lowest first to be looked at.
+
+    cleanlab's self-confidence (Northcutt, Jiang and Chuang 2021): the probability that is given to the label. It
+    means something only for probabilities from models that did not learn from these labels.
+    """
+    from cleanlab.rank import get_label_quality_scores  # brings scikit-learn along: a second that few need
+
+    quality: Floats = get_label_quality_scores(labels, normalise(probabilities), method="self_confidence")
+    return quality
+
+
+def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]:
+    """Rows off the diagonal of the confident joint, the least trusted first.
+
+    A row counts where another class is given more than that class's rows are given on average (Northcutt et al.
+    2021, section 3.1), and would win without its label.
+    """
+    from cleanlab.filter import find_label_issues
+
+    found: NDArray[np.int64] = find_label_issues(
+        labels,
+        normalise(probabilities),
+        filter_by="confident_learning",
+        return_indices_ranked_by="self_confidence",
+        n_jobs=1,
+    )
+    return found
+
+
+def precision_at(k: int, ranked: Sequence[str], wrong: Collection[str]) -> float:
+    """Share of the first ``k`` ids (of all, where there are fewer) that are known to be wrong, 0 to 1.
+
+    Raises
+    ------
+    DataError
+        If nothing is ranked.
+    """
+    first = list(ranked)[:k]
+    if not first or k < 1:
+        raise DataError("there is nothing to take a share of", expected="some ids, and a k of 1 or more")
+    return float(np.mean([found in wrong for found in first]))
