@@ -8,9 +8,9 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import DataError, MemberError
 from gapstack.files import cache_root
 from gapstack.views import frozen
-from gapstack.views.activations import span_activations
+from gapstack.views.activations import span_activations, window_activations
 from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import align
+from gapstack.views.pieces import align, windows_around
 from gapstack.views.shards import Shards
 
 
@@ -203,3 +203,27 @@ def test_leaving_out_higher_layers_does_not_change_lower_ones(sample_test, tiny_
         shard.unlink()
     both = span_activations(sample_test[:5], copy, (1, 2))
     np.testing.assert_array_equal(alone.vectors[:, 0], both.vectors[:, 0])
+
+
+def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_encoder, forwarded):
+    corpus = sample_test[:7]
+    found = window_activations(corpus, tiny_encoder, (1, 2), max_pieces=48)
+    assert sum(forwarded) == 21
+    view = windows_around(corpus, tiny_encoder, 48)
+    assert found.counts.shape == (7, 3)
+    assert found.attention.shape == (7, 0, 2, 5, 5)
+    at = 0
+    for window in range(21):
+        with torch.inference_mode():
+            ids = torch.from_numpy(view.ids[view.row(window)])[None]
+            states = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
+        start, end = view.mentions[window, 0]
+        assert found.counts.ravel()[window] == end - start
+        expected = torch.stack([states[layer][0, start:end] for layer in (1, 2)], dim=1).numpy()
+        np.testing.assert_allclose(found.vectors[at : at + end - start], expected, atol=0.12)
+        at += end - start
+    forwarded.clear()
+    swapped = corpus.map(lambda e: Example(e.id, e.text, e.pronoun, e.b, e.a))
+    other = window_activations(swapped, tiny_encoder, (2,), max_pieces=48)
+    assert forwarded == []
+    np.testing.assert_array_equal(other.counts, found.counts[:, [0, 2, 1]])

@@ -1,5 +1,7 @@
 """No mention is ever lost between characters and pieces."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from gapstack.corpus import Corpus, Example, Span, read_gap
 from gapstack.errors import MemberError
 from gapstack.views.encoders import load_encoder
-from gapstack.views.pieces import MENTIONS, align
+from gapstack.views.pieces import MENTIONS, align, windows_around
 
 
 def make(*parts: str, order: str = "abp", name: str = "row") -> Example:
@@ -162,3 +164,59 @@ def test_an_empty_corpus_has_an_empty_view(tiny_encoder):
     assert len(view) == 0
     assert view.ids.shape == (0,)
     assert view.mentions.shape == (0, 3, 2)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 30), min_size=7, max_size=7),
+    st.permutations("abp"),
+    st.integers(9, 40),
+)
+def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, order, max_pieces):
+    # one piece a word; contexts of any length between mentions of one to three words
+    words = [["xy"[place % 2]] * (1 + size % 3 if place % 2 else size) for place, size in enumerate(sizes)]
+    parts = [" ".join(part) if place % 2 else f" {' '.join(part)} " for place, part in enumerate(words)]
+    row = make(*parts, order="".join(order))
+    encoder = load_encoder()
+    twice = Corpus([row, replace(row, id="again")])
+    view, whole = windows_around(twice, encoder, max_pieces), align(Corpus([row]), encoder)
+    assert len(view) == 6
+    assert view.mentions.shape == (6, 1, 2)
+    total, space = int(whole.lengths[0]) - 2, max_pieces - 2
+    for number in range(6):
+        ids, (first, end) = view.ids[view.row(number)], view.mentions[number, 0]
+        assert len(ids) == min(total, space) + 2
+        assert (ids[0], ids[-1]) == (whole.ids[0], whole.ids[-1])
+        start, stop = whole.mentions[0, number % 3]
+        at = int(start - first)
+        np.testing.assert_array_equal(ids[1:-1], whole.ids[1 + at : 1 + at + len(ids) - 2])
+        assert end - first == stop - start
+        left, right = first - 1, len(ids) - 1 - end
+        # one side is longer by more than the odd piece only where the other has all of the text
+        assert left <= right + 1 or at + len(ids) - 2 == total
+        assert right <= left + 1 or at == 0
+
+
+def test_a_mention_larger_than_its_window_is_refused():
+    row = make("She met ", "Ann " * 9, " and ", "Eve", " when ", "she", " left.", name="long")
+    with pytest.raises(MemberError, match=r"'long': its a alone takes more than the 8 pieces"):
+        windows_around(Corpus([row]), load_encoder(), 8)
+
+
+def test_no_rows_have_no_windows():
+    view = windows_around(Corpus([]), load_encoder())
+    assert len(view) == 0
+    assert view.mentions.shape == (0, 1, 2)
+
+
+@pytest.mark.parametrize("split", ["development", "test", "validation"])
+def test_every_gap_mention_is_in_its_window(split, gap_splits):
+    corpus = gap_splits[split]
+    view = windows_around(corpus, load_encoder())
+    whole = align(corpus, load_encoder())
+    assert view.lengths.max() <= 64
+    rows = np.arange(len(corpus))
+    for number in range(3):
+        own = view.bounds[3 * rows + number] + view.mentions[3 * rows + number, 0, 0]
+        there = whole.bounds[:-1] + whole.mentions[:, number, 0]
+        np.testing.assert_array_equal(view.chars[own], whole.chars[there])

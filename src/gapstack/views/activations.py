@@ -24,7 +24,7 @@ from gapstack.corpus import Corpus
 from gapstack.files import cache_root
 from gapstack.views.encoders import Encoder
 from gapstack.views.frozen import GROUPS, Request, encode
-from gapstack.views.pieces import MENTIONS, PieceView, align
+from gapstack.views.pieces import MENTIONS, PieceView, align, windows_around
 from gapstack.views.shards import Ragged, Shards, content_key, ranges
 
 
@@ -98,6 +98,26 @@ def span_activations(
     request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new
     view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
+    return _exchange(_of_view(view, request), exchanged)
+
+
+def window_activations(
+    corpus: Corpus, encoder: Encoder, layers: Sequence[int], *, max_pieces: int = 64
+) -> SpanActivations:
+    """As :func:`span_activations`, each mention read in a window of its own, without attention.
+
+    See :func:`~gapstack.views.pieces.windows_around`.
+    """
+    view = windows_around(corpus, encoder, max_pieces)
+    found = _of_view(view, Request(encoder, tuple(layers)))
+    return SpanActivations(
+        found.vectors, found.counts.reshape(-1, len(MENTIONS)), found.attention[: len(corpus)]
+    )
+
+
+def _of_view(view: PieceView, request: Request) -> SpanActivations:
+    """Fetch what is there and compute the rest."""
+    encoder = request.encoder
     counts = np.diff(view.mentions, axis=2)[..., 0]
     keys = [
         content_key(view.ids[view.row(row)].tobytes(), mentions.tobytes())
@@ -118,13 +138,13 @@ def span_activations(
         f"Encoding with {encoder.name}",
     )
     hidden, heads, groups = encoder.hidden_size, encoder.num_heads, len(GROUPS)
-    vectors = np.empty((int(counts.sum()), len(layers), hidden), dtype=np.float16)
+    vectors = np.empty((int(counts.sum()), len(request.layers), hidden), dtype=np.float16)
     for column, name in enumerate(request.vector_names):
         vectors[:, column] = found[name].values.reshape(-1, hidden)
-    attention = np.empty((len(view), len(attention_layers), heads, groups, groups), dtype=np.float16)
+    attention = np.empty((len(view), len(request.attention_layers), heads, groups, groups), dtype=np.float16)
     for column, name in enumerate(request.attention_names):
         attention[:, column] = found[name].values.reshape(-1, heads, groups, groups)
-    return _exchange(SpanActivations(vectors, counts, attention), exchanged)
+    return SpanActivations(vectors, counts, attention)
 
 
 def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:

@@ -15,6 +15,7 @@ mentions are never cut. Nothing marks a cut: encoders have seen no such mark in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,9 @@ from gapstack.views.encoders import Encoder
 
 MENTIONS = ("pronoun", "a", "b")
 """Order of the mentions in :attr:`PieceView.mentions`."""
+
+_Text = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Of one text: ids (L,), character ranges (L, 2) and mention ranges (m, 2), special pieces aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class PieceView:
     bounds : (n + 1,) int64
         Text i has the pieces ``bounds[i]:bounds[i + 1]``.
     mentions : (n, 3, 2) int64
-        Half-open piece ranges of pronoun, A and B, counted from the text's first piece.
+        Half-open piece ranges of pronoun, A and B, counted from the text's first piece. (n, 1, 2) where each text
+        is a window around one of them, see :func:`windows_around`.
     """
 
     ids: NDArray[np.int64]
@@ -96,41 +101,91 @@ def align(
         If a text has no piece at all, or the mentions of one do not fit into the window.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
-    backend = encoder.tokenizer.backend_tokenizer
-    backend.no_truncation()  # tokenizer.json may ask for either; our windows replace them
-    backend.no_padding()
     before, after = special_pieces(encoder)
     spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))
 
-    ids: list[NDArray[np.int64]] = []
-    chars: list[NDArray[np.int64]] = []
-    mentions = np.empty((len(corpus), len(MENTIONS), 2), dtype=np.int64)
-    for index, (example, encoding) in enumerate(
-        zip(corpus, backend.encode_batch(corpus.texts, add_special_tokens=False), strict=True)
-    ):
-        pieces = np.array(encoding.ids, dtype=np.int64)
-        spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        ranges = _mention_ranges(example, spans)
-        if len(pieces) > spaces[index]:
-            kept = _window(ranges, len(pieces), int(spaces[index]))
+    texts: list[_Text] = []
+    for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
+        pieces, chars, ranges = whole
+        if len(pieces) > space:
+            kept = _window(ranges, len(pieces), int(space))
             if kept is None:
                 added = " and what is added to its text" if np.any(reserved) else ""
                 raise MemberError(
                     f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
                     "use a larger window or an encoder with a higher limit"
                 )
-            pieces, spans = pieces[kept], spans[kept]
             # kept is sorted and holds every mention piece, so a range stays a range
-            ranges = np.searchsorted(kept, ranges)
-        ids += [before, pieces, after]
-        chars += [np.zeros((len(before), 2), np.int64), spans, np.zeros((len(after), 2), np.int64)]
-        mentions[index] = ranges + len(before)
-    lengths = [sum(map(len, ids[i : i + 3])) for i in range(0, len(ids), 3)]
+            texts.append((pieces[kept], chars[kept], np.searchsorted(kept, ranges)))
+        else:
+            texts.append(whole)
+    return _joined(texts, encoder, len(MENTIONS))
+
+
+def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
+    """Tokenise a corpus and cut a window around each mention, with as much of the text on either side.
+
+    Near an end of the text the other side gets what is missing there.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        n rows.
+    encoder : Encoder
+    max_pieces : int
+        Longest window, special pieces included; at most the encoder's limit.
+
+    Returns
+    -------
+    PieceView
+        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its
+        B.
+
+    Raises
+    ------
+    MemberError
+        If a text has no piece at all, or a mention alone does not fit into the window.
+    """
+    limit = min(max_pieces, encoder.max_pieces)
+    space = limit - sum(map(len, special_pieces(encoder)))
+    texts: list[_Text] = []
+    for example, (pieces, chars, ranges) in zip(corpus, _tokenised(corpus, encoder), strict=True):
+        for mention, (first, end) in zip(MENTIONS, ranges, strict=True):
+            if end - first > space:
+                raise MemberError(
+                    f"example {example.id!r}: its {mention} alone takes more than the {limit} pieces of a window; "
+                    "use a larger window or an encoder with a higher limit"
+                )
+            start = int(np.clip((first + end - space) // 2, 0, max(len(pieces) - space, 0)))
+            inside = slice(start, start + space)
+            texts.append((pieces[inside], chars[inside], np.array([[first, end]]) - start))
+    return _joined(texts, encoder, 1)
+
+
+def _tokenised(corpus: Corpus, encoder: Encoder) -> Iterator[_Text]:
+    """Give all pieces of each text."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()  # tokenizer.json may ask for either; our windows replace them
+    backend.no_padding()
+    encodings = backend.encode_batch(corpus.texts, add_special_tokens=False)
+    for example, encoding in zip(corpus, encodings, strict=True):
+        chars = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        yield np.array(encoding.ids, dtype=np.int64), chars, _mention_ranges(example, chars)
+
+
+def _joined(texts: Sequence[_Text], encoder: Encoder, mentions: int) -> PieceView:
+    """Put texts end to end, the encoder's special pieces around each."""
+    before, after = special_pieces(encoder)
+    nowhere = [np.zeros((len(special), 2), np.int64) for special in (before, after)]
+    ids = [part for pieces, _, _ in texts for part in (before, pieces, after)]
+    chars = [part for _, own, _ in texts for part in (nowhere[0], own, nowhere[1])]
+    lengths = [len(before) + len(pieces) + len(after) for pieces, _, _ in texts]
+    ranges = [own for _, _, own in texts]
     return PieceView(
         ids=np.concatenate(ids) if ids else np.empty(0, np.int64),
         chars=np.concatenate(chars) if chars else np.empty((0, 2), np.int64),
         bounds=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        mentions=mentions,
+        mentions=np.array(ranges, dtype=np.int64).reshape(-1, mentions, 2) + len(before),
     )
 
 
