@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gapstack.corpus import Corpus, Example, Span, read_gap
 from gapstack.errors import MemberError
-from gapstack.views.encoders import load_encoder
+from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.pieces import MENTIONS, align, windows_around
 
 
@@ -220,3 +220,12 @@ def test_every_gap_mention_is_in_its_window(split, gap_splits):
         own = view.bounds[3 * rows + number] + view.mentions[3 * rows + number, 0, 0]
         there = whole.bounds[:-1] + whole.mentions[:, number, 0]
         np.testing.assert_array_equal(view.chars[own], whole.chars[there])
+
+
+def test_padding_that_the_tokenizers_file_asks_for_is_no_part_of_a_window(gap_splits):
+    # the embedded encoder's file pads to 128 pieces
+    fresh = Encoder("fresh", load_encoder().folder)
+    row = gap_splits["development"][:1]
+    assert windows_around(row, fresh, 32).lengths.tolist() == [32, 32, 32]
+    again = Encoder("fresh", load_encoder().folder)
+    assert align(row, again, 40).lengths.tolist() == [40]

@@ -164,10 +164,7 @@ def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> Pi
 
 def _tokenised(corpus: Corpus, encoder: Encoder) -> Iterator[_Text]:
     """Give all pieces of each text."""
-    backend = encoder.tokenizer.backend_tokenizer
-    backend.no_truncation()  # tokenizer.json may ask for either; our windows replace them
-    backend.no_padding()
-    encodings = backend.encode_batch(corpus.texts, add_special_tokens=False)
+    encodings = _backend(encoder).encode_batch(corpus.texts, add_special_tokens=False)
     for example, encoding in zip(corpus, encodings, strict=True):
         chars = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
         yield np.array(encoding.ids, dtype=np.int64), chars, _mention_ranges(example, chars)
@@ -191,11 +188,19 @@ def _joined(texts: Sequence[_Text], encoder: Encoder, mentions: int) -> PieceVie
 
 def special_pieces(encoder: Encoder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Ids that the encoder wants before and after a text ([CLS] and [SEP] for BERT)."""
-    probe: Any = encoder.tokenizer.backend_tokenizer.encode("a")
+    probe = _backend(encoder).encode("a")
     special = np.array(probe.special_tokens_mask, dtype=bool)
     ids = np.array(probe.ids, dtype=np.int64)
     first, last = np.flatnonzero(~special)[[0, -1]]
     return ids[:first], ids[last + 1 :]
+
+
+def _backend(encoder: Encoder) -> Any:
+    """The tokenizer without truncation and padding: ``tokenizer.json`` may ask for either; our windows replace them."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
 
 
 def _mention_ranges(example: Example, spans: NDArray[np.int64]) -> NDArray[np.int64]:
