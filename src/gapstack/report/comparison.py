@@ -15,7 +15,7 @@ def comparison(run: Run) -> Table:
     """Score everything that a run produced.
 
     Seconds are what a member cost on all rows of both parts when it was computed: its views, its fits on every
-    fold and its predictions. Learned is how many numbers one fold's fit learned, where they are arrays.
+    fold and its predictions. Parameters are how many numbers one fold's fit learned, where they are arrays.
     """
     results = [*run.members, *([run.stack] if run.stack else [])]
     parts = {OUT_OF_FOLD: run.train, HELD_OUT: run.test}
@@ -35,7 +35,7 @@ def _rows(part: str, corpus: Corpus, results: list[Result]) -> list[ScoreRow]:
         (
             result.label,
             score(corpus, result.out_of_fold if part == OUT_OF_FOLD else result.test),
-            {"seconds": result.seconds, "learned": result.parameters or None, **_not_for(result)},
+            {"seconds": result.seconds, "parameters": result.parameters or None, **_not_for(result)},
         )
         for result in results
     ]

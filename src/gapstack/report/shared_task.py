@@ -7,64 +7,118 @@ splits, other labels, often whole ensembles. Each of their figures therefore sta
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from gapstack.files import write_json, write_text
-from gapstack.report.comparison import HELD_OUT, OUT_OF_FOLD
+from gapstack.members import MEMBERS, create
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.runs import Result, Run
 from gapstack.scoring import score
+from gapstack.views.encoders import EMBEDDED
 
 PAPER: dict[str, Any] = json.loads(
     (resources.files("gapstack.report") / "shared_task_paper.json").read_text(encoding="utf-8")
 )
-"""Reported figures by member."""
+"""Reported figures by member. Keys of a figure's record that are not metrics say what it is of."""
 
 RECIPE = "families"
 """The recipe whose run stands beside them."""
 
-_WIDTH = 130
-_OURS = (
-    Column("logloss", "logloss", better="low"),
-    Column("test_logloss", "test", better="low"),
+SCORED_HERE = "their probabilities, scored here"
+"""Source of figures that no paper gives, but that follow from probabilities which a team published."""
+
+METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
+_WIDTH = 140
+_COLUMNS = (
+    Column("encoder", "encoder"),
+    Column("cross_validated", "logloss CV"),
+    Column("logloss", "logloss"),
     Column("f1_masculine", "F1 M", 1),
     Column("f1_feminine", "F1 F", 1),
-    Column("f1_overall", "F1 O", 1, "high"),
+    Column("f1_overall", "F1 O", 1),
     Column("bias", "bias"),
     Column("seconds", "seconds", 0),
     Column("parameters", "learned"),
-    Column("not_for", "not for"),
-)
-_THEIRS = (
-    Column("encoder", "encoder"),
-    Column("on", "measured on"),
-    Column("logloss", "logloss"),
-    Column("f1_overall", "F1 O", 1),
 )
 
 
 @dataclass(frozen=True)
-class Report:
-    """Two tables: what the papers report, and what we measure."""
+class System:
+    """A member of the run, or its stack.
 
-    theirs: Table
-    ours: Table
+    ``reported`` are the records of :data:`PAPER`, none where no figure is published; ``out_of_fold`` and
+    ``held_out`` hold our :data:`METRICS`.
+    """
+
+    label: str
+    paper: str
+    encoder: str | None
+    reported: tuple[dict[str, Any], ...]
+    out_of_fold: dict[str, float | None]
+    held_out: dict[str, float | None]
+    seconds: float
+    parameters: int
+    not_for: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every system of a run, with what is reported of it."""
+
+    systems: tuple[System, ...]
+    title: str
+    note: str
+
+    @property
+    def table(self) -> Table:
+        """One table: a line for each member as measured here, and beneath it one for each reported figure."""
+        rows = [row for system in self.systems for row in _rows(system)]
+        caption = f"{self.note}. " if self.note else ""
+        return Table(
+            _COLUMNS,
+            [Section("", rows)],
+            title=self.title,
+            caption=(
+                f"{caption}Lines with a figure's author are what the papers report, and on what; their labels are "
+                "the official ones, or not told, unless a name stands there; those of stage 2 are not public. Seconds: "
+                "views and all folds; learned: numbers that one fold's fit learned and keeps as arrays."
+            ),
+            name_title="member",
+        )
 
     def text(self) -> str:
         """Plain text."""
-        return f"{self.theirs.text(_WIDTH)}\n{self.ours.text(_WIDTH)}"
+        return self.table.text(_WIDTH)
 
     def markdown(self) -> str:
         """GitHub Markdown."""
-        return f"{self.theirs.markdown()}\n{self.ours.markdown()}"
+        return self.table.markdown()
 
     def json(self) -> dict[str, Any]:
         """Unrounded figures, for ``json.dumps``."""
-        return {"paper": PAPER["paper"], "reported": self.theirs.json(), "measured": self.ours.json()}
+        return {
+            "title": self.title,
+            "paper": PAPER["paper"],
+            "provenance": PAPER["provenance"],
+            "note": self.note,
+            "systems": [
+                {
+                    **{"member": one.label, "paper": one.paper, "encoder": one.encoder},
+                    "reported": list(one.reported),
+                    "measured": {
+                        "out_of_fold": one.out_of_fold,
+                        "held_out": one.held_out,
+                        "seconds": one.seconds,
+                        "parameters": one.parameters,
+                        "not_for": list(one.not_for),
+                    },
+                }
+                for one in self.systems
+            ],
+        }
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``shared_task.md`` and ``shared_task.json`` to ``folder``; give their paths."""
@@ -75,58 +129,70 @@ class Report:
 
 
 def report(run: Run) -> Report:
-    """Give what the papers report, and what a run of :data:`RECIPE` measured.
+    """Set what the papers report beside what a run of :data:`RECIPE` measured.
 
-    Members of the run that no paper has come too; in the first table they stand with "-".
+    All members of the run come, those without published figures too.
     """
-    labels = [(part.label, part.name) for part in run.recipe.members]
-    reported = [row for label, name in labels for row in _reported(label, name)]
-    theirs = Table(
-        _THEIRS,
-        [Section("", reported)],
-        title="What the papers report",
-        caption=PAPER["provenance"],
-        name_title="member: system",
-    )
-    results = [*run.members, *([run.stack] if run.stack else [])]
-    trained, held = run.train, run.test
-    ours = Table(
-        _OURS,
-        [Section("", [(result.label, _measured(run, result)) for result in results])],
-        title=(
-            f"What this system measures: logloss {OUT_OF_FOLD} on {trained.name} ({len(trained)} rows, "
-            f"{trained.label_set} labels), "
-            f"the rest {HELD_OUT} on {held.name} ({len(held)} rows, {held.label_set} labels)"
-        ),
-        caption=run.stack_note,
-        name_title="member",
-    )
-    return Report(theirs, ours)
-
-
-def _reported(label: str, name: str) -> list[tuple[str, Mapping[str, Cell]]]:
-    found = PAPER["systems"].get(name, [{"system": "no published figure", "encoder": None, "on": None}])
-    return [
-        (
-            f"{label}: {line['system']}",
-            {
-                "encoder": line["encoder"],
-                "on": line["on"],
-                "logloss": line.get("logloss"),
-                "f1_overall": line.get("f1"),
-            },
+    systems = [
+        _system(
+            run,
+            result,
+            MEMBERS[part.name].paper,
+            PAPER["systems"].get(part.name, []),
+            _encoder(part.name, part.settings),
         )
-        for line in found
+        for part, result in zip(run.recipe.members, run.members, strict=True)
     ]
+    if run.stack:
+        systems.append(_system(run, run.stack, "all of these, stacked", [], None))
+    title = (
+        f"Published systems, measured here: logloss CV out of fold on {run.train.name} ({len(run.train)} rows), "
+        f"all else on {run.test.name} ({len(run.test)} rows), {run.test.label_set} labels"
+    )
+    return Report(tuple(systems), title, run.stack_note)
 
 
-def _measured(run: Run, result: Result) -> dict[str, Cell]:
-    held = score(run.test, result.test)
-    return {
-        "logloss": score(run.train, result.out_of_fold).value("logloss"),
-        "test_logloss": held.value("logloss"),
-        **{key: held.value(key) for key in ("f1_masculine", "f1_feminine", "f1_overall", "bias")},
-        "seconds": result.seconds,
-        "parameters": f"{result.parameters:,}" if result.parameters else None,
-        "not_for": ", ".join(result.contaminates) or None,
+def _encoder(name: str, settings: dict[str, Any]) -> str | None:
+    """What a member's encoder is called; None if it has none."""
+    chosen = create(name, **settings).get_params()
+    return (Path(chosen["encoder"]).name if chosen["encoder"] else EMBEDDED) if "encoder" in chosen else None
+
+
+def _system(
+    run: Run, result: Result, paper: str, reported: list[dict[str, Any]], encoder: str | None
+) -> System:
+    trained, held = score(run.train, result.out_of_fold), score(run.test, result.test)
+    return System(
+        label=result.label,
+        paper=paper,
+        encoder=encoder,
+        reported=tuple(reported),
+        out_of_fold={name: trained.value(name) for name in METRICS},
+        held_out={name: held.value(name) for name in METRICS},
+        seconds=result.seconds,
+        parameters=result.parameters,
+        not_for=result.contaminates,
+    )
+
+
+def _rows(system: System) -> list[tuple[str, dict[str, Cell]]]:
+    known = f" (not for {', '.join(system.not_for)})" if system.not_for else ""
+    measured: dict[str, Cell] = {
+        **system.held_out,
+        "encoder": system.encoder,
+        "cross_validated": system.out_of_fold["logloss"],
+        "seconds": system.seconds,
+        "parameters": f"{system.parameters:,}" if system.parameters else None,
     }
+    reported: list[tuple[str, dict[str, Cell]]] = [
+        (f"- {_of(line)}", {column.key: line.get(column.key) for column in _COLUMNS})
+        for line in system.reported
+    ]
+    return [(f"{system.label}{known}", measured), *(reported or [("- no published figure", {})])]
+
+
+def _of(line: dict[str, Any]) -> str:
+    """What a reported figure is of: whose, how many models, and rows with labels if they are not the official ones."""
+    labels = f", labels of {line['labels']}" if line["labels"] not in (None, "official") else ""
+    models = f", {line['models']}" if line["models"] != "one model" else ""
+    return f"{line['who']}{models}: {line['split']}{labels}"

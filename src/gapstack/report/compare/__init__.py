@@ -1,0 +1,13 @@
+"""``gap compare``: who is compared, what is measured, and how it is shown.
+
+:func:`read_entries` finds the competitors, :func:`compare` has the scoring room measure them, and the result is
+printed by :func:`tables`, kept by :func:`record` and :func:`write_csv`, and browsed in the page of :func:`write_page`.
+"""
+
+from gapstack.report.compare.analysis import Comparison, compare
+from gapstack.report.compare.entries import Entry, read_entries
+from gapstack.report.compare.page import write_page
+from gapstack.report.compare.records import record, write_csv
+from gapstack.report.compare.tables import tables
+
+__all__ = ["Comparison", "Entry", "compare", "read_entries", "record", "tables", "write_csv", "write_page"]
