@@ -94,10 +94,9 @@ ROWS = (
     Row(
         "span_head",
         {
-            **{"encoder": ENCODER, "max_pieces": 96, "blocks": [], "tune_layer": False},
+            **{"encoder": ENCODER, "max_pieces": 96, "blocks": [], "tune_layer": False, "either_order": True},
             "training": {"epochs": 1, "precision": "float32"},
         },
-        equivariant=False,
         overfit={"training": HEAD_BY_HEART | {"epochs": 30}, "dropout": 0.0},
     ),
     Row(

@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus
@@ -92,6 +93,13 @@ class SpanHead(FineTuned):
         Of the projected pieces and of the hidden layer.
     dropout : float
         On the hidden layer.
+    feature_units : int
+        Of a hidden layer over the features; 0, as in the paper: none, they go to the classifier.
+    feature_dropout : float
+        On the features and on that layer; none in the paper.
+    either_order : bool
+        Whether each head's answer is its mean over both orders of A and B, so that exchanging them exchanges the
+        answers exactly; not in the paper.
     encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
@@ -106,6 +114,9 @@ class SpanHead(FineTuned):
         width: int = 64,
         units: int = 64,
         dropout: float = 0.6,
+        feature_units: int = 0,
+        feature_dropout: float = 0.0,
+        either_order: bool = False,
         training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         extra: Sequence[str] = (),
         teacher: str | Sequence[str] | None = None,
@@ -135,6 +146,9 @@ class SpanHead(FineTuned):
         self.width = width
         self.units = units
         self.dropout = dropout
+        self.feature_units = feature_units
+        self.feature_dropout = feature_dropout
+        self.either_order = either_order
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = TrainingPlan(
@@ -171,27 +185,29 @@ class SpanHead(FineTuned):
         return (layer,)
 
     def _head(self, encoder: Encoder) -> nn.Module:
+        # what the empty corpus has no rows of has columns all the same
+        names, row = self._features(Corpus([])).values()
         return SpanHeads(
             encoder.hidden_size,
-            # what the empty corpus has no rows of has columns all the same
-            self._rows(Corpus([])).shape[1],
+            (names.shape[-1], row.shape[-1]),
             seeds=self.seeds,
             width=self.width,
             units=self.units,
             dropout=self.dropout,
+            feature_units=self.feature_units,
+            feature_dropout=self.feature_dropout,
+            either_order=self.either_order,
         )
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        pieces = align(corpus, encoder, self.max_pieces)
-        return PieceData(pieces, targets, {"features": self._rows(corpus)})
+        return PieceData(align(corpus, encoder, self.max_pieces), targets, self._features(corpus))
 
-    def _rows(self, corpus: Corpus) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Features (n, k) of each row: A's, B's, its own; NaN where one has no value."""
+    def _features(self, corpus: Corpus) -> dict[str, NDArray[np.float64]]:
+        """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN where one has no value."""
         if not self.blocks:
-            return np.empty((len(corpus), 0))
+            return {"names": np.empty((len(corpus), 2, 0)), "row": np.empty((len(corpus), 0))}
         found = features(corpus, self.blocks)
-        names = found.candidates.reshape(len(corpus), found.candidates.shape[1] * found.candidates.shape[2])
-        return np.concatenate([names, found.shared], axis=1)
+        return {"names": found.candidates, "row": found.shared}
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
         """Mean of the heads' losses while they learn (b, seeds, 3); loss of their mean logits otherwise."""

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 
 from gapstack.members.parts.span_head import RunningScale, SpanHeads
@@ -32,14 +33,36 @@ def test_asking_changes_no_scale():
     assert scale.mean.item() == 0
 
 
-def test_heads_give_their_own_logits_in_training_and_their_mean_when_asked():
-    heads = SpanHeads(8, 2, seeds=3, width=4, units=4, dropout=0.0)
-    hidden = torch.randn(5, 6, 8)
-    mentions = torch.tensor([[[0, 1], [1, 3], [4, 6]]]).expand(5, -1, -1)
-    features = torch.randn(5, 2)
-    assert heads.train()(hidden, mentions, features).shape == (5, 3, 3)
-    found = heads.eval()(hidden, mentions, features)
-    scaled = heads.scale(features)
-    own = [head(hidden, mentions, scaled) for head in heads.heads]
+@pytest.fixture
+def inputs():
+    chance = torch.Generator().manual_seed(0)
+    return {
+        "hidden": torch.randn(5, 6, 8, generator=chance),
+        "mentions": torch.tensor([[[0, 1], [1, 3], [4, 6]]]).expand(5, -1, -1),
+        "names": torch.randn(5, 2, 3, generator=chance),
+        "row": torch.randn(5, 2, generator=chance),
+    }
+
+
+def test_heads_give_their_own_logits_in_training_and_their_mean_when_asked(inputs):
+    heads = SpanHeads(8, (3, 2), seeds=3, width=4, units=4)
+    assert heads.train()(**inputs).shape == (5, 3, 3)
+    found = heads.eval()(**inputs)
+    scaled = {
+        "names": heads.names_scale(inputs["names"].flatten(0, 1)).view(5, 2, 3),
+        "row": heads.row_scale(inputs["row"]),
+    }
+    own = [head(**inputs | scaled) for head in heads.heads]
     torch.testing.assert_close(found, sum(own) / 3)
     assert (own[0] - own[1]).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("feature_units", [0, 4])
+def test_either_order_exchanges_the_answers_with_the_names(inputs, feature_units):
+    heads = SpanHeads(8, (3, 2), seeds=2, width=4, units=4, feature_units=feature_units, either_order=True)
+    exchanged = {
+        **inputs,
+        "mentions": inputs["mentions"][:, [0, 2, 1]],
+        "names": inputs["names"][:, [1, 0]],
+    }
+    torch.testing.assert_close(heads.eval()(**exchanged), heads(**inputs)[:, [1, 0, 2]])
