@@ -72,7 +72,9 @@ def test_a_run_on_the_sample_does_not_stand_in_the_way_of_one_on_gap(workplace, 
 
 def test_run_as_json_is_nothing_but_json(workplace):
     sections = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))["sections"]
-    assert [row["name"] for row in sections[1]["rows"]][:3] == ["prior", "random", "stack"]
+    rows = sections[1]["rows"]
+    assert [row["name"] for row in rows][:3] == ["prior", "random", "stack"]
+    assert rows[0]["parameters"] == 3  # the prior learns one number for each class
 
 
 def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):

@@ -161,7 +161,7 @@ def run_command(
     finished = _run(
         plan, data, _quarantine(on_error), executor, workers, fresh=fresh, tensorboard=tensorboard
     )
-    table = comparison(finished)
+    table = comparison(finished, parameters=as_json)
     if as_json:
         print(json.dumps(table.json(), indent=2))
         return

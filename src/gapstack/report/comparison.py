@@ -11,15 +11,18 @@ from gapstack.scoring import degenerate_scores, score
 OUT_OF_FOLD, HELD_OUT = "out of fold", "held out"
 
 
-def comparison(run: Run) -> Table:
+def comparison(run: Run, *, parameters: bool = False) -> Table:
     """Score everything that a run produced.
 
     Seconds are what a member cost on all rows of both parts when it was computed: its views, its fits on every
-    fold and its predictions. Parameters are how many numbers one fold's fit learned, where they are arrays.
+    fold and its predictions. With ``parameters`` the table, which then outgrows a terminal, also says how many
+    numbers one fold's fit learned and keeps as arrays.
     """
     results = [*run.members, *([run.stack] if run.stack else [])]
     parts = {OUT_OF_FOLD: run.train, HELD_OUT: run.test}
-    sections = {_heading(part, corpus): _rows(part, corpus, results) for part, corpus in parts.items()}
+    sections = {
+        _heading(part, corpus): _rows(part, corpus, results, parameters) for part, corpus in parts.items()
+    }
     degenerate = {
         _heading(part, corpus): degenerate_scores(corpus, run.train.labels) for part, corpus in parts.items()
     }
@@ -30,12 +33,16 @@ def _heading(part: str, corpus: Corpus) -> str:
     return f"{part}: {corpus.name}, {len(corpus)} rows, {corpus.label_set} labels"
 
 
-def _rows(part: str, corpus: Corpus, results: list[Result]) -> list[ScoreRow]:
+def _rows(part: str, corpus: Corpus, results: list[Result], parameters: bool) -> list[ScoreRow]:
     return [
         (
             result.label,
             score(corpus, result.out_of_fold if part == OUT_OF_FOLD else result.test),
-            {"seconds": result.seconds, "parameters": result.parameters or None, **_not_for(result)},
+            {
+                "seconds": result.seconds,
+                **({"parameters": result.parameters or None} if parameters else {}),
+                **_not_for(result),
+            },
         )
         for result in results
     ]
