@@ -8,7 +8,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from gapstack.cli import app
+from gapstack.cli import app, main
 from gapstack.corpus.readers import read_submission, write_gap
 
 RECIPE = """
@@ -162,6 +162,17 @@ class TestErrors:
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+    def test_an_interrupted_command_says_that_it_goes_on_from_there(self, monkeypatch, capsys):
+        def interrupted(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("gapstack.corpus.sources.status", interrupted)
+        monkeypatch.setattr(sys, "argv", ["gap", "data", "status"])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 130
+        assert "the same command goes on from there" in capsys.readouterr().err
 
     def test_a_refused_submission_has_exit_status_1(self, workplace):
         lines = (workplace / "submissions" / "tiny-sample.csv").read_text().splitlines()
