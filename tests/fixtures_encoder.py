@@ -1,11 +1,12 @@
 """A tiny random BERT for tests: built in a moment, seeded, no network."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import BertWordPieceTokenizer
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
 from gapstack.views.encoders import Encoder, load_encoder
 
@@ -53,3 +54,13 @@ def tiny_encoder_folder(tmp_path_factory) -> Path:
 def tiny_encoder(tiny_encoder_folder) -> Encoder:
     """The tiny encoder, loaded."""
     return load_encoder(str(tiny_encoder_folder))
+
+
+@pytest.fixture(scope="session")
+def tiny_language_model_folder(tiny_encoder_folder, tmp_path_factory) -> Path:
+    """Folder of a tiny encoder with a masked-LM head, all its weights random."""
+    folder = shutil.copytree(tiny_encoder_folder, tmp_path_factory.mktemp("encoders") / "language_model")
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        BertForMaskedLM(BertConfig.from_pretrained(folder)).save_pretrained(folder)
+    return folder

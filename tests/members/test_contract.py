@@ -15,6 +15,9 @@ from gapstack.views.parses import ENVIRONMENT as PARSER_VARIABLE
 from gapstack.views.parses import parses
 
 ENCODER = "the tiny random encoder"
+LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"
+FOLDERS = {ENCODER: "tiny_encoder_folder", LANGUAGE_MODEL: "tiny_language_model_folder"}
+"""Fixtures that give their folders."""
 LEARN_BY_HEART = {
     **{"epochs": 100, "batch_size": 16, "encoder_rate": 2e-3, "head_rate": 1e-2, "label_smoothing": 0.0},
     **{"schedule": {"shape": "linear", "warmup": 0.1}, "weight_decay": 0.0, "frozen": []},
@@ -176,6 +179,13 @@ ROWS = (
             **{"dropout": 0.0, "node_dropout": 0.0},
         },
     ),
+    Row(
+        "masked_lm",
+        {
+            **{"encoder": LANGUAGE_MODEL, "pairs": 1, "max_pieces": 96},
+            "names": {"feminine": ["q", "z", "x", "j"], "masculine": ["k", "v", "w", "y"]},
+        },
+    ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )
@@ -204,8 +214,10 @@ def row(request, train, held, cache) -> Row:
             parses(train + held)
         except DataNotFoundError as missing:
             pytest.skip(f"{asked.name} needs parses: {missing}")
-    folder = request.getfixturevalue("tiny_encoder_folder") if ENCODER in asked.settings.values() else None
-    return replace(asked, settings={k: str(folder) if v == ENCODER else v for k, v in asked.settings.items()})
+    settings = dict(asked.settings)
+    if settings.get("encoder") in FOLDERS:
+        settings["encoder"] = str(request.getfixturevalue(FOLDERS[settings["encoder"]]))
+    return replace(asked, settings=settings)
 
 
 @pytest.fixture(scope="module")
@@ -326,8 +338,8 @@ def test_a_text_that_nothing_can_parse_is_refused(row, fitted, held, monkeypatch
 def test_mentions_that_do_not_fit_into_the_window_are_refused(row, held):
     if "max_pieces" not in create(row.name).get_params():
         pytest.skip(f"{row.name} has no window of its own")
-    with pytest.raises(MemberError, match=f"{held[0].id}.* take more than the 8 pieces"):
-        create(row.name, **{**row.settings, "max_pieces": 8}).fit(held)
+    with pytest.raises(MemberError, match=f"{held[0].id}.* take more than the 4 pieces"):
+        create(row.name, **{**row.settings, "max_pieces": 4}).fit(held)
 
 
 def test_no_rows_teach_nothing_and_get_no_answers(row, fitted, train):

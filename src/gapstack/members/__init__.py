@@ -48,6 +48,7 @@ MEMBERS: dict[str, Entry] = {
     "kernel_svm": Entry("KernelSVM", "Bao and Qiao 2019", "an encoder"),
     "bidaf": Entry("BiDAF", "Bao and Qiao 2019; Seo et al. 2017", "an encoder, a parser"),
     "question_answering": Entry("QuestionAnswering", "Chada 2019", "an encoder"),
+    "masked_lm": Entry("MaskedLM", "Lois et al. 2019", "an encoder"),
     "multiple_choice": Entry("MultipleChoice", "Chada 2019", "an encoder"),
     "rgcn": Entry("RGCN", "Xu and Yang 2019", "an encoder, a parser"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
