@@ -11,6 +11,9 @@ trained on the frozen encoder, then encoder and head; embeddings stay frozen.
 The paper reports, with BERT-large cased trained on GAP test and validation (official labels), logloss .302 in
 cross-validation (five folds not grouped by page) and .280 on GAP development.
 
+With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels) has
+logloss 0.636 and F1 76.6. The first phase keeps six layers of all pieces in memory: 5 GB at most, on these rows.
+
 What differs here:
 
 - The encoder is the embedded MiniLM unless another is named: a shallower encoder than eight layers gives all of its

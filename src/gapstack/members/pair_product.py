@@ -9,6 +9,9 @@ Each mention is the last layer's vector of its first piece. With P, A, B for the
 The paper reports, on GAP test with official labels and BERT-large trained on TPUs, logloss .346 for the mean of six
 such models (.459 to .579 each, as their files score here).
 
+With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels) has
+logloss 0.629 and F1 77.0.
+
 What differs here:
 
 - The encoder is the embedded MiniLM unless another is named, with the rates that suit it; :data:`PUBLISHED` has the

@@ -4,6 +4,9 @@ Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question A
 families (with ``question_answering`` and ``multiple_choice``) whose mean came ninth (stage 2 .20238); their mean has
 F1 90.2 on GAP test with official labels, and no figure is given for this family alone.
 
+With MiniLM and one epoch of the defaults' three, the first of five folds of GAP development and validation (seed 2019,
+official labels) has logloss 0.642 and F1 76.9.
+
 Hidden states are the last three layers side by side, 3 H wide. A and B are allennlp's self-attentive spans of them, the
 pronoun is its first piece; [A; B; pronoun] goes through 512 ReLU units to three classes. Rates rise and fall in one
 triangle.

@@ -12,6 +12,10 @@ The paper learns other corpora first, the head and then the one encoder layer th
 Winogender, watched on WinoBias), then the head alone on GAP with corrected labels: ten folds, four encoders, forty
 heads. It reports the leaderboard's figures and none on GAP test.
 
+With MiniLM, the first of five folds of GAP development and validation (seed 2019, official labels) has logloss 0.832
+and F1 71.2 with the encoder standing still and no features; 0.709 and 75.4 with the layer tuned, the blocks ``positions``,
+``surface`` and ``cues``, and names swapped in training and averaging.
+
 What differs here:
 
 - The encoder is the embedded MiniLM unless another is named; the layer is as deep in it as the paper's in 24, rounded:
@@ -26,8 +30,8 @@ What differs here:
   on one scale as they are seen in training, missing ones being the mean. ``blocks`` names others, or none.
 - Mentions are found by alignment, so no marks are put into the text, and windows lose none.
 
-Exchanging A and B does not exchange the answers: each has its own weights, as in the paper. ``augment`` and
-``average`` with ``swap_names`` make up for it.
+Exchanging A and B does not exchange the answers: each has its own weights, as in the paper. ``either_order`` has every
+head answer for both orders, after which it does.
 """
 
 from __future__ import annotations
