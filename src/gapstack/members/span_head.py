@@ -13,8 +13,8 @@ Winogender, watched on WinoBias), then the head alone on GAP with corrected labe
 heads. It reports the leaderboard's figures and none on GAP test.
 
 With MiniLM, the first of five folds of GAP development and validation (seed 2019, official labels) has logloss 0.832
-and F1 71.2 with the encoder standing still and no features; 0.709 and 75.4 with the layer tuned, the blocks ``positions``,
-``surface`` and ``cues``, and names swapped in training and averaging.
+and F1 71.2 with the encoder standing still and no features; 0.709 and 75.4 with the layer tuned, the blocks
+``positions``, ``surface`` and ``cues``, and names swapped in training and averaging.
 
 What differs here:
 
