@@ -130,6 +130,16 @@ ROWS = (
         overfit={"training": HEAD_BY_HEART, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
     ),
     Row(
+        "frozen_mlp",
+        {"encoder": ENCODER, "window": 48, "training": {"epochs": 2}},
+        needs_parses=True,
+        # the batch norm behind its last layer is slow to let it be sure
+        overfit={
+            "training": HEAD_BY_HEART | {"epochs": 80, "head_rate": 3e-2},
+            **{"vector_dropout": 0.0, "feature_dropout": 0.0},
+        },
+    ),
+    Row(
         "siamese",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}},
         needs_parses=True,

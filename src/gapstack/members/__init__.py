@@ -40,6 +40,7 @@ MEMBERS: dict[str, Entry] = {
     "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
     "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
     "anonymised": Entry("Anonymised", "Liu 2019", "an encoder"),
+    "frozen_mlp": Entry("FrozenMLP", "Ionita et al. 2019", "an encoder, a parser"),
     "siamese": Entry("Siamese", "Yang et al. 2019", "an encoder"),
     "msnet": Entry("MSNet", "Wang 2019", "an encoder"),
     "span_head": Entry("SpanHead", "Abzaliev 2019", "an encoder, a parser"),

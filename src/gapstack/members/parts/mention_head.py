@@ -14,7 +14,7 @@ from gapstack.members.base import State
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import Encoder, load_encoder
-from gapstack.views.features import features
+from gapstack.views.features import Features, features
 
 Floats = NDArray[np.float32]
 
@@ -73,10 +73,14 @@ class MentionHead(FrozenHead):
             span_activations(corpus, encoder, self._layers(encoder), max_pieces=self.max_pieces)
         )
 
+    def _features(self, corpus: Corpus) -> Features:
+        """Give the features of :attr:`blocks`."""
+        return features(corpus, self.blocks)
+
     def _arrays(self, corpus: Corpus) -> Arrays:
         arrays: dict[str, NDArray[Any]] = {"mentions": self._mentions(corpus)}
         if self.blocks:
-            found = features(corpus, self.blocks)
+            found = self._features(corpus)
             arrays |= {"names": found.candidates, "row": found.shared}
         return arrays
 
