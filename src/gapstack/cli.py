@@ -270,65 +270,6 @@ def stack_command(
         table.print(stdout)
 
 
-@app.command("compare")
-def compare_command(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="WHAT",
-            help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER; members of the runs given.",
-        ),
-    ],
-    gold: Annotated[
-        Path | None, typer.Option("--gold", help="GAP TSV with labels. Default: what the first run held out.")
-    ] = None,
-    out_of_fold: Annotated[
-        bool, typer.Option("--out-of-fold", help="Without --gold: the rows that the first run predicted out of fold.")
-    ] = False,
-    trained_on: Annotated[
-        list[Path] | None,
-        typer.Option("--trained-on", help="GAP TSV that the files' makers learned from, to look for leaks; again."),
-    ] = None,
-    labels: LabelsOption = None,
-    data: DataOption = None,
-    replicates: Annotated[int, typer.Option(min=100, help="Resamples of pages, and permutations.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seed of all resampling.")] = 2019,
-    flips: Annotated[
-        int, typer.Option(min=0, help="Rows of which the runs' members are asked counterfactuals; 0 for none.")
-    ] = 0,
-    html: Annotated[Path | None, typer.Option("--html", help="Page to write, with plots and all examples.")] = None,
-    csv: Annotated[Path | None, typer.Option("--csv", help="Folder to write CSV files to.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
-    from gapstack.report import compare as report
-
-    made = report.compare_sources(
-        sources,
-        None if gold is None else read_gap(gold),
-        labels=labels or "official",
-        out_of_fold=out_of_fold,
-        trained_on=[read_gap(path) for path in trained_on or ()],
-        data=data,
-        replicates=replicates,
-        seed=seed,
-        flips=flips,
-        say=_say,
-    )
-    if html:
-        report.write_page(made, html)
-        _say(f"wrote {html}")
-    if csv:
-        for path in report.write_csv(made, csv):
-            _say(f"wrote {path}")
-    if as_json:
-        print(json.dumps(report.record(made), indent=2))
-        return
-    for table in report.tables(made):
-        table.print(stdout)
-        print()
-
-
 @app.command("submit-check")
 def submit_check_command(
     submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],
