@@ -7,6 +7,8 @@ costs the job it was doing, which another one does again, and the results do not
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -141,6 +143,11 @@ def _ray() -> Any:
     return ray
 
 
+def python_for_ray() -> str:
+    """Name this Python as Ray's workers are to start it: Ray puts the name into a shell line as it stands."""
+    return shlex.quote(sys.executable)
+
+
 def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None], workers: int) -> None:
     ray = _ray()
     mine = not ray.is_initialized()
@@ -148,7 +155,11 @@ def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None],
         for name, value in _OF_RAY.items():
             os.environ.setdefault(name, value)
         address = os.environ.get("RAY_ADDRESS")
-        here = {"num_cpus": max(workers, torch.get_num_threads()), "include_dashboard": False}
+        here = {
+            "num_cpus": max(workers, torch.get_num_threads()),
+            "include_dashboard": False,
+            "runtime_env": {"py_executable": python_for_ray()},
+        }
         ray.init(**({"address": address} if address else here), log_to_driver=False, logging_level="ERROR")
     waiting: dict[Any, Job] = {}
     try:
