@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
@@ -29,13 +30,29 @@ class State:
     values: dict[str, Any] = field(default_factory=dict)
 
 
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
 class Member(BaseEstimator, ABC):
     """A scikit-learn style estimator over corpora.
 
     Hyper-parameters are constructor arguments, stored untouched under their own names; learned state ends in
     ``_``. Members look at examples through :mod:`gapstack.views`, which caches by content; they know no files
-    and no folds. Randomness comes from the ``seed`` argument alone.
+    and no folds. Randomness comes from the ``seed`` argument alone. A constructor that takes ``**settings`` passes
+    them on to its base, whose hyper-parameters are then its own too.
     """
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Name the hyper-parameters, as scikit-learn does, with those of bases that ``**settings`` go to."""
+        names: set[str] = set()
+        for owner in cls.__mro__:
+            if "__init__" in vars(owner):
+                taken = signature(vars(owner)["__init__"]).parameters.values()
+                names |= {one.name for one in taken if one.kind in _NAMED and one.name != "self"}
+                if not any(one.kind == Parameter.VAR_KEYWORD for one in taken):
+                    break
+        return sorted(names)
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn from a labelled corpus and return self."""

@@ -25,7 +25,6 @@ Every place is scored alike, so exchanging A and B exchanges their columns exact
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,33 +91,14 @@ class BiDAF(FineTuned):
 
     def __init__(
         self,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
+        *,
         layer: int | None = None,
         neither: str = "names",
         hidden: int = 64,
         dropout: float = 0.7,
+        **settings: Any,
     ):
-        super().__init__(
-            encoder,
-            training,
-            extra,
-            teacher,
-            first,
-            augment,
-            average,
-            validation_share,
-            max_pieces,
-            seed,
-        )
+        super().__init__(**settings)
         self.layer = layer
         self.neither = neither
         self.hidden = hidden

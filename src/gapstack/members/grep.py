@@ -31,7 +31,7 @@ Exchanging A and B does *not* exchange the answers exactly, for ProBERT's reason
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -103,25 +103,15 @@ class Grep(FineTuned):
 
     def __init__(
         self,
+        *,
         sources: Sequence[str] = ("parallelism+url", "syntactic_distance"),
         clusters: Sequence[str] = (),
         max_mentions: int = 20,
         max_mention_pieces: int = 8,
         parser: str | None = None,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(
-            encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        )
+        super().__init__(**settings)
         self.sources = sources
         self.clusters = clusters
         self.max_mentions = max_mentions

@@ -30,7 +30,6 @@ Exchanging A and B does not exchange the answers: each has its own weights, as i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -107,33 +106,14 @@ class MSNet(FineTuned):
 
     def __init__(
         self,
-        encoder: str | None = None,
+        *,
         layers: int = 8,
         width: int = 16,
         attention_dropout: float = 0.4,
         dropout: float = 0.6,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(
-            encoder=encoder,
-            training=training,
-            extra=extra,
-            teacher=teacher,
-            first=first,
-            augment=augment,
-            average=average,
-            validation_share=validation_share,
-            max_pieces=max_pieces,
-            seed=seed,
-        )
+        super().__init__(**settings)
         self.layers = layers
         self.width = width
         self.attention_dropout = attention_dropout

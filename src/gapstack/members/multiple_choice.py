@@ -25,7 +25,6 @@ Exchanging A and B exchanges the answers: they are two endings among others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -91,32 +90,8 @@ class MultipleChoice(FineTuned):
         label_smoothing=0.05,
     )
 
-    def __init__(
-        self,
-        clip: float = 1e-3,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
-    ):
-        super().__init__(
-            encoder=encoder,
-            training=training,
-            extra=extra,
-            teacher=teacher,
-            first=first,
-            augment=augment,
-            average=average,
-            validation_share=validation_share,
-            max_pieces=max_pieces,
-            seed=seed,
-        )
+    def __init__(self, *, clip: float = 0.001, **settings: Any):
+        super().__init__(**settings)
         self.clip = clip
 
     def _plans(self) -> tuple[TrainingPlan, ...]:

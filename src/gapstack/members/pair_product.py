@@ -26,7 +26,6 @@ What differs here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -79,32 +78,9 @@ class PairProduct(FineTuned):
     )
 
     def __init__(
-        self,
-        encoder: str | None = None,
-        feminise: bool = False,
-        dropout: float = 0.1,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = 128,
-        seed: int = 0,
+        self, *, feminise: bool = False, dropout: float = 0.1, max_pieces: int | None = 128, **settings: Any
     ):
-        super().__init__(
-            encoder=encoder,
-            training=training,
-            extra=extra,
-            teacher=teacher,
-            first=first,
-            augment=augment,
-            average=average,
-            validation_share=validation_share,
-            max_pieces=max_pieces,
-            seed=seed,
-        )
+        super().__init__(max_pieces=max_pieces, **settings)
         self.feminise = feminise
         self.dropout = dropout
 

@@ -29,7 +29,6 @@ What differs here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,33 +101,8 @@ class QuestionAnswering(FineTuned):
         schedule=Schedule(shape="linear", warmup=0.1),
     )
 
-    def __init__(
-        self,
-        calibration_share: float = 0.1,
-        strength: float = 0.1,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
-    ):
-        super().__init__(
-            encoder=encoder,
-            training=training,
-            extra=extra,
-            teacher=teacher,
-            first=first,
-            augment=augment,
-            average=average,
-            validation_share=validation_share,
-            max_pieces=max_pieces,
-            seed=seed,
-        )
+    def __init__(self, *, calibration_share: float = 0.1, strength: float = 0.1, **settings: Any):
+        super().__init__(**settings)
         self.calibration_share = calibration_share
         self.strength = strength
 

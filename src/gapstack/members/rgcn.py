@@ -33,7 +33,7 @@ A and B have weights of their own, as published, so that exchanging them does no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,7 @@ class RGCN(FrozenHead):
 
     def __init__(
         self,
+        *,
         encoder: str | None = None,
         layer: int | None = None,
         widths: Sequence[int] = (256,),
@@ -123,12 +124,9 @@ class RGCN(FrozenHead):
         node_dropout: float = 0.7,
         parser: str | None = None,
         max_pieces: int | None = None,
-        training: Mapping[str, Any] | None = None,
-        seeds: int = 1,
-        validation_share: float = 0.1,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(training, seeds, validation_share, seed)
+        super().__init__(**settings)
         self.encoder = encoder
         self.layer = layer
         self.widths = widths

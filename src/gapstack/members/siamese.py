@@ -31,7 +31,7 @@ One fold of five of GAP development and validation, logloss: 0.641; 0.694 withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -96,10 +96,8 @@ class Siamese(MentionHead):
 
     def __init__(
         self,
-        encoder: str | None = None,
-        layers: Sequence[int] | None = None,
+        *,
         blocks: Sequence[str] = ("fill_the_gap",),
-        max_pieces: int | None = None,
         naive: bool = False,
         symmetric: bool = True,
         heads: int = 6,
@@ -108,21 +106,9 @@ class Siamese(MentionHead):
         input_dropout: float = 0.6,
         tower_dropout: float = 0.75,
         dropout: float = 0.6,
-        training: Mapping[str, Any] | None = None,
-        seeds: int = 1,
-        validation_share: float = 0.1,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(
-            encoder=encoder,
-            layers=layers,
-            blocks=blocks,
-            max_pieces=max_pieces,
-            training=training,
-            seeds=seeds,
-            validation_share=validation_share,
-            seed=seed,
-        )
+        super().__init__(blocks=blocks, **settings)
         self.naive = naive
         self.symmetric = symmetric
         self.heads = heads

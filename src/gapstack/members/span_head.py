@@ -36,7 +36,7 @@ head answer for both orders, after which it does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class SpanHead(FineTuned):
 
     def __init__(
         self,
-        encoder: str | None = None,
+        *,
         layer: int | None = None,
         blocks: Sequence[str] = ("positions",),
         seeds: int = 4,
@@ -121,28 +121,9 @@ class SpanHead(FineTuned):
         feature_units: int = 0,
         feature_dropout: float = 0.0,
         either_order: bool = False,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        augment: Sequence[str] = (),
-        average: Sequence[str] = (),
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(
-            encoder=encoder,
-            training=training,
-            extra=extra,
-            teacher=teacher,
-            first=first,
-            augment=augment,
-            average=average,
-            validation_share=validation_share,
-            max_pieces=max_pieces,
-            seed=seed,
-        )
+        super().__init__(**settings)
         self.layer = layer
         self.blocks = blocks
         self.seeds = seeds

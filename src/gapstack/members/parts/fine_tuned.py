@@ -59,8 +59,8 @@ class FineTuned(Member):
     teacher : str or sequence of str, optional
         Soft labels to learn from before GAP: see :func:`gapstack.corpus.teacher.load_teacher`.
     first : mapping or sequence of mappings, optional
-        Fields of the plan of that first stage that shall differ from the last phase of :attr:`PLAN`; one mapping
-        for each of its phases, if it shall have several.
+        Fields of the plan of that first stage that shall differ from the last phase on GAP, as ``training`` has
+        it; one mapping for each of its phases, if it shall have several.
     augment : sequence of str
         Copies of the training rows to learn from as well, by their names in
         :data:`gapstack.corpus.augment.AUGMENTATIONS`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,16 +47,14 @@ class MentionHead(FrozenHead):
 
     def __init__(
         self,
+        *,
         encoder: str | None = None,
         layers: Sequence[int] | None = None,
         blocks: Sequence[str] = (),
         max_pieces: int | None = None,
-        training: Mapping[str, Any] | None = None,
-        seeds: int = 1,
-        validation_share: float = 0.1,
-        seed: int = 0,
+        **settings: Any,
     ):
-        super().__init__(training=training, seeds=seeds, validation_share=validation_share, seed=seed)
+        super().__init__(**settings)
         self.encoder = encoder
         self.layers = layers
         self.blocks = blocks
