@@ -270,6 +270,127 @@ def stack_command(
         table.print(stdout)
 
 
+@app.command("compare")
+def compare_command(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WHAT",
+            help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member.",
+        ),
+    ],
+    gold: Annotated[
+        Path | None, typer.Option("--gold", help="GAP TSV with labels. Default: what the first run held out.")
+    ] = None,
+    out_of_fold: Annotated[
+        bool,
+        typer.Option("--out-of-fold", help="Without --gold: the rows that the run predicted out of fold."),
+    ] = False,
+    trained_on: Annotated[
+        list[Path] | None,
+        typer.Option("--trained-on", help="GAP TSV that the files' makers learned from: its leaks; again."),
+    ] = None,
+    labels: LabelsOption = None,
+    data: DataOption = None,
+    replicates: Annotated[int, typer.Option(min=100, help="Resamples of pages, and permutations.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of all resampling.")] = 2019,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Folder for CSV files.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
+    from gapstack.report.compare import compare, label_sets, read_entries, record, tables, write_csv
+
+    rows, entries = read_entries(
+        sources,
+        None if gold is None else read_gap(gold),
+        out_of_fold=out_of_fold,
+        trained_on=[read_gap(path) for path in trained_on or ()],
+        data=data,
+    )
+    folder = Path(data) if data and data != "sample" else None
+    corpora = label_sets(rows, labels or "official", folder)
+    made = compare(corpora, entries, replicates=replicates, seed=seed, say=_say)
+    if csv:
+        for path in write_csv(made, csv):
+            _say(f"wrote {path}")
+    if as_json:
+        print(json.dumps(record(made), indent=2))
+        return
+    for table in tables(made):
+        table.print(stdout)
+        print()
+
+
+@app.command("audit")
+def audit_command(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of answers, SUITE.csv."
+        ),
+    ],
+    data: DataOption = None,
+    suites: Annotated[
+        list[str] | None, typer.Option("--suite", help="Suite to ask; may be given again. Default: all.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of a run that answer; their mean counts.")] = 1,
+    average: Annotated[
+        list[str] | None,
+        typer.Option("--average", help="Average with the rows changed so: swap_gender, anonymise_0, ..."),
+    ] = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Take all rows of suites that are otherwise drawn from.")
+    ] = False,
+    allow_contaminated: Annotated[
+        bool,
+        typer.Option("--allow-contaminated", help="Also ask what learned from a suite's rows, and mark it."),
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Folder for the report, its plots and all answers.")
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Also print slices and occupations.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a system every yardstick of gender bias and print one report."""
+    from gapstack.audit import SUITES, audit, target_of
+    from gapstack.report.audit import audit_json, audit_text, write_audit
+
+    started = time.perf_counter()
+    found = audit(
+        target_of(target, tuple(SUITES), folds=folds, say=_say),
+        Path(data) if data else None,
+        suites or None,
+        allow_contaminated=allow_contaminated,
+        average=average or (),
+        all_rows=all_rows,
+        say=_say,
+    )
+    print(json.dumps(audit_json(found), indent=2) if as_json else audit_text(found, details=details))
+    if output:
+        for path in write_audit(found, output):
+            _say(f"wrote {path}")
+        for covered in found.covered:
+            for label, answers in covered.answers.items():
+                path = output / "answers" / label / f"{covered.suite.name}.csv"
+                write_submission(path, covered.items.corpus.ids, answers)
+    _say(f"total: {time.perf_counter() - started:.0f} s")
+
+
+@app.command("audit-rows")
+def audit_rows_command(
+    folder: Annotated[Path, typer.Argument(help="Folder that gets SUITE.tsv, in GAP's columns, unlabelled.")],
+    data: DataOption = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Write all rows of suites that are otherwise drawn from.")
+    ] = False,
+) -> None:
+    """Write the rows of every suite, for systems that answer by file."""
+    from gapstack.audit import write_rows
+
+    for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
+        print(path)
+
+
 @app.command("submit-check")
 def submit_check_command(
     submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],

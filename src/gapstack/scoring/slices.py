@@ -22,8 +22,8 @@ from gapstack.scoring.resampling import REPLICATES, Pages, resamples
 SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminine", "f1_gap", "logloss_gap")
 """What a slice has: the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""
 
-# What a row adds for a member, each for all rows, masculine ones and feminine ones: loss, hit, tp, fp + fn.
-_PARTS, _SUMS = 3, 4
+# What a row adds for a member, each for all rows, masculine ones and feminine ones: loss, hit, tp, fp, fn.
+_PARTS, _SUMS = 3, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,7 @@ def slice_scores(
         [np.ones(len(groups)), *(genders == g.value for g in (Gender.MASCULINE, Gender.FEMININE))]
     )
     table = np.stack(list(members.values()), axis=1)
-    fp, fn = (table[..., COUNTS["overall"]][..., k] for k in (1, 2))
-    sums = np.stack(
-        [table[..., LOSS], table[..., HIT], table[..., COUNTS["overall"]][..., 0], fp + fn], axis=-1
-    )
+    sums = np.concatenate([table[..., [LOSS, HIT]], table[..., COUNTS["overall"]]], axis=-1)
     # (n, parts * (1 + members * sums)): how many rows, then what each adds
     rows = np.concatenate([np.ones((len(groups), 1)), sums.reshape(len(groups), -1)], axis=1)
     added = (parts.T[:, :, None] * rows[:, None]).reshape(len(groups), -1)
@@ -127,8 +124,9 @@ def _scores(totals: Floats) -> dict[str, Floats]:
     sums = by_part[:, :, 1:].reshape(len(totals), _PARTS, -1, _SUMS)
     n = np.where(rows > 0, rows, np.nan)
     losses, hits = sums[..., 0] / n, sums[..., 1] / n
-    f1 = f1_percent(sums[..., 2], sums[..., 3], 0)
-    f1 = np.where(rows > 0, f1, np.nan)
+    f1 = f1_percent(sums[..., 2], sums[..., 3], sums[..., 4])
+    # without a name that is right there is nothing to find, and no F1
+    f1 = np.where(sums[..., 2] + sums[..., 4] > 0, f1, np.nan)
     return {
         "logloss": losses[:, 0],
         "accuracy": hits[:, 0],

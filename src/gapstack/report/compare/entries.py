@@ -1,0 +1,187 @@
+"""Who is compared: files, whole runs or members of runs, all with answers for the same rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.leakage import leaks
+from gapstack.errors import DataError, GapstackError
+from gapstack.scoring import Predictions, decisions, normalise, read_predictions
+
+if TYPE_CHECKING:
+    from gapstack.runs import RunFolder
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One competitor.
+
+    ``source`` is the file, or ``RUN:MEMBER``; ``part`` says of a run's member whether the rows were held out or
+    predicted out of fold; ``warnings`` are reasons not to trust its scores.
+    """
+
+    name: str
+    answers: Predictions
+    source: str
+    part: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file, or a run and a member of it ("" for all)."""
+
+    file: Path | None
+    run: RunFolder | None = None
+    member: str = ""
+
+
+def read_entries(
+    sources: Sequence[str],
+    gold: Corpus | None = None,
+    *,
+    out_of_fold: bool = False,
+    trained_on: Sequence[Corpus] = (),
+    data: str | None = None,
+) -> tuple[Corpus, list[Entry]]:
+    """Find what each of ``sources`` is, and give the rows and the entries.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Submission CSVs and scorer TSVs; runs, by name or folder; ``RUN:MEMBER`` for one member or ``RUN:stack``.
+    gold : Corpus, optional
+        Labelled rows to compare on; by default those that the first run held out.
+    out_of_fold : bool
+        By default take the rows that the first run predicted out of fold instead.
+    trained_on : sequence of Corpus
+        What the makers of files learned from, to be looked through for rows that give ``gold`` away.
+    data : str, optional
+        Where to look for the data of runs first.
+
+    Raises
+    ------
+    DataError
+        If a source is none of these or is given twice, or there are files alone and no ``gold``.
+    MismatchError
+        If a run has no answers for these rows.
+    """
+    found = [_source(text) for text in sources]
+    runs = [source.run for source in found if source.run is not None]
+    if gold is None:
+        if not runs:
+            raise DataError(
+                "files say nothing of their rows' labels", remedy="Name the labelled rows with --gold"
+            )
+        gold = _rows_of(runs[0], out_of_fold, data)
+    given = [leak for other in trained_on for leak in leaks(gold, other)]
+    entries: list[Entry] = []
+    for source in found:
+        if source.run is not None:
+            entries += _run_entries(source.run, source.member, gold, data)
+        elif source.file is not None:
+            entries.append(_file_entry(source.file, gold, given))
+    return gold, _warn_of_oddities(_with_own_names(entries))
+
+
+def _source(text: str) -> _Source:
+    if Path(text).is_file():
+        return _Source(Path(text))
+    whole = _run_folder(text)
+    if whole is not None:
+        return _Source(None, whole)
+    run, _, member = text.rpartition(":")
+    folder = _run_folder(run) if run else None
+    if folder is not None:
+        return _Source(None, folder, member)
+    raise DataError(
+        f"{text!r} is neither a file nor a run",
+        expected="a submission CSV or scorer TSV, a run's name or folder, or RUN:MEMBER",
+    )
+
+
+def _run_folder(name: str) -> RunFolder | None:
+    from gapstack.runs import RunFolder, home  # brings the members along: seconds that files need not wait
+
+    for place in (Path(name), home() / "models" / name):
+        if (place / "run.json").is_file():
+            return RunFolder(place)
+    return None
+
+
+def _rows_of(folder: RunFolder, out_of_fold: bool, data: str | None) -> Corpus:
+    from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD, run_corpora
+
+    return run_corpora(folder, data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
+
+
+def _file_entry(path: Path, gold: Corpus, given_away: Sequence[str]) -> Entry:
+    warnings = tuple(f"{leak}, on which it is said to have learned" for leak in given_away)
+    name = path.name.removesuffix(".csv").removesuffix(".tsv")
+    return Entry(name, read_predictions(path, gold), str(path), warnings=warnings)
+
+
+def _run_entries(folder: RunFolder, member: str, gold: Corpus, data: str | None) -> list[Entry]:
+    from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
+
+    found = run_answers(folder, gold, [member] if member else ())
+    general: list[str] = []
+    if found.part == HELD_OUT:
+        try:
+            general = [
+                f"{leak}, on which it learned" for leak in leaks(gold, run_corpora(folder, data)[OUT_OF_FOLD])
+            ]
+        except GapstackError as problem:
+            general = [f"its training rows could not be looked through: {problem}"]
+    entries = []
+    for label, probabilities in found.members.items():
+        rows = normalise(probabilities)
+        answers = Predictions(rows, decisions(rows), np.ones((len(gold), 2), dtype=bool))
+        warnings = [
+            *general,
+            *(f"learned from data that share rows with {name}" for name in found.not_for[label]),
+        ]
+        if label == "stack" and found.part == OUT_OF_FOLD:
+            warnings.append(
+                "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
+            )
+        entries.append(Entry(label, answers, f"{folder.root.name}:{label}", found.part, tuple(warnings)))
+    return entries
+
+
+def _with_own_names(entries: list[Entry]) -> list[Entry]:
+    """Entries that share a name are called by their sources."""
+    names, sources = (Counter(getattr(entry, of) for entry in entries) for of in ("name", "source"))
+    twice = [source for source, count in sources.items() if count > 1]
+    if twice:
+        raise DataError(f"{twice[0]} is given twice", expected="each file and each member once")
+    return [replace(e, name=e.source) if names[e.name] > 1 else e for e in entries]
+
+
+def _warn_of_oddities(entries: list[Entry]) -> list[Entry]:
+    """Add what is odd in the answers: notes of the reader, both names TRUE, the same answers as another's."""
+    made: list[Entry] = []
+    for entry in entries:
+        found = entry.answers
+        odd = list(found.notes)
+        both = int((found.decided & found.answered).all(axis=1).sum())
+        if both:
+            odd.append(f"{both:,} rows are TRUE for both names, which is never right in GAP and raises F1")
+        twins = [other.name for other in made if _same(other.answers, found)]
+        if twins:
+            odd.append(f"the same answers as {twins[0]}")
+        made.append(replace(entry, warnings=(*entry.warnings, *odd)))
+    return made
+
+
+def _same(one: Predictions, other: Predictions) -> bool:
+    if one.probabilities is None or other.probabilities is None:
+        return one.probabilities is other.probabilities and bool((one.decided == other.decided).all())
+    return bool(np.allclose(one.probabilities, other.probabilities, atol=1e-9))

@@ -1,0 +1,164 @@
+"""A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where there is no value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gapstack.files import write_text
+from gapstack.report.compare.analysis import RANKED, Comparison
+from gapstack.scoring import METRICS
+
+INTERVAL = ("value", "low", "high")
+
+
+def record(made: Comparison) -> dict[str, Any]:
+    """Everything that was measured, for ``json.dumps``."""
+    lines = {
+        name: [dict(zip(header, row, strict=True)) for row in rows]
+        for name, (header, rows) in _files(made).items()
+    }
+    return {
+        "rows": {
+            "name": made.rows.name,
+            "count": len(made.rows),
+            "pages": len(set(made.rows.groups)),
+            "label_set": made.rows.label_set,
+            "fingerprint": made.rows.fingerprint,
+        },
+        "replicates": made.replicates,
+        "seed": made.seed,
+        "members": [
+            {
+                "name": entry.name,
+                "source": entry.source,
+                "part": entry.part or None,
+                "warnings": list(entry.warnings),
+            }
+            for entry in made.entries
+        ],
+        "notes": list(made.notes),
+        **lines,
+        "contribution_summary": None
+        if made.added is None
+        else {
+            "prior": made.added.nobody,
+            "all": made.added.everybody,
+            "orders": made.added.orders,
+            "standard_error": made.added.error,
+        },
+        "label_error_summary": None
+        if made.suspects is None
+        else {"found": len(made.suspects.found), f"precision_at_{RANKED}": made.suspects.precision},
+    }
+
+
+def write_csv(made: Comparison, folder: Path) -> list[Path]:
+    """Write one CSV for each kind of result into ``folder``; gives the paths."""
+    paths = []
+    for name, (header, rows) in _files(made).items():
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        paths.append(folder / f"{name}.csv")
+        write_text(paths[-1], buffer.getvalue())
+    return paths
+
+
+def _files(made: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
+    """Header and rows of each kind of result."""
+    return {
+        "scores": (("label_set", "member", "metric", *INTERVAL), list(_scores(made))),
+        "pairs": (
+            ("metric", "first", "second", *INTERVAL, "p_bootstrap", "p_permutation", "p_holm", "winner"),
+            list(_all_pairs(made)),
+        ),
+        "slices": (
+            ("dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL),
+            list(_slices(made)),
+        ),
+        "balanced": (("member", "metric", *INTERVAL), list(_balanced(made))),
+        "contribution": (("member", "measure", *INTERVAL), list(_added(made))),
+        "likeness": (
+            ("first", "second", "correlation", "disagreement", "double_fault"),
+            list(_likeness(made)),
+        ),
+        "label_errors": (("id", "label", "quality", "corrected"), list(_suspects(made))),
+    }
+
+
+def _scores(made: Comparison) -> Iterable[list[Any]]:
+    for labels, scores in made.scores.items():
+        for name in made.names:
+            for metric in METRICS:
+                yield [labels, name, metric, *map(_known, scores.interval(name, metric))]
+
+
+def _all_pairs(made: Comparison) -> Iterable[list[Any]]:
+    for metric, found in made.pairs.items():
+        wins = found.wins()
+        for (i, one), (j, two) in combinations(enumerate(made.names), 2):
+            values = (
+                found.value,
+                found.low,
+                found.high,
+                found.p_bootstrap,
+                found.p_permutation,
+                found.p_holm,
+            )
+            winner = {1: one, -1: two}.get(int(wins[i, j]))
+            yield [metric, one, two, *(_known(each[i, j]) for each in values), winner]
+
+
+def _slices(made: Comparison) -> Iterable[list[Any]]:
+    for part in made.slices:
+        for place, name in enumerate(made.names):
+            for metric, values in part.scores.items():
+                counts = (part.rows, part.masculine, part.feminine)
+                yield [part.dimension, part.value, *counts, name, metric, *map(_known, values[place])]
+
+
+def _balanced(made: Comparison) -> Iterable[list[Any]]:
+    if made.balanced is not None:
+        for name in made.names:
+            for metric in ("f1_masculine", "f1_feminine", "f1_overall", "bias"):
+                yield [name, metric, *map(_known, made.balanced.interval(name, metric))]
+
+
+def _added(made: Comparison) -> Iterable[list[Any]]:
+    if made.added is not None:
+        for measure, values in (("left_out", made.added.left_out), ("shapley", made.added.shapley)):
+            for name, each in zip(made.added.members, values, strict=True):
+                yield [name, measure, *map(_known, each)]
+
+
+def _likeness(made: Comparison) -> Iterable[list[Any]]:
+    found = made.likeness
+    for (i, one), (j, two) in combinations(enumerate(made.names), 2):
+        yield [
+            one,
+            two,
+            *(_known(each[i, j]) for each in (found.correlation, found.disagreement, found.double_fault)),
+        ]
+
+
+def _suspects(made: Comparison) -> Iterable[list[Any]]:
+    found = made.suspects
+    if found is not None:
+        for row in np.argsort(found.quality, kind="stable")[:RANKED]:
+            example = made.rows[int(row)]
+            label = None if example.label is None else example.label.name
+            changed = None if found.corrected is None else bool(found.corrected[row])
+            yield [example.id, label, _known(found.quality[row]), changed]
+
+
+def _known(value: float | np.floating) -> float | None:
+    return None if math.isnan(value) else float(value)

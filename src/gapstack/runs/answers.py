@@ -1,0 +1,115 @@
+"""What the members of a finished run said of given rows, without fitting or asking anything again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from gapstack.corpus import Corpus
+from gapstack.errors import DataError, MismatchError, Place
+from gapstack.members import create
+from gapstack.members.base import Probabilities
+from gapstack.runs.data import corpora
+from gapstack.runs.folder import COLUMNS, RunFolder
+from gapstack.runs.recipe import Recipe
+
+HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
+_FILES = {HELD_OUT: "test.parquet", OUT_OF_FOLD: "out_of_fold.parquet"}
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """Probabilities (n, 3) of a run's members, and of its stack, for the rows asked about.
+
+    ``part`` says whether the run held these rows out or predicted them out of fold; ``not_for`` names, by member,
+    the test sets that share rows with what it learned from.
+    """
+
+    part: str
+    members: dict[str, Probabilities]
+    not_for: dict[str, tuple[str, ...]]
+
+
+def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
+    """Load the rows that a run predicted, with official labels: by part, ``held out`` and ``out of fold``.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    data : str, optional
+        Where to look for GAP first, or ``sample``, as :func:`~gapstack.runs.data.corpora`.
+
+    Raises
+    ------
+    MismatchError
+        If the rows found are not those of the run.
+    """
+    manifest, recipe = folder.manifest(), _recipe(folder)
+    where = "sample" if recipe.name.endswith("-sample") else data
+    _, train, test = corpora(recipe.revised(labels="official"), where)
+    found = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
+    other = [kind for kind, hashed in found.items() if manifest["identity"][kind] != hashed]
+    if other:
+        raise MismatchError(
+            f"{folder.root} was run on other {' and '.join(other)} than are found now; name its data with --data"
+        )
+    return {HELD_OUT: test, OUT_OF_FOLD: train}
+
+
+def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> RunAnswers:
+    """Read what a run's members, or some of them, said of ``rows``, matched by id.
+
+    The held-out part is looked at first; what a run has not held out it must have predicted out of fold.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    rows : Corpus
+    only : collection of str
+        Labels of members, or ``stack``; all by default.
+
+    Raises
+    ------
+    DataError
+        If the run has no such member, or is not finished.
+    MismatchError
+        If neither part has all the rows.
+    """
+    recipe = _recipe(folder)
+    not_for = {part.label: create(part.name, **part.settings).contaminates() for part in recipe.members}
+    if (folder.member("stack") / "stack.json").is_file():
+        not_for["stack"] = tuple(dict.fromkeys(name for names in not_for.values() for name in names))
+    missing = sorted(set(only) - set(not_for))
+    if missing:
+        raise DataError(
+            f"run {folder.root.name} has no member {missing[0]!r}", expected=f"one of {', '.join(not_for)}"
+        )
+    wanted = [label for label in not_for if not only or label in only]
+    for part, file in _FILES.items():
+        tables = {label: _read(folder.member(label) / file) for label in wanted}
+        if all(set(rows.ids) <= set(table.index) for table in tables.values()):
+            members = {
+                label: table.loc[rows.ids, COLUMNS].to_numpy(dtype=np.float64)
+                for label, table in tables.items()
+            }
+            return RunAnswers(part, members, {label: not_for[label] for label in wanted})
+    raise MismatchError(
+        f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
+        f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"
+    )
+
+
+def _recipe(folder: RunFolder) -> Recipe:
+    return Recipe.parse(folder.manifest()["recipe"], str(folder.manifest_path))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise DataError(
+            "no probabilities here", place=Place(path), remedy="Finish the run first: gap run with its recipe"
+        )
+    return pd.read_parquet(path).set_index("ID")

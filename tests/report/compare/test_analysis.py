@@ -1,0 +1,102 @@
+"""What is measured agrees with the scoring room asked directly; label errors that are planted are found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Label
+from gapstack.errors import DataError
+from gapstack.report.compare import compare, label_sets, read_entries
+from gapstack.scoring import METRICS
+from gapstack.scoring.slices import SLICE_SCORES
+
+
+def test_the_best_by_logloss_is_first_and_decisions_are_last(made):
+    assert made.names == ("good", "middling", "poor", "decided")
+
+
+def test_points_are_the_scores(made, sample_test):
+    for place, entry in enumerate(made.entries):
+        expected = entry.answers.score(sample_test)
+        for metric in METRICS:
+            value = expected.value(metric)
+            assert made.main.points[metric][place] == pytest.approx(
+                np.nan if value is None else value, nan_ok=True
+            )
+
+
+def test_who_is_clearly_better_beats(made):
+    assert made.pairs["logloss"].wins()[0].tolist() == [0, 1, 1, 0], "decisions have no logloss to beat"
+
+
+def test_slices_cover_what_the_issue_names(made):
+    asked = {
+        "gender",
+        "form",
+        "position",
+        "distance",
+        "same sentence",
+        "URL overlap",
+        "name overlap",
+        "length",
+    }
+    assert asked | {"rows", "label", "difficulty"} <= {part.dimension for part in made.slices}
+    assert all(set(part.scores) == set(SLICE_SCORES) for part in made.slices)
+    (whole,) = (part for part in made.slices if part.dimension == "rows")
+    assert whole.scores["f1_gap"][0, 0] == pytest.approx(
+        made.main.points["f1_feminine"][0] - made.main.points["f1_masculine"][0]
+    )
+
+
+def test_shapley_values_add_up_and_twins_are_worth_nothing_alone(made, files, sample_test):
+    assert made.added.members == ("good", "middling", "poor")
+    assert made.added.shapley[:, 0].sum() == pytest.approx(made.added.nobody - made.added.everybody)
+    good = read_entries([str(files / "good.csv")], sample_test)[1][0]
+    both = compare([sample_test], [good, replace(good, name="twin")], replicates=100)
+    assert np.abs(both.added.left_out[:, 0]).max() < 1e-3
+    assert both.added.shapley[0, 0] == pytest.approx(both.added.shapley[1, 0], abs=1e-3)
+
+
+def test_weights_are_there_or_the_reason_why_not(made):
+    assert (made.balanced is None) == any("could not be made alike" in note for note in made.notes)
+
+
+def test_wrong_labels_come_first_among_label_errors(files, sample_test):
+    wrong = [4, 20, 33]
+    turned = [
+        replace(example, label=Label((example.label + 1) % 3)) if row in wrong else example
+        for row, example in enumerate(sample_test)
+    ]
+    official = Corpus(turned, name="turned")
+    corrected = Corpus(sample_test, label_set="liu", name="turned")
+    rows, entries = read_entries([str(files / "good.csv")], official)
+    found = compare([rows, corrected], entries, replicates=100)
+    assert set(wrong) <= set(np.argsort(found.suspects.quality)[:8].tolist())
+    assert np.flatnonzero(found.suspects.corrected).tolist() == wrong
+    assert found.suspects.precision == pytest.approx(3 / len(sample_test))
+    assert found.scores["liu"].points["logloss"][0] < found.main.points["logloss"][0]
+
+
+def test_decisions_alone_can_be_compared(files, sample_test):
+    _, entries = read_entries([str(files / "decided.tsv")], sample_test)
+    found = compare([sample_test], entries, replicates=100)
+    assert found.added is None
+    assert found.suspects is None
+    assert found.main.points["accuracy"][0] == pytest.approx(1 - 1 / len(sample_test)), (
+        "its first row is TRUE twice"
+    )
+
+
+def test_nobody_and_other_rows_are_refused(made, sample_train, sample_test):
+    with pytest.raises(DataError, match="nothing to compare"):
+        compare([sample_test], [])
+    with pytest.raises(DataError, match="different rows"):
+        compare([sample_test, sample_train], made.entries)
+
+
+def test_label_sets_at_hand(gap_splits, gap_folder, sample_test):
+    assert [found.label_set for found in label_sets(sample_test)] == ["official"]
+    found = label_sets(gap_splits["validation"], "liu", gap_folder)
+    assert [each.label_set for each in found] == ["liu", "official", "kaggle", "attree", "majority"]
+    assert len({each.fingerprint for each in found}) == 1

@@ -1,0 +1,125 @@
+"""Files, runs and members are found for what they are, in order, under names that tell them apart, with warnings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.readers import read_submission, write_submission
+from gapstack.errors import DataError
+from gapstack.members.prior import Prior
+from gapstack.report.compare import read_entries
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+
+@pytest.fixture(scope="module")
+def home(sample_train, sample_test, tmp_path_factory):
+    """A folder with two finished runs."""
+    root = tmp_path_factory.mktemp("home")
+    parts = (Part("prior", "prior"), Part("random", "random"))
+    for name in ("one-sample", "two-sample"):
+        recipe = Recipe(name, parts, (Part("logistic", "logistic"),), folds=3)
+        run(recipe, sample_train, sample_test, root=root)
+    return root
+
+
+@pytest.fixture(autouse=True)
+def _at_home(home, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_HOME", str(home))
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        (["one-sample"], ["prior", "random", "stack"]),
+        (["one-sample:random", "one-sample:stack"], ["random", "stack"]),
+        (["one-sample:prior", "two-sample:prior"], ["one-sample:prior", "two-sample:prior"]),
+        (["{home}/models/two-sample:stack"], ["stack"]),
+        (["{files}/poor.csv", "one-sample:prior", "{files}/decided.tsv"], ["poor", "prior", "decided"]),
+    ],
+)
+def test_sources_become_entries_in_order(home, files, sample_test, sources, names):
+    rows, entries = read_entries([each.format(home=home, files=files) for each in sources], sample_test)
+    assert rows is sample_test
+    assert [entry.name for entry in entries] == names
+
+
+@pytest.mark.parametrize(("out_of_fold", "part"), [(False, "held out"), (True, "out of fold")])
+def test_a_run_brings_its_own_rows(sample_train, sample_test, out_of_fold, part):
+    rows, entries = read_entries(["one-sample"], out_of_fold=out_of_fold)
+    assert rows.fingerprint == (sample_train if out_of_fold else sample_test).fingerprint
+    assert {entry.part for entry in entries} == {part}
+    warned = [entry.name for entry in entries if any("nested" in warning for warning in entry.warnings)]
+    assert warned == (["stack"] if out_of_fold else [])
+
+
+def test_probabilities_are_those_of_the_file_in_the_order_of_the_rows(files, sample_test):
+    order = np.random.default_rng(0).permutation(len(sample_test))
+    _, (entry,) = read_entries([str(files / "good.csv")], sample_test.take(order))
+    expected = read_submission(files / "good.csv").probabilities[order]
+    np.testing.assert_allclose(entry.answers.probabilities, expected / expected.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        (["nowhere.csv"], "'nowhere.csv' is neither a file nor a run"),
+        (["nowhere:prior"], "'nowhere:prior' is neither a file nor a run"),
+        (["one-sample:nobody"], "no member 'nobody'"),
+        (["one-sample", "one-sample:prior"], "one-sample:prior is given twice"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(sources, message):
+    with pytest.raises(DataError, match=message):
+        read_entries(sources)
+
+
+def test_files_alone_need_gold(files):
+    with pytest.raises(DataError, match="--gold"):
+        read_entries([str(files / "good.csv")])
+
+
+def warnings_of(sources, *arguments, **options):
+    return {entry.name: entry.warnings for entry in read_entries(sources, *arguments, **options)[1]}
+
+
+def test_rows_that_a_files_maker_learned_from_are_warned_of(files, sample_train, sample_test):
+    learned = Corpus([*sample_train, sample_test[3]], name="mine")
+    said = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
+    assert (
+        f"1 of {len(sample_test)} rows have an id that mine has too, on which it is said to have learned"
+        in said
+    )
+
+
+def test_a_run_that_learned_from_scored_rows_is_warned_of(sample_train, sample_test, monkeypatch):
+    leaked = Corpus([*sample_train, replace(sample_test[0], id="other")], name="leaked")
+    monkeypatch.setattr(
+        "gapstack.runs.answers.run_corpora",
+        lambda folder, data: {"held out": sample_test, "out of fold": leaked},
+    )
+    said = warnings_of(["one-sample"], sample_test)
+    assert all(any("have a text that leaked has too" in line for line in lines) for lines in said.values())
+
+
+def test_members_that_learned_from_audit_data_are_warned_of(sample_test, monkeypatch):
+    monkeypatch.setattr(Prior, "contaminates", lambda self: ("winobias",))
+    said = warnings_of(["one-sample"], sample_test)
+    told = "learned from data that share rows with winobias"
+    assert {name: told in lines for name, lines in said.items()} == {
+        "prior": True,
+        "random": False,
+        "stack": True,
+    }
+
+
+def test_twins_and_rows_true_for_both_names_are_warned_of(files, sample_test, tmp_path):
+    ids, answers = read_submission(files / "good.csv")
+    write_submission(tmp_path / "copy.csv", ids, answers)
+    sources = [str(files / "good.csv"), str(files / "decided.tsv"), str(tmp_path / "copy.csv")]
+    said = warnings_of(sources, sample_test)
+    assert said["good"] == ()
+    assert "the same answers as good" in said["copy"]
+    assert any(line.startswith("1 rows are TRUE for both names") for line in said["decided"])

@@ -1,0 +1,54 @@
+"""JSON and CSV hold the same, unrounded, and JSON is strict JSON."""
+
+import csv
+import json
+
+import pytest
+
+from gapstack.report.compare import record, write_csv
+
+
+def test_json_is_strict_and_complete(made):
+    found = json.loads(json.dumps(record(made), allow_nan=False))
+    assert [member["name"] for member in found["members"]] == list(made.names)
+    assert len(found["pairs"]) == 3 * 6
+    won = [line for line in found["pairs"] if line["metric"] == "logloss" and line["second"] == "poor"]
+    assert [line["winner"] for line in won] == ["good", "middling"]
+    loss = [line for line in found["scores"] if line["member"] == "decided" and line["metric"] == "logloss"]
+    assert loss == [
+        {
+            "label_set": "official",
+            "member": "decided",
+            "metric": "logloss",
+            "value": None,
+            "low": None,
+            "high": None,
+        }
+    ]
+
+
+def test_csv_files_say_what_the_json_says(made, tmp_path):
+    found = record(made)
+    paths = write_csv(made, tmp_path / "tables")
+    assert {path.stem for path in paths} == {
+        "scores", "pairs", "slices", "balanced", "contribution", "likeness", "label_errors"
+    }  # fmt: skip
+    for path in paths:
+        with path.open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        expected = found[path.stem]
+        assert len(lines) == len(expected)
+        for line, other in zip(lines, expected, strict=True):
+            assert line == {key: "" if value is None else str(value) for key, value in other.items()}
+
+
+def test_intervals_hold_their_values(made):
+    for line in record(made)["scores"]:
+        if line["value"] is not None and line["metric"] not in ("ece", "bias"):
+            assert line["low"] - 1e-9 <= line["value"] <= line["high"] + 1e-9
+
+
+def test_contribution_says_how_it_was_found(made):
+    summary = record(made)["contribution_summary"]
+    assert (summary["orders"], summary["standard_error"]) == (0, 0.0)
+    assert summary["prior"] > summary["all"] == pytest.approx(made.added.everybody)

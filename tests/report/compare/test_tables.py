@@ -1,0 +1,44 @@
+"""Terminal tables: what is warned of stands in the table itself, and lines stay within a terminal."""
+
+from dataclasses import replace
+
+import pytest
+
+from gapstack.report.compare import tables
+from gapstack.report.render import WIDTH
+
+
+def test_every_question_has_its_table_within_the_width(made):
+    texts = [table.text() for table in tables(made)]
+    joined = "\n".join(texts)
+    for expected in (
+        "95% intervals", "who beats whom", "how alike", "adds to the others", "slices: good", "likely label errors"
+    ):  # fmt: skip
+        assert expected in joined
+    assert max(map(len, joined.splitlines())) <= WIDTH
+
+
+def test_warnings_stand_in_the_scores_by_number(made):
+    shown = tables(made)[0].text()
+    (line,) = (line for line in shown.splitlines() if line.startswith("decided"))
+    assert line.split()[-1] == "1"
+    assert "[1] 1 rows are TRUE for both names" in " ".join(shown.split())
+
+
+def test_without_warnings_there_is_no_column_for_them(made):
+    silent = replace(made, entries=tuple(replace(entry, warnings=()) for entry in made.entries))
+    assert "see" not in [column.title for column in tables(silent)[0].columns]
+
+
+@pytest.mark.parametrize(("row", "signs"), [("1 good", r"\++="), ("3 poor", r"--\=")])
+def test_the_matrix_says_who_beats_whom(made, row, signs):
+    (wins,) = (table for table in tables(made) if table.sections[0].title == "who beats whom")
+    (cells,) = (cells for name, cells in wins.sections[0].rows if name.strip() == row)
+    assert cells["matrix"] == signs
+
+
+def test_few_replicates_are_said_to_be_too_few(made):
+    (wins,) = (
+        table for table in tables(replace(made, replicates=100)) if "beats whom" in table.sections[0].title
+    )
+    assert "too few" in wins.caption
