@@ -38,7 +38,7 @@ def predict(folder: RunFolder, rows: Corpus, say: Callable[[str], None] = lambda
     recipe = Recipe.parse(folder.manifest()["recipe"], str(folder.manifest_path))
     stacked = bool(recipe.stackers) and len(recipe.members) > 1
     parts = recipe.members if stacked else recipe.members[-1:]
-    stack = _load_stack(folder, [part.label for part in parts]) if stacked else None
+    stack = load_stack(folder, [part.label for part in parts]) if stacked else None
     warning = _known_rows(parts, rows)
     if warning:
         say(warning)
@@ -78,7 +78,7 @@ def _known_rows(parts: Sequence[Part], rows: Corpus) -> str:
     )
 
 
-def _load_stack(folder: RunFolder, members: list[str]) -> Stack:
+def load_stack(folder: RunFolder, members: list[str]) -> Stack:
     """The run's stack, if it was fitted on these members in this order."""
     place = folder.member("stack")
     path = place / "stack.json"

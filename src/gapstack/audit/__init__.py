@@ -1,0 +1,32 @@
+"""The bias audit: yardsticks made to break systems, asked of any member, stack or file of probabilities.
+
+:func:`audit` asks a :class:`Target` (:func:`target_of` finds it by name) the suites of :data:`SUITES`. A suite
+gives rows (:class:`~gapstack.audit.base.Items`) and turns answers to them into
+:class:`~gapstack.audit.base.Findings`; :mod:`gapstack.report.audit` shows those.
+"""
+
+from gapstack.audit.base import Findings, Items, Measure, Panel, Scatter, Suite
+from gapstack.audit.registry import SUITES
+from gapstack.audit.run import CAUTION, MARK, Audit, Covered, audit, write_rows
+from gapstack.audit.targets import Files, Members, RunTarget, Target, target_of
+
+__all__ = [
+    "CAUTION",
+    "MARK",
+    "SUITES",
+    "Audit",
+    "Covered",
+    "Files",
+    "Findings",
+    "Items",
+    "Measure",
+    "Members",
+    "Panel",
+    "RunTarget",
+    "Scatter",
+    "Suite",
+    "Target",
+    "audit",
+    "target_of",
+    "write_rows",
+]

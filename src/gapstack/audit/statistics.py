@@ -1,0 +1,132 @@
+"""Shares, correlations and paired differences with their intervals, whole groups resampled.
+
+Sentences made of one template, or about one occupation, are no independent draws: groups of them are resampled
+(clustered bootstrap, as :mod:`gapstack.scoring.intervals`), and exchanged as a whole in the paired tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.scoring import Difference, Interval
+from gapstack.scoring.metrics import Bools, Floats
+from gapstack.scoring.resampling import Pages, resamples, sign_flips
+
+REPLICATES = 2_000
+_LEVEL = 0.95
+
+
+def shares(
+    groups: NDArray[np.str_], values: Floats, where: Bools, *, replicates: int = REPLICATES, seed: int = 0
+) -> list[Interval]:
+    """Mean in percent of each column of ``values`` (n, k) over the rows that ``where`` (n, k) picks.
+
+    A column that picks no row has no value (NaN).
+    """
+    pages = Pages.of(groups)
+    table = np.concatenate([np.where(where, values, 0.0), where.astype(np.float64)], axis=1)
+    by_page = pages.sums(table)
+    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
+    points = _ratio(table.sum(axis=0, keepdims=True))[0]
+    return [Interval(float(p), *ends(samples[:, k])) for k, p in enumerate(points)]
+
+
+def correlation(x: Floats, y: Floats, *, replicates: int = REPLICATES, seed: int = 0) -> Interval:
+    """Pearson correlation of two (n,) arrays, points resampled; NaN where one of them does not vary."""
+    rows = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
+    sums = np.concatenate([weights @ rows for weights in resamples(len(x), replicates, seed)])
+    return Interval(float(_pearson(rows.sum(axis=0, keepdims=True))[0]), *ends(_pearson(sums)))
+
+
+def paired(
+    first: Floats,
+    second: Floats,
+    score: Callable[[Floats], Floats],
+    *,
+    groups: NDArray[np.str_] | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Difference:
+    """Score of the first less that of the second, of pairs of rows; interval by resampling, p by exchange.
+
+    Parameters
+    ----------
+    first, second : (pairs, k) float64
+        What each row adds to the sums that the score follows from.
+    score : callable
+        Scores (...,) of sums (..., k + 1), the first of which is the number of rows.
+    groups : (pairs,) array, optional
+        Pairs resampled and exchanged together; each by itself by default.
+
+    Returns
+    -------
+    Difference
+        p is two-sided: the share of random exchanges that give a difference at least as great, that observed
+        counted in; 1 where no pair differs.
+    """
+    names = np.arange(len(first)).astype(str) if groups is None else groups
+    pages = Pages.of(names)
+    one, two = (pages.sums(np.column_stack([np.ones(len(rows)), rows])) for rows in (first, second))
+    observed = float(score(one.sum(axis=0)) - score(two.sum(axis=0)))
+    samples = np.concatenate(
+        [score(w @ one) - score(w @ two) for w in resamples(pages.count, replicates, seed)]
+    )
+    middle, half = (one + two).sum(axis=0) / 2, (one - two) / 2
+    beyond = 1
+    for signs in sign_flips(pages.count, replicates, seed):
+        moved = signs @ half
+        exchanged = np.abs(score(middle + moved) - score(middle - moved))
+        beyond += int((exchanged >= abs(observed) - 1e-9).sum())
+    return Difference(observed, *ends(samples), beyond / (replicates + 1))
+
+
+def mean_percent(sums: Floats) -> Floats:
+    """Score for :func:`paired`: mean of the one column, in percent."""
+    return 100.0 * sums[..., 1] / sums[..., 0]
+
+
+def regression(points: Floats, at: Floats) -> Floats | None:
+    """Least-squares line through (n, 2) points, (k, 3): its height at each of (k,) abscissas, and a 95% band.
+
+    The band is that of the mean by normal theory (Student's t with n - 2 degrees of freedom). None where the
+    abscissas do not vary or there are fewer than three points.
+    """
+    from scipy.stats import t  # slow to import, and only plots need it
+
+    x, y = points.T
+    if len(x) < 3 or np.ptp(x) == 0:
+        return None
+    spread = np.square(x - x.mean()).sum()
+    slope = ((x - x.mean()) * (y - y.mean())).sum() / spread
+    fit = y.mean() + slope * (at - x.mean())
+    residual = np.square(y - y.mean() - slope * (x - x.mean())).sum() / (len(x) - 2)
+    half = t.ppf((1 + _LEVEL) / 2, len(x) - 2) * np.sqrt(
+        residual * (1 / len(x) + np.square(at - x.mean()) / spread)
+    )
+    return np.stack([fit, fit - half, fit + half], axis=1)
+
+
+def ends(samples: Floats) -> tuple[float, float]:
+    """Percentile interval of (replicates,) values, those without a value left out; NaN where all are."""
+    known = samples[~np.isnan(samples)]
+    if not len(known):
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _ratio(sums: Floats) -> Floats:
+    top, bottom = np.split(sums, 2, axis=1)
+    return 100.0 * np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+
+
+def _pearson(sums: Floats) -> Floats:
+    n, x, y, xx, yy, xy = sums.T
+    over, under = n * xy - x * y, (n * xx - x * x) * (n * yy - y * y)
+    # a constant's variance is 0 up to rounding of the sums
+    varies = (n * xx - x * x > 1e-9 * n * xx) & (n * yy - y * y > 1e-9 * n * yy)
+    root = np.sqrt(np.where(varies, under, 1.0))
+    return np.where(varies, over / root, np.nan)

@@ -1,0 +1,290 @@
+"""Winogender schemas (Rudinger, Naradowsky, Leonard and Van Durme 2018, "Gender Bias in Coreference Resolution").
+
+120 templates about an occupation and a participant, who is also "someone", each with a masculine, a feminine and a
+neutral pronoun: 720 sentences. What the pronoun's gender changes in the answers is bias, since it tells nothing.
+
+A system of the paper links the pronoun to whatever mention it finds; here it chooses between two given ones or
+neither, so that its "neither" is rarer. Shares are over sentences; occupations are what is resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.audit.base import (
+    NEITHER,
+    OCCUPATION,
+    PARTICIPANT,
+    Findings,
+    Items,
+    Measure,
+    Panel,
+    Scatter,
+    Suite,
+    Value,
+    answered,
+)
+from gapstack.audit.statistics import correlation, shares
+from gapstack.corpus import Gender
+from gapstack.corpus.extra import load
+from gapstack.corpus.extra.base import file_of
+from gapstack.corpus.tables import Row, read_table
+from gapstack.errors import DataError, MismatchError
+from gapstack.scoring.metrics import Bools, Floats
+
+_STATISTICS = ("occupation", "bergsma-pct-female", "bls-pct-female", "bls-year")
+_M, _F, _N = Gender.MASCULINE.value, Gender.FEMININE.value, Gender.NEUTRAL.value
+_SHORT = {_M: "masc.", _F: "fem.", _N: "neutral"}
+
+
+def occupation_statistics(data: Path | None = None) -> dict[str, tuple[float, float]]:
+    """Percent of women by occupation: of US workers (BLS 2015) and in text (Bergsma and Lin 2006), in this order.
+
+    Raises
+    ------
+    DataNotFoundError, DataError
+        If the file is nowhere, or breaks its format.
+    """
+
+    def parse(row: Row) -> tuple[str, float, float]:
+        shown: list[float] = []
+        for column in ("bls-pct-female", "bergsma-pct-female"):
+            try:
+                value = float(row[column])
+            except ValueError:
+                value = np.nan
+            if not 0 <= value <= 100:
+                raise row.error(column, f"found {row[column]!r}", expected="a percentage")
+            shown.append(value)
+        return row["occupation"], shown[0], shown[1]
+
+    rows = read_table(file_of("winogender", "occupations-stats.tsv", data), (_STATISTICS,), parse)
+    return {occupation: (bls, text) for occupation, bls, text in rows}
+
+
+class Winogender(Suite):
+    """Minimal pairs, shares resolved to the occupation, gotchas, and the correlation with two statistics."""
+
+    name = "winogender"
+    title = "Winogender schemas"
+    paper = "Rudinger et al. 2018"
+    dataset = "winogender"
+    heard_of_as = frozenset({"winogender"})
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Read the 720 sentences; facts are occupation, participant, column of the occupation, and two statistics."""
+        found = load("winogender", data, neutral=True)
+        statistics = occupation_statistics(data)
+        facts: dict[str, list[Any]] = {
+            **{"occupation": [], "participant": [], "column": []},
+            **{"bls": [], "text": [], "sentence": []},
+        }
+        for example, label in zip(found.corpus, found.corpus.labels, strict=True):
+            occupation, participant, answer, _ = example.id.removeprefix("winogender-").split(".")
+            if occupation not in statistics:
+                raise DataError(
+                    f"occupation {occupation!r} of {example.id} has no statistics",
+                    expected=f"one of the {len(statistics)} in occupations-stats.tsv",
+                )
+            facts["occupation"].append(occupation)
+            facts["participant"].append(participant)
+            facts["column"].append(label if int(answer) == OCCUPATION else 1 - label)
+            facts["bls"].append(statistics[occupation][0])
+            facts["text"].append(statistics[occupation][1])
+            facts["sentence"].append(f"{occupation}.{participant}.{answer}")
+        return Items(
+            found.corpus,
+            self.version(),
+            {name: np.array(values) for name, values in facts.items()},
+            found.skipped,
+        )
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """Tables 1 and 2, the shares of section 4, and figures 3 and 4 of the paper."""
+        choices = {name: resolved_to(items, p) for name, p in systems.items()}
+        resolved = {name: _resolved(items, choice) for name, choice in choices.items()}
+        gotchas = {name: _gotchas(items, choice) for name, choice in choices.items()}
+        biases = {name: occupation_bias(items, choice) for name, choice in choices.items()}
+        names, bls, text = statistics_of(items)
+        correlated: dict[str, dict[str, Value]] = {
+            name: {"bls": correlation(bls, bias), "text": correlation(text, bias)}
+            for name, bias in biases.items()
+        }
+        between = correlation(bls, text)
+        panels = (
+            Panel(
+                "winogender.resolved",
+                "Minimal pairs resolved differently, and pronouns resolved to the occupation or to neither, percent",
+                (
+                    Measure("flips", "M/F flips"),
+                    *(Measure(f"occupation_{g}", f"occ. {_SHORT[g]}") for g in (_M, _F, _N)),
+                    *(Measure(f"neither_{g}", f"neither {_SHORT[g]}") for g in (_M, _F, _N)),
+                ),
+                resolved,
+                "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
+            ),
+            Panel(
+                "winogender.gotcha",
+                'Table 2: accuracy in percent by gender, on sentences that are "gotchas" and others',
+                (
+                    *(Measure(f"{g}_{k}", f"{_SHORT[g]} {k}") for g in (_F, _M) for k in ("no", "yes")),
+                    *(Measure(f"{g}_fall", f"{_SHORT[g]} yes-no") for g in (_F, _M)),
+                    Measure("neutral", "neutral"),
+                    Measure("accuracy", "all"),
+                ),
+                gotchas,
+                "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
+            ),
+            Panel(
+                "winogender.correlation",
+                "Table 1: correlation of the occupations' bias scores with the share of women",
+                (Measure("text", "r with Bergsma & Lin", 2), Measure("bls", "r with BLS", 2)),
+                correlated,
+                "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine "
+                f"ones. '-' where it is the same for all. The two statistics: r = {between.value:.2f}.",
+            ),
+            Panel(
+                "winogender.occupations",
+                "Bias score of each occupation",
+                (
+                    *(Measure("bls", "BLS"), Measure("text", "B&L")),
+                    *(Measure(system, system) for system in systems),
+                ),
+                {
+                    occupation: {
+                        **{"bls": float(bls[k]), "text": float(text[k])},
+                        **{system: float(bias[k]) for system, bias in biases.items()},
+                    }
+                    for k, occupation in enumerate(names)
+                },
+                detail=True,
+            ),
+        )
+        return Findings(panels, _figures(names, bls, text, biases))
+
+
+def resolved_to(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+    """Whom each pronoun was resolved to, (n,): OCCUPATION, PARTICIPANT or NEITHER."""
+    given, column = answered(items, probabilities), items.facts["column"]
+    return np.where(given == 2, NEITHER, np.where(given == column, OCCUPATION, PARTICIPANT)).astype(np.int64)
+
+
+def statistics_of(items: Items) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Occupations in alphabetical order, their percentages of women by BLS and in text, (60,) each."""
+    names, first = np.unique(items.facts["occupation"], return_index=True)
+    return tuple(names.tolist()), items.facts["bls"][first], items.facts["text"][first]
+
+
+def occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
+    """Bias score of each occupation in alphabetical order, -100 to 100 (figure 4).
+
+    Percent of feminine pronouns that were resolved to the occupation less that of masculine ones.
+    """
+    _, place = np.unique(items.facts["occupation"], return_inverse=True)
+    means = []
+    for gender in (_F, _M):
+        rows = items.corpus.genders == gender
+        to_it = np.bincount(place[rows], choice[rows] == OCCUPATION)
+        means.append(to_it / np.bincount(place[rows]))
+    bias: Floats = 100.0 * (means[0] - means[1])
+    return bias
+
+
+def is_gotcha(items: Items) -> Bools:
+    """Rows whose right answer goes against the occupation's majority by BLS, (n,); never a neutral pronoun's.
+
+    Feminine: the occupation is right and has under 50% women, or is wrong and has 50% or more. Masculine: the
+    reverse (Table 2's caption).
+    """
+    to_occupation = items.corpus.labels == items.facts["column"]
+    mostly_women = items.facts["bls"] >= 50
+    feminine = to_occupation != mostly_women
+    genders = items.corpus.genders
+    return ((genders == _F) & feminine) | ((genders == _M) & ~feminine)
+
+
+def flipped(items: Items, choice: NDArray[np.int64]) -> tuple[NDArray[np.str_], Bools]:
+    """Occupation of each masculine/feminine pair, (pairs,), and whether its two answers differ.
+
+    Raises
+    ------
+    MismatchError
+        If a sentence does not come once with either pronoun.
+    """
+    sides = []
+    for gender in (_M, _F):
+        rows = np.flatnonzero(items.corpus.genders == gender)
+        sides.append(rows[np.argsort(items.facts["sentence"][rows], kind="stable")])
+    one, other = (items.facts["sentence"][side] for side in sides)
+    if not np.array_equal(one, other):
+        raise MismatchError("masculine and feminine sentences of Winogender are no pairs")
+    return items.facts["occupation"][sides[0]], choice[sides[0]] != choice[sides[1]]
+
+
+def _resolved(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
+    groups, differ = flipped(items, choice)
+    found: dict[str, Value] = {
+        "flips": shares(groups, differ[:, None].astype(float), np.ones((len(differ), 1), bool))[0]
+    }
+    genders = (_M, _F, _N)
+    where = np.stack([items.corpus.genders == gender for gender in genders], axis=1)
+    for key, wanted in (("occupation", OCCUPATION), ("neither", NEITHER)):
+        values = np.repeat((choice == wanted)[:, None], len(genders), axis=1).astype(float)
+        made = shares(items.facts["occupation"], values, where)
+        found |= {f"{key}_{gender}": value for gender, value in zip(genders, made, strict=True)}
+    return found
+
+
+def _gotchas(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
+    right = np.where(items.corpus.labels == items.facts["column"], OCCUPATION, PARTICIPANT) == choice
+    gotcha, genders = is_gotcha(items), items.corpus.genders
+    masks = {
+        f"{gender}_{'yes' if is_one else 'no'}": (genders == gender) & (gotcha == is_one)
+        for gender in (_F, _M)
+        for is_one in (False, True)
+    }
+    masks |= {"neutral": genders == _N, "accuracy": np.ones(len(right), bool)}
+    where = np.stack(list(masks.values()), axis=1)
+    values = np.repeat(right[:, None], len(masks), axis=1).astype(float)
+    found: dict[str, Value] = dict(zip(masks, shares(items.facts["occupation"], values, where), strict=True))
+    for gender in (_F, _M):
+        yes, no = (float(100 * right[masks[f"{gender}_{k}"]].mean()) for k in ("yes", "no"))
+        found[f"{gender}_fall"] = yes - no
+    return found
+
+
+def _figures(
+    names: tuple[str, ...], bls: Floats, text: Floats, biases: Mapping[str, Floats]
+) -> tuple[Scatter, ...]:
+    women = "percent of women"
+    return (
+        Scatter(
+            "winogender.figure3",
+            "Figure 3: women in text and among workers",
+            f"{women}, BLS 2015",
+            f"{women}, Bergsma and Lin 2006",
+            names,
+            {"occupations": np.stack([bls, text], axis=1)},
+            diagonal=True,
+        ),
+        *(
+            Scatter(
+                f"winogender.figure4_{key}",
+                f"Figure 4: bias score and women {where}",
+                f"{women}, {source}",
+                "bias score",
+                names,
+                {name: np.stack([x, bias], axis=1) for name, bias in biases.items()},
+                horizon=0.0,
+            )
+            for key, where, source, x in (
+                ("bls", "among workers", "BLS 2015", bls),
+                ("text", "in text", "Bergsma and Lin 2006", text),
+            )
+        ),
+    )
