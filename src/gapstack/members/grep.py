@@ -119,7 +119,8 @@ class Grep(FineTuned):
         self.parser = parser
 
     def prepare(self, corpus: Corpus) -> None:
-        """Parse and measure all rows in one pass."""
+        """Parse and measure all rows in one pass, and do the first stage, if there is one."""
+        super().prepare(corpus)
         pronoun_clusters(corpus, self.sources, self.parser)
 
     def coverage(self, corpus: Corpus) -> dict[str, float]:

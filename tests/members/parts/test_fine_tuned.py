@@ -134,6 +134,17 @@ def test_an_encoder_that_has_learned_is_not_taken_for_the_pre_trained_one(
     assert member.predict_proba(sample_train[:20]).shape == (20, 3)
 
 
+def test_the_first_stage_is_learned_before_the_folds(
+    sample_train, tiny_encoder_folder, stage2_rows, tmp_path, monkeypatch
+):
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
+    member = create("probert", teacher=str(tmp_path / "teachers"), **settings)
+    member.prepare(sample_train[:20])
+    # what a fold would train it with is gone: it must find the result
+    monkeypatch.setattr("gapstack.training.once.train", None)
+    assert member.fit(sample_train[:20]).predict_proba(sample_train[:2]).shape == (2, 3)
+
+
 class UpperLayers(ProBERT):
     """ProBERT over two layers side by side."""
 

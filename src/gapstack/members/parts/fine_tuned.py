@@ -123,11 +123,13 @@ class FineTuned(Member):
         return cross_entropy(output, target, smoothing)
 
     def prepare(self, corpus: Corpus) -> None:
-        """Encode all rows in one pass where training begins with the encoder as it is."""
-        plan = self._plans()[0]
-        if needs_no_encoder(plan) and not self.extra and not self.teacher:
+        """Do once what all folds begin with: the first stage, or one pass of the encoder if it stands still."""
+        plans = self._plans()
+        if self.extra or self.teacher:
+            self._first_stage(*self._network(plans), plans)
+        elif needs_no_encoder(plans[0]):
             encoder = load_encoder(self.encoder)
-            stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plan.precision)
+            stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
 
     def contaminates(self) -> tuple[str, ...]:
         """Name what the extra corpora and the teacher share rows with."""
@@ -169,10 +171,7 @@ class FineTuned(Member):
         learned = self._learned(network, plans)
         changed: set[str] = set()
         if self.extra or self.teacher:
-            stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
-            first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
-            train_once(network, self._data(*self._first_rows(encoder)), first, objective=self._objective)
-            changed = self._learned(network, first)
+            changed = self._first_stage(encoder, network, plans)
             learned |= changed
         held: Data | None = None
         if any(plan.patience is not None for plan in plans):
@@ -195,6 +194,13 @@ class FineTuned(Member):
                 values={"encoder": encoder.fingerprint},
             )
         )
+
+    def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
+        """Learn the extra corpora and the teacher, or take up what another fold learned; name what has changed."""
+        stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
+        first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
+        train_once(network, self._data(*self._first_rows(encoder)), first, objective=self._objective)
+        return self._learned(network, first)
 
     @staticmethod
     def _learned(network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
