@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.views import cue_features as module
+from gapstack.views import parse_features
 from gapstack.views.cue_features import cue_features
 from gapstack.views.cue_name_features import CANDIDATE
 from gapstack.views.cue_row_features import SHARED
@@ -24,7 +25,7 @@ PERSONS = ["Ann Lee", "Eve", "Bo", "Ann"]
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module._kept.forget()
+    module.cue_features._kept.forget()
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def test_a_row_that_the_parse_has_no_token_for_is_unknown_throughout(monkeypatch
     row = example(doc, "She", "Ann", "Eve")
     from gapstack.views.grammar import empty_parse
 
-    monkeypatch.setattr(module, "parses", lambda texts, parser: [empty_parse(t) for t in texts])
+    monkeypatch.setattr(parse_features, "parses", lambda texts, parser: [empty_parse(t) for t in texts])
     found = cue_features(corpus(row), PARSER)
     assert np.isnan(found.candidates).all()
     assert np.isnan(found.shared).all()

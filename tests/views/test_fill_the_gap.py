@@ -7,6 +7,7 @@ import pytest
 
 from gapstack.errors import DataNotFoundError
 from gapstack.views import fill_the_gap as module
+from gapstack.views import parse_features
 from gapstack.views.fill_the_gap import CANDIDATE, SHARED, fill_the_gap_features
 from gapstack.views.grammar import empty_parse
 from tests.trees import PARSER, corpus, example, keep, tree
@@ -26,7 +27,7 @@ CHARS = {"Ann": 29.0, "Eve": 17.0, "Bo": 11.0}
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module._kept.forget()
+    module.fill_the_gap_features._kept.forget()
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_exchanging_the_names_exchanges_their_columns(sample):
 
 
 def test_a_row_that_the_parse_has_no_token_for_keeps_its_title(story, monkeypatch):
-    monkeypatch.setattr(module, "parses", lambda texts, parser: [empty_parse(t) for t in texts])
+    monkeypatch.setattr(parse_features, "parses", lambda texts, parser: [empty_parse(t) for t in texts])
     found = fill_the_gap_features(story, PARSER)
     np.testing.assert_array_equal(found.candidates[0, :, 0], [3, 3])
     assert np.isnan(found.candidates[0, :, 1:]).all()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataNotFoundError
+from gapstack.views import parse_features
 from gapstack.views import positions as module
 from gapstack.views.grammar import empty_parse
 from gapstack.views.positions import CANDIDATE, SHARED, position_features
@@ -22,7 +23,7 @@ URL = "http://en.wikipedia.org/wiki/Ann_Lee_(painter)"
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module._kept.forget()
+    module.position_features._kept.forget()
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_without_a_page_nobody_is_in_its_title(row):
 
 
 def test_what_no_parse_tells_is_missing_and_the_rest_is_not(row, monkeypatch):
-    monkeypatch.setattr(module, "parses", lambda texts, parser: [empty_parse(text) for text in texts])
+    monkeypatch.setattr(parse_features, "parses", lambda texts, parser: [empty_parse(text) for text in texts])
     found = position_features(corpus(row), PARSER)
     lost = [name in {"sentence", "depth", "tree"} for name in CANDIDATE]
     np.testing.assert_array_equal(np.isnan(found.candidates[0]), [lost, lost])

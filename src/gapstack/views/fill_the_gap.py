@@ -16,21 +16,17 @@ left, their four scores are NaN.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import nan
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example
+from gapstack.corpus import Example
 from gapstack.views.binding import Barrier
 from gapstack.views.discourse import Discourse
-from gapstack.views.features import Features
 from gapstack.views.grammar import Parse
-from gapstack.views.memory import Memory, row_key
 from gapstack.views.page import page_title, same_token, telling_tokens
-from gapstack.views.parses import parser_key, parses
+from gapstack.views.parse_features import ParseFeatures
 
 Floats = NDArray[np.float64]
 
@@ -78,28 +74,5 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
     return np.column_stack([title, commanded, scores[:2]]), np.append(scores[2], left)
 
 
-_kept: Memory[tuple[Floats, Floats]] = Memory(100_000)  # about 40 MB
-
-
-def fill_the_gap_features(corpus: Corpus, parser: str | Path | None = None) -> Features:
-    """Compute both tables for every row; rows seen before are remembered.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
-    """
-    pipeline = parser_key(parser)
-    asked = [row_key(example, pipeline) for example in corpus]
-
-    def compute(rows: list[int]) -> Iterator[tuple[Floats, Floats]]:
-        for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
-            yield _values(corpus[row], parse)
-
-    found = _kept.fetch(asked, compute)
-    return Features(
-        tuple(f"gap_{name}" for name in CANDIDATE),
-        tuple(f"gap_{name}" for name in SHARED),
-        np.array([c for c, _ in found]).reshape(len(corpus), 2, len(CANDIDATE)),
-        np.array([s for _, s in found]).reshape(len(corpus), len(SHARED)),
-    )
+fill_the_gap_features = ParseFeatures("gap", CANDIDATE, SHARED, _values)
+"""Features of Fill the GAP; see :class:`~gapstack.views.parse_features.ParseFeatures`."""

@@ -17,19 +17,15 @@ Where a mention has no token in the parse, what the parse would tell of it is Na
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import log1p, nan
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example, Gender, Span
-from gapstack.views.features import Features
+from gapstack.corpus import Example, Gender, Span
 from gapstack.views.grammar import Parse
-from gapstack.views.memory import Memory, row_key
 from gapstack.views.page import page_title, shared_tokens, telling_tokens
-from gapstack.views.parses import parser_key, parses
+from gapstack.views.parse_features import ParseFeatures
 from gapstack.views.words import words
 
 Floats = NDArray[np.float64]
@@ -85,28 +81,5 @@ def _words_between(example: Example, one: Span, other: Span) -> float:
     return log1p(max(text.word_index(second)[0] - text.word_index(first)[-1] - 1, 0)) / _LONG
 
 
-_kept: Memory[tuple[Floats, Floats]] = Memory(100_000)  # about 40 MB
-
-
-def position_features(corpus: Corpus, parser: str | Path | None = None) -> Features:
-    """Compute both tables for every row; rows seen before are remembered.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
-    """
-    pipeline = parser_key(parser)
-    asked = [row_key(example, pipeline) for example in corpus]
-
-    def compute(rows: list[int]) -> Iterator[tuple[Floats, Floats]]:
-        for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
-            yield _values(corpus[row], parse)
-
-    found = _kept.fetch(asked, compute)
-    return Features(
-        tuple(f"position_{name}" for name in CANDIDATE),
-        tuple(f"position_{name}" for name in SHARED),
-        np.array([c for c, _ in found]).reshape(len(corpus), 2, len(CANDIDATE)),
-        np.array([s for _, s in found]).reshape(len(corpus), len(SHARED)),
-    )
+position_features = ParseFeatures("position", CANDIDATE, SHARED, _values)
+"""Where the mentions stand; see :class:`~gapstack.views.parse_features.ParseFeatures`."""
