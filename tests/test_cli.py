@@ -99,6 +99,20 @@ def test_score_agrees_with_the_run(workplace):
     )
 
 
+def test_compare_takes_a_run_and_a_file_and_writes_all_that_is_asked_for(workplace):
+    page, folder = workplace / "page.html", workplace / "tables"
+    sources = ("tiny-sample", workplace / "submissions" / "tiny-sample.csv")
+    asked = ("--replicates", 100, "--flips", 5, "--html", page, "--csv", folder)
+    printed = gap("compare", *sources, *asked)
+    assert "the same answers as stack" in " ".join(printed.split())
+    assert "counterfactual flips" in printed
+    assert page.read_text().startswith("<!doctype html>")
+    found = json.loads(
+        gap("compare", *sources, "--gold", workplace / "gold.tsv", "--replicates", 100, "--json")
+    )
+    assert len((folder / "scores.csv").read_text().splitlines()) == 1 + len(found["scores"])
+
+
 def test_members_and_recipes_are_listed():
     assert "Webster et al. 2018" in gap("members")
     assert json.loads(gap("members", "--json"))["prior"]["needs"] == "nothing"

@@ -294,11 +294,24 @@ def compare_command(
     data: DataOption = None,
     replicates: Annotated[int, typer.Option(min=100, help="Resamples of pages, and permutations.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of all resampling.")] = 2019,
+    flips: Annotated[
+        int,
+        typer.Option(min=0, help="Rows of which runs' members are asked counterfactuals; none by default."),
+    ] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Page: plots, and all examples.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for CSV files.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
-    from gapstack.report.compare import compare, label_sets, read_entries, record, tables, write_csv
+    from gapstack.report.compare import (
+        compare,
+        label_sets,
+        read_entries,
+        record,
+        tables,
+        write_csv,
+        write_page,
+    )
 
     rows, entries = read_entries(
         sources,
@@ -309,7 +322,10 @@ def compare_command(
     )
     folder = Path(data) if data and data != "sample" else None
     corpora = label_sets(rows, labels or "official", folder)
-    made = compare(corpora, entries, replicates=replicates, seed=seed, say=_say)
+    made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder, say=_say)
+    if html:
+        write_page(made, html)
+        _say(f"wrote {html}")
     if csv:
         for path in write_csv(made, csv):
             _say(f"wrote {path}")

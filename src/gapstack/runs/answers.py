@@ -1,8 +1,8 @@
-"""What the members of a finished run said of given rows, without fitting or asking anything again."""
+"""What the members of a finished run said of its rows, and what they say of new ones."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,11 @@ from gapstack.corpus import Corpus
 from gapstack.errors import DataError, MismatchError, Place
 from gapstack.members import create
 from gapstack.members.base import Probabilities
+from gapstack.members.store import load
+from gapstack.progress import progress
 from gapstack.runs.data import corpora
 from gapstack.runs.folder import COLUMNS, RunFolder
+from gapstack.runs.predict import load_stack
 from gapstack.runs.recipe import Recipe
 
 HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
@@ -101,6 +104,42 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
         f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"
     )
+
+
+def ask_run(
+    folder: RunFolder,
+    labels: Sequence[str],
+    rows: Corpus,
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Probabilities]:
+    """Ask members of a run, or its ``stack``, about new rows: (n, 3) each, the mean over the folds' fits.
+
+    Raises
+    ------
+    DataError
+        If the run is not finished.
+    """
+    recipe = _recipe(folder)
+    stack = load_stack(folder, [part.label for part in recipe.members]) if "stack" in labels else None
+    parts = [part.label for part in recipe.members if stack is not None or part.label in labels]
+    opinions: dict[str, list[Probabilities]] = {}
+    with progress("asking", len(parts) * recipe.folds) as ticker:
+        for label in parts:
+            say(f"asking {label}")
+            opinions[label] = []
+            for fold in range(recipe.folds):
+                member = load(folder.fold(label, fold) / "member")
+                if fold == 0:
+                    member.prepare(rows)
+                opinions[label].append(member.predict_proba(rows))
+                ticker.advance(note=label)
+    found = {label: np.mean(opinions[label], axis=0) for label in parts if label in labels}
+    if stack is not None:
+        by_fold = [
+            np.stack([opinions[label][fold] for label in parts], axis=1) for fold in range(recipe.folds)
+        ]
+        found["stack"] = stack.predict_proba(by_fold, rows)
+    return found
 
 
 def _recipe(folder: RunFolder) -> Recipe:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.scoring.metrics import Bools, Floats
+from gapstack.scoring.metrics import Bools, Floats, answers
 
 DIFFICULTIES = ("all right", "most right", "few right", "none right")
 """Bins of :func:`difficulty`, the easiest first."""
@@ -28,6 +28,12 @@ def disagreement(decided: Bools) -> Floats:
     different = (decided[:, None] != decided[None]).any(axis=-1)
     share: Floats = different.mean(axis=-1)
     return share
+
+
+def flipped(before: Floats, after: Floats) -> Bools:
+    """Whether the most probable answer changes: (..., n, 3) probabilities of a row told in two ways, to (..., n)."""
+    changed: Bools = answers(before) != answers(after)
+    return changed
 
 
 def double_fault(right: Bools) -> Floats:

@@ -31,7 +31,7 @@ def test_csv_files_say_what_the_json_says(made, tmp_path):
     found = record(made)
     paths = write_csv(made, tmp_path / "tables")
     assert {path.stem for path in paths} == {
-        "scores", "pairs", "slices", "balanced", "contribution", "likeness", "label_errors"
+        "scores", "pairs", "slices", "balanced", "contribution", "flips", "likeness", "label_errors"
     }  # fmt: skip
     for path in paths:
         with path.open(newline="") as file:

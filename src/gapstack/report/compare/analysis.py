@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.folds import make_folds
-from gapstack.corpus.labels import LABEL_SETS
-from gapstack.corpus.sources import relabel
-from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.errors import DataError
 from gapstack.report.compare.entries import Entry
+from gapstack.report.compare.flips import Flips, counterfactual_flips
 from gapstack.scoring import (
     Bootstrap,
     Pairs,
@@ -102,6 +101,8 @@ class Comparison:
     right : (m, n) bool
     added : Added, optional
         None with fewer than two members that give probabilities, or too few rows for folds.
+    flips : Flips, optional
+        None where counterfactuals were not asked for, or there was nobody to ask.
     notes : tuple of str
         What was not measured, and why.
     """
@@ -119,6 +120,7 @@ class Comparison:
     right: Bools
     added: Added | None
     suspects: Suspects | None
+    flips: Flips | None
     notes: tuple[str, ...]
     replicates: int
     seed: int
@@ -134,30 +136,14 @@ class Comparison:
         return self.scores[self.rows.label_set]
 
 
-def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
-    """Give ``rows``, which have official labels, under every label set at hand, the main one first.
-
-    Raises
-    ------
-    DataError, DataNotFoundError, MismatchError
-        If the main one is unknown, its corrections are not found, or it does not apply to these rows.
-    """
-    found = [relabel(rows, main, data)]
-    for name in LABEL_SETS:
-        if name != main:
-            try:
-                found.append(relabel(rows, name, data))
-            except (DataNotFoundError, MismatchError):
-                continue  # no corrections on this machine, or rows that are not GAP's
-    return found
-
-
 def compare(
     corpora: Sequence[Corpus],
     entries: Sequence[Entry],
     *,
     replicates: int = REPLICATES,
     seed: int = 2019,
+    flips: int = 0,
+    data: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Comparison:
     """Measure everything.
@@ -169,6 +155,10 @@ def compare(
     entries : sequence of Entry
     replicates, seed : int
         Of all resampling.
+    flips : int
+        Of how many rows the runs' members are asked counterfactuals.
+    data : Path, optional
+        Where to look for first names first, which counterfactuals exchange.
     say : callable
         Told, in a line each, what begins.
 
@@ -219,6 +209,13 @@ def compare(
         added = _added(rows, ordered, replicates, seed)
     except DataError as problem:
         notes.append(f"what each member adds was not measured: {problem}")
+    turned = None
+    if flips:
+        turned = counterfactual_flips(
+            rows, ordered, flips, data=data, replicates=replicates, seed=seed, say=say
+        )
+        if turned is None:
+            notes.append("counterfactuals: nobody here is a member of a run that held these rows out")
     return Comparison(
         rows=rows,
         entries=ordered,
@@ -233,6 +230,7 @@ def compare(
         right=right,
         added=added,
         suspects=_suspects(corpora, ordered),
+        flips=turned,
         notes=tuple(notes),
         replicates=replicates,
         seed=seed,

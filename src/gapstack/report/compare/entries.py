@@ -1,4 +1,4 @@
-"""Who is compared: files, whole runs or members of runs, all with answers for the same rows."""
+"""Who is compared, and on what: files, whole runs or members of runs, all with answers for the same rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.labels import LABEL_SETS
 from gapstack.corpus.leakage import leaks
-from gapstack.errors import DataError, GapstackError
+from gapstack.corpus.sources import relabel
+from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.scoring import Predictions, decisions, normalise, read_predictions
 
 if TYPE_CHECKING:
@@ -24,13 +26,15 @@ class Entry:
     """One competitor.
 
     ``source`` is the file, or ``RUN:MEMBER``; ``part`` says of a run's member whether the rows were held out or
-    predicted out of fold; ``warnings`` are reasons not to trust its scores.
+    predicted out of fold; ``asked`` is who answers new rows, run and label, where no fold's fit has learned from
+    these; ``warnings`` are reasons not to trust its scores.
     """
 
     name: str
     answers: Predictions
     source: str
     part: str = ""
+    asked: tuple[RunFolder, str] | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -89,6 +93,24 @@ def read_entries(
         elif source.file is not None:
             entries.append(_file_entry(source.file, gold, given))
     return gold, _warn_of_oddities(_with_own_names(entries))
+
+
+def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
+    """Give ``rows``, which have official labels, under every label set at hand, the main one first.
+
+    Raises
+    ------
+    DataError, DataNotFoundError, MismatchError
+        If the main one is unknown, its corrections are not found, or it does not apply to these rows.
+    """
+    found = [relabel(rows, main, data)]
+    for name in LABEL_SETS:
+        if name != main:
+            try:
+                found.append(relabel(rows, name, data))
+            except (DataNotFoundError, MismatchError):
+                continue  # no corrections on this machine, or rows that are not GAP's
+    return found
 
 
 def _source(text: str) -> _Source:
@@ -152,7 +174,9 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, data: str | None)
             warnings.append(
                 "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
             )
-        entries.append(Entry(label, answers, f"{folder.root.name}:{label}", found.part, tuple(warnings)))
+        source = f"{folder.root.name}:{label}"
+        asked = (folder, label) if found.part == HELD_OUT else None
+        entries.append(Entry(label, answers, source, found.part, asked, tuple(warnings)))
     return entries
 
 

@@ -87,6 +87,7 @@ def _files(made: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]
         ),
         "balanced": (("member", "metric", *INTERVAL), list(_balanced(made))),
         "contribution": (("member", "measure", *INTERVAL), list(_added(made))),
+        "flips": (("counterfactual", "rows", "member", *INTERVAL), list(_flips(made))),
         "likeness": (
             ("first", "second", "correlation", "disagreement", "double_fault"),
             list(_likeness(made)),
@@ -138,6 +139,13 @@ def _added(made: Comparison) -> Iterable[list[Any]]:
         for measure, values in (("left_out", made.added.left_out), ("shapley", made.added.shapley)):
             for name, each in zip(made.added.members, values, strict=True):
                 yield [name, measure, *map(_known, each)]
+
+
+def _flips(made: Comparison) -> Iterable[list[Any]]:
+    if made.flips is not None:
+        for kind, values in made.flips.shares.items():
+            for name, each in zip(made.flips.members, values, strict=True):
+                yield [kind, made.flips.rows[kind], name, *map(_known, each)]
 
 
 def _likeness(made: Comparison) -> Iterable[list[Any]]:

@@ -23,6 +23,8 @@ def tables(made: Comparison) -> list[Table]:
     if made.added:
         found.append(added_table(made))
     found += [slices_table(made), balance_table(made)]
+    if made.flips:
+        found.append(flips_table(made))
     if made.suspects:
         found.append(suspects_table(made))
     return found
@@ -49,7 +51,12 @@ def scores_table(made: Comparison) -> Table:
         cells: dict[str, Cell] = {metric: _cell(made.main.points[metric][place]) for metric in SCORES}
         rows.append((name, cells | {"warnings": numbers[name] or None}))
     notes = [f"[{number}] {text}." for number, text in enumerate(texts, 1)]
-    return Table(columns, [Section(_heading(made), rows)], caption=" ".join(notes), name_title="member")
+    return Table(
+        columns,
+        [Section(_heading(made), _numbered(made, rows))],
+        caption=" ".join(notes),
+        name_title="member",
+    )
 
 
 def intervals_table(made: Comparison) -> Table:
@@ -60,7 +67,7 @@ def intervals_table(made: Comparison) -> Table:
         for name in made.names
     ]
     title = f"95% intervals: {made.replicates:,} resamples of pages"
-    return Table(columns, [Section(title, rows)], name_title="member")
+    return Table(columns, [Section(title, _numbered(made, rows))], name_title="member")
 
 
 def label_sets_table(made: Comparison) -> Table:
@@ -81,7 +88,9 @@ def label_sets_table(made: Comparison) -> Table:
         )
         for place, name in enumerate(made.names)
     ]
-    return Table(columns, [Section("logloss, then F1, on every label set", rows)], name_title="member")
+    return Table(
+        columns, [Section("logloss, then F1, on every label set", _numbered(made, rows))], name_title="member"
+    )
 
 
 def wins_table(made: Comparison) -> Table:
@@ -103,7 +112,7 @@ def wins_table(made: Comparison) -> Table:
         cells["matrix"] = "".join(
             "\\" if other == place else signs[value + 1] for other, value in enumerate(wins[main][place])
         )
-        rows.append((f"{place + 1:2} {name}", cells))
+        rows.append((name, cells))
     pairs = len(made.names) * (len(made.names) - 1) // 2
     caption = (
         f"+ beats and - is beaten at 5% by permutation of pages, Holm's correction for {pairs} pairs of each metric; "
@@ -111,7 +120,9 @@ def wins_table(made: Comparison) -> Table:
     )
     if pairs / 0.05 > made.replicates + 1:
         caption += f" {made.replicates:,} permutations are too few for {pairs} pairs: none can be told apart."
-    return Table(columns, [Section("who beats whom", rows)], caption=caption, name_title="member")
+    return Table(
+        columns, [Section("who beats whom", _numbered(made, rows))], caption=caption, name_title="member"
+    )
 
 
 def likeness_table(made: Comparison) -> Table:
@@ -139,7 +150,7 @@ def likeness_table(made: Comparison) -> Table:
     title = (
         "how alike members are: means over the others; share of rows on which the nearest answers the same"
     )
-    return Table(columns, [Section(title, rows)], name_title="member")
+    return Table(columns, [Section(title, _numbered(made, rows))], name_title="member")
 
 
 def added_table(made: Comparison) -> Table:
@@ -173,7 +184,10 @@ def added_table(made: Comparison) -> Table:
         "compared."
     )
     return Table(
-        columns, [Section("what each member adds to the others", rows)], caption=caption, name_title="member"
+        columns,
+        [Section("what each member adds to the others", _numbered(made, rows))],
+        caption=caption,
+        name_title="member",
     )
 
 
@@ -243,7 +257,34 @@ def balance_table(made: Comparison) -> Table:
         )
     else:
         caption = " ".join(f"{note}." for note in made.notes)
-    return Table(columns, [Section("bias", rows)], caption=caption, name_title="member")
+    return Table(columns, [Section("bias", _numbered(made, rows))], caption=caption, name_title="member")
+
+
+def flips_table(made: Comparison) -> Table:
+    """How often counterfactuals change answers."""
+    flips = made.flips
+    assert flips is not None
+    columns: list[Column] = []
+    for kind, rows in flips.rows.items():
+        columns += [Column(kind, f"{kind} ({rows:,})", 3, "low"), Column(f"{kind} interval", "95%")]
+    lines: list[tuple[str, dict[str, Cell]]] = []
+    for place, name in enumerate(flips.members):
+        cells: dict[str, Cell] = {}
+        for kind, values in flips.shares.items():
+            share = Interval(*values[place])
+            cells |= {kind: share.value, f"{kind} interval": _range(share, 3)}
+        lines.append((name, cells))
+    swapped = "words and first names" if flips.names_swapped else "words (no list of first names is at hand)"
+    caption = (
+        f"Share of answers that change, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
+        "order the roles of A and B, names puts common names in their place."
+    )
+    return Table(
+        columns,
+        [Section("counterfactual flips", _numbered(made, lines))],
+        caption=caption,
+        name_title="member",
+    )
 
 
 def suspects_table(made: Comparison, count: int = 10) -> Table:
@@ -266,6 +307,11 @@ def suspects_table(made: Comparison, count: int = 10) -> Table:
             f"{100 * found.corrected.mean():.1f}%."
         )
     return Table(columns, [Section("likely label errors", rows)], caption=caption, name_title="row")
+
+
+def _numbered(made: Comparison, rows: list[tuple[str, dict[str, Cell]]]) -> list[tuple[str, dict[str, Cell]]]:
+    """Names with their places, which tell long names apart where they are cut."""
+    return [(f"{made.names.index(name) + 1:2} {name}", cells) for name, cells in rows]
 
 
 def _heading(made: Comparison) -> str:

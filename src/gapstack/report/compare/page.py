@@ -1,0 +1,152 @@
+"""The comparison as one page that needs nothing else: tables to sort, plots, and a browser of examples.
+
+All that varies reaches the page as JSON, and its script puts it there as text, never as markup; a content security
+policy keeps it from loading anything.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, StrictUndefined
+
+from gapstack.corpus import Example, Span
+from gapstack.files import write_text
+from gapstack.report.compare.analysis import Comparison
+from gapstack.report.compare.entries import Entry
+from gapstack.report.compare.plots import plots, rounded
+from gapstack.report.compare.tables import tables, warnings
+from gapstack.report.render import Cell, Column, Table
+from gapstack.scoring import answers
+from gapstack.views.strata import STRATA
+
+_SCALE = 1000  # probabilities go out as whole thousandths
+
+
+def write_page(made: Comparison, path: Path) -> None:
+    """Write the page to ``path``, atomically."""
+    write_text(path, page(made))
+
+
+def page(made: Comparison) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    shown = [table for table in tables(made) if not table.title.startswith("slices:")]
+    return environment.from_string(_file("page.html.j2")).render(
+        title=f"{made.rows.name}: {len(made.entries)} members compared",
+        made=made,
+        pages=len(set(made.rows.groups)),
+        warnings=warnings(made)[0],
+        tables=[_table(table) for table in shown],
+        style=_file("page.css"),
+        scripts=[_file("page.js"), _file("plots.js")],
+        data=_embedded(page_data(made)),
+    )
+
+
+def page_data(made: Comparison) -> dict[str, Any]:
+    """What the page's script reads: members, dimensions, slices, plots and every example.
+
+    An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans as offsets in UTF-16
+    units, as JavaScript counts; one label for each label set; one place in its dimension's values for each dimension;
+    for each member thousandths of A and of B, or the two decisions where it gave no probabilities, and its answer (-1
+    where it has none); and how much the label is trusted, in thousandths.
+    """
+    dimensions = {name: values for name, values in made.dimensions.items() if name != "rows"}
+    listed = {name: [part.value for part in made.slices if part.dimension == name] for name in dimensions}
+    places = [
+        [listed[name].index(value) if value else -1 for value in values.tolist()]
+        for name, values in dimensions.items()
+    ]
+    given = [_answers(entry) for entry in made.entries]
+    labels = np.array(list(made.labels.values())).T.tolist()
+    trust = None if made.suspects is None else np.round(_SCALE * made.suspects.quality).astype(int).tolist()
+    examples = [
+        [
+            example.id,
+            example.url or "",
+            example.text,
+            *(_utf16(example, span) for span in (example.pronoun, example.a, example.b)),
+            labels[row],
+            [each[row] for each in places],
+            [each[row] for each in given],
+            None if trust is None else trust[row],
+        ]
+        for row, example in enumerate(made.rows)
+    ]
+    return {
+        "members": [
+            {"name": entry.name, "soft": entry.answers.probabilities is not None} for entry in made.entries
+        ],
+        "labelSets": list(made.scores),
+        "dimensions": [
+            {"name": name, "title": STRATA[name].title if name in STRATA else name, "values": listed[name]}
+            for name in dimensions
+        ],
+        "slices": [
+            {
+                "dimension": part.dimension,
+                "value": part.value,
+                "rows": part.rows,
+                "scores": {key: rounded(values) for key, values in part.scores.items()},
+            }
+            for part in made.slices
+        ],
+        "plots": plots(made),
+        "examples": examples,
+    }
+
+
+def _answers(entry: Entry) -> list[list[int]]:
+    found = entry.answers
+    if found.probabilities is None:
+        given = found.decided & found.answered
+        # neither both names nor silence is an answer
+        valid = found.answered.all(axis=1) & ~given.all(axis=1)
+        choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
+        return np.column_stack([given.astype(int), choice]).tolist()
+    soft = np.round(_SCALE * found.probabilities[:, :2]).astype(int)
+    return np.column_stack([soft, answers(found.probabilities)]).tolist()
+
+
+def _utf16(example: Example, span: Span) -> list[int]:
+    """A span in UTF-16 units: JavaScript counts letters outside of the basic plane twice."""
+    return [len(example.text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in span]
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element: nothing in it can end the element or open a comment."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _table(table: Table) -> dict[str, Any]:
+    """A table for the template: texts, with numbers to sort by."""
+    return {
+        "title": table.sections[0].title or table.title,
+        "caption": table.caption,
+        "columns": [table.name_title, *(column.title for column in table.columns)],
+        "rows": [
+            [(name, name, False)]
+            + [_shown(column, cells.get(column.key), section.best(column)) for column in table.columns]
+            for section in table.sections
+            for name, cells in section.rows
+        ],
+    }
+
+
+def _shown(column: Column, cell: Cell, best: Cell) -> tuple[str, Cell, bool]:
+    """What a cell says, what it sorts by, and whether it is the best of its column."""
+    return column.show(cell), "" if cell is None else cell, cell is not None and cell == best
+
+
+def _file(name: str) -> str:
+    return (resources.files("gapstack.report.compare") / name).read_text(encoding="utf-8")
