@@ -12,9 +12,11 @@ function svg(tag, attributes, ...children) {
 function told(value) {
   return value === null ? "-" : Number(value.toPrecision(4)).toString();
 }
+/* Names often differ in their ends alone, so the middle goes. */
 function cut(text, width) {
-  const letters = Math.max(3, Math.floor(width / 6.6));
-  return text.length > letters ? text.slice(0, letters - 1) + "…" : text;
+  const letters = Math.max(6, Math.floor(width / 7.6));
+  const head = Math.floor(letters / 3);
+  return text.length > letters ? `${text.slice(0, head)}…${text.slice(text.length - (letters - head - 1))}` : text;
 }
 function label(text, width, attributes) {
   return svg("text", {dy: "0.35em", ...attributes}, cut(text, width), svg("title", {}, text));

@@ -57,11 +57,16 @@ def _dots(title: str, rows: Sequence[str], series: Mapping[str, Floats]) -> dict
     }
 
 
+def _numbered(made: Comparison, names: Sequence[str]) -> list[str]:
+    """Names with their places, which tell them apart where they are cut."""
+    return [f"{made.names.index(name) + 1} {name}" for name in names]
+
+
 def _scores(made: Comparison) -> Plot:
     views = [
         _dots(
             METRICS[metric].title,
-            made.names,
+            _numbered(made, made.names),
             {
                 labels: np.array([scores.interval(name, metric) for name in made.names])
                 for labels, scores in made.scores.items()
@@ -90,7 +95,7 @@ def _added(made: Comparison) -> Plot:
     found = made.added
     assert found is not None
     views = [
-        _dots(title, found.members, {title: values})
+        _dots(title, _numbered(made, found.members), {title: values})
         for title, values in (("Shapley value", found.shapley), ("lost without it", found.left_out))
     ]
     caption = "What each member adds to the others in a cross-fitted blend, in nats of logloss."
@@ -106,13 +111,17 @@ def _balance(made: Comparison) -> Plot:
     caption = (
         "F1 feminine over F1 masculine; and with the genders made alike in number of names and nearness."
     )
-    return _plot("bias", "Bias", caption, "dots", [_dots("bias", made.names, series)], line=1)
+    return _plot(
+        "bias", "Bias", caption, "dots", [_dots("bias", _numbered(made, made.names), series)], line=1
+    )
 
 
 def _flips(made: Comparison) -> Plot:
     found = made.flips
     assert found is not None
-    views = [_dots(kind, found.members, {kind: values}) for kind, values in found.shares.items()]
+    views = [
+        _dots(kind, _numbered(made, found.members), {kind: values}) for kind, values in found.shares.items()
+    ]
     caption = "Share of answers that change with the counterfactual."
     return _plot("flips", "Counterfactual flips", caption, "dots", views, line=0)
 
