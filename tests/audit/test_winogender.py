@@ -88,7 +88,7 @@ def test_the_gotcha_table_of_known_policies(
     keys = ("feminine_no", "feminine_yes", "masculine_no", "masculine_yes", "accuracy")
     expected = [feminine_no, feminine_yes, masculine_no, masculine_yes, accuracy]
     assert [row[key].value for key in keys] == pytest.approx(expected)
-    assert row["feminine_fall"] == pytest.approx(feminine_yes - feminine_no)
+    assert row["feminine_fall"].value == pytest.approx(feminine_yes - feminine_no)
 
 
 def test_half_of_the_gendered_sentences_are_gotchas_and_no_neutral_one(items):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,17 +122,17 @@ class Items:
 class Suite(ABC):
     """A yardstick: rows that a system answers, and what its answers say of it.
 
-    Class attributes are its ``name``, its ``title``, its ``paper``, the ``dataset`` that it is read from, and
+    Attributes are its ``name``, its ``title``, its ``paper``, the ``dataset`` that it is read from, and
     ``heard_of_as``: the names by which members say that they have learned from it (``Member.contaminates``).
     ``cap`` is how many rows are drawn unless all are asked for; None takes all.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    paper: ClassVar[str]
-    dataset: ClassVar[str]
-    heard_of_as: ClassVar[frozenset[str]]
-    cap: ClassVar[int | None] = None
+    name: str
+    title: str
+    paper: str
+    dataset: str
+    heard_of_as: frozenset[str]
+    cap: int | None = None
 
     @abstractmethod
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.audit.base import Findings, Items, Suite
-from gapstack.audit.registry import SUITES
+from gapstack.audit.registry import NO_SUITE, SUITES
 from gapstack.audit.targets import Files, Target
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import average as average_variants
@@ -103,7 +103,7 @@ def audit(
             "answers of a file cannot be averaged over changed rows", expected="a run or a member"
         )
     covered: list[Covered] = []
-    not_covered = {name: "was not asked for" for name in SUITES if name not in chosen}
+    not_covered = dict(NO_SUITE) | {name: "was not asked for" for name in SUITES if name not in chosen}
     refused: dict[str, tuple[str, ...]] = {}
     with progress("suites", len(chosen)) as ticker:
         for name in chosen:

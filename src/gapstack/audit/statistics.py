@@ -34,6 +34,25 @@ def shares(
     return [Interval(float(p), *ends(samples[:, k])) for k, p in enumerate(points)]
 
 
+def contrast(
+    groups: NDArray[np.str_],
+    values: Floats,
+    one: Bools,
+    other: Bools,
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Interval:
+    """Mean in percent of (n,) values over the rows of ``one`` less that over ``other``, (n,) each; NaN without rows."""
+    pages = Pages.of(groups)
+    where = np.stack([one, other], axis=1).astype(np.float64)
+    table = np.concatenate([where * np.asarray(values, dtype=np.float64)[:, None], where], axis=1)
+    by_page = pages.sums(table)
+    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
+    point = _ratio(table.sum(axis=0, keepdims=True))[0]
+    return Interval(float(point[0] - point[1]), *ends(samples[:, 0] - samples[:, 1]))
+
+
 def correlation(x: Floats, y: Floats, *, replicates: int = REPLICATES, seed: int = 0) -> Interval:
     """Pearson correlation of two (n,) arrays, points resampled; NaN where one of them does not vary."""
     rows = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)

@@ -29,7 +29,7 @@ from gapstack.audit.base import (
     Value,
     answered,
 )
-from gapstack.audit.statistics import correlation, shares
+from gapstack.audit.statistics import contrast, correlation, shares
 from gapstack.corpus import Gender
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.base import file_of
@@ -253,8 +253,8 @@ def _gotchas(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
     values = np.repeat(right[:, None], len(masks), axis=1).astype(float)
     found: dict[str, Value] = dict(zip(masks, shares(items.facts["occupation"], values, where), strict=True))
     for gender in (_F, _M):
-        yes, no = (float(100 * right[masks[f"{gender}_{k}"]].mean()) for k in ("yes", "no"))
-        found[f"{gender}_fall"] = yes - no
+        sides = masks[f"{gender}_yes"], masks[f"{gender}_no"]
+        found[f"{gender}_fall"] = contrast(items.facts["occupation"], right, *sides)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(
 )
 """Figures of papers by panel, system and measure, in the panel's units."""
 
-_COLUMNS_AT_ONCE = 4
-"""Figures with intervals that fit beside a name in a terminal's width."""
+_NAME_ROOM = 28
+"""Columns of a terminal that names get at most, where figures need the rest."""
 
 
 def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
@@ -132,16 +132,24 @@ def write_audit(found: Audit, folder: Path) -> list[Path]:
 
 
 def _tables(panel: Panel) -> list[Table]:
-    rows = panel.rows
+    """The panel as tables that each fit a terminal's width, so that no figure is cut."""
     published = PUBLISHED.get(panel.key, {})
-    wide = any(
-        isinstance(value, Interval | Difference) for cells in rows.values() for value in cells.values()
-    )
-    step = _COLUMNS_AT_ONCE if wide else 8
-    parts = [panel.measures[at : at + step] for at in range(0, len(panel.measures), step)]
+    sizes = {
+        measure.key: max(
+            len(measure.title),
+            *(len(str(_cells((measure,), figures)[measure.key])) for figures in panel.rows.values()),
+        )
+        for measure in panel.measures
+    }
+    room = WIDTH - min(_NAME_ROOM, max(map(len, [*panel.rows, *published]), default=0))
+    parts: list[list[Measure]] = [[]]
+    for measure in panel.measures:
+        if parts[-1] and sum(2 + sizes[m.key] for m in (*parts[-1], measure)) > room:
+            parts.append([])
+        parts[-1].append(measure)
     tables = []
     for number, measures in enumerate(parts):
-        sections = [Section("", [(name, _cells(measures, figures)) for name, figures in rows.items()])]
+        sections = [Section("", [(name, _cells(measures, figures)) for name, figures in panel.rows.items()])]
         told = {n: f for n, f in published.items() if any(m.key in f for m in measures)}
         if told:
             sections.append(Section("published", [(n, _cells(measures, f)) for n, f in told.items()]))
@@ -158,7 +166,7 @@ def _tables(panel: Panel) -> list[Table]:
 
 
 def _cells(
-    measures: tuple[Measure, ...], figures: Mapping[str, Value] | Mapping[str, float]
+    measures: Sequence[Measure], figures: Mapping[str, Value] | Mapping[str, float]
 ) -> dict[str, Cell]:
     return {measure.key: show(figures.get(measure.key), measure.decimals) for measure in measures}
 

@@ -151,7 +151,7 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]
             cells = line.split("\t")
             if document is None or len(cells) != columns or not cells[token]:
                 raise refuse(f"the line has {len(cells)} columns", f"{columns}, inside a document")
-            if cells[-1] not in {"", "_"}:
+            if cells[-1] not in {"", "_", "-"}:
                 try:
                     _bracket(document, opened, cells[-1])
                 except ValueError as problem:

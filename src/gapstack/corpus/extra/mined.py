@@ -7,7 +7,7 @@ clusters answer here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,8 +44,11 @@ class Cluster:
     names: list[Mention]
 
     def compatible(self, gender: Gender) -> bool:
-        """Whether the entity is a person that nothing in the document says to be of another gender."""
-        return self.is_person and self.genders <= {gender}
+        """Whether the entity is a person that nothing in the document says to be of another gender.
+
+        "They" and its like say nothing of gender, and so may mean anybody.
+        """
+        return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
 
 
 class Source:
@@ -100,13 +103,11 @@ class Source:
             and core != ["I"]
         )
 
-    def pronouns(self) -> list[Mention]:
-        """Mentions that are one of GAP's five pronouns."""
+    def pronouns(self, forms: Container[str] = _GAP_FORMS) -> list[Mention]:
+        """Mentions that are one of these forms, by default GAP's five pronouns."""
         tokens = self.document.tokens
         return [
-            m
-            for m in self.document.mentions
-            if m.end == m.start + 1 and tokens[m.start].lower() in _GAP_FORMS
+            m for m in self.document.mentions if m.end == m.start + 1 and tokens[m.start].lower() in forms
         ]
 
     def window(self, at: int, words: int) -> range | None:
@@ -189,6 +190,37 @@ def mine(
             name = f"{prefix}-{document.name}-{mention.start}"
             made.append(_example(source, mention, a, b, label, words, name))
     into.examples += _with_prior(made, shares, rng, into)
+
+
+def every_pronoun(
+    documents: Iterable[Document],
+    into: Gathered,
+    *,
+    prefix: str,
+    forms: Container[str] = GENDER_BY_FORM,
+    words: int = 150,
+) -> None:
+    """Make a row of every pronoun whose antecedent and somebody else are named nearby: rows to score, not to train on.
+
+    Nothing is random and nothing is dropped for the labels' sake. The distractor is the one nearest to the pronoun;
+    the rest is as in :func:`mine`.
+    """
+    for document in documents:
+        source = Source(document)
+        for mention in source.pronouns(forms):
+            options = _options(source, mention, words, into)
+            named = [
+                (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
+                for label in (Label.A, Label.B)
+                for a, b in options.get(label, [])
+            ]
+            if not named:
+                if options.get(Label.NEITHER):
+                    into.skip("its antecedent is not named nearby")
+                continue
+            _, label, a, b = min(named)
+            name = f"{prefix}-{document.name}-{mention.start}"
+            into.keep(_example(source, mention, a, b, label, words, name))
 
 
 def _options(

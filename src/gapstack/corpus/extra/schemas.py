@@ -8,12 +8,13 @@ Otherwise the schema is skipped: most are about things, groups, or people of uns
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 from gapstack.corpus.augment.gender import FirstNames, first_names
 from gapstack.corpus.example import Span
-from gapstack.corpus.extra.base import Gathered, blocks, file_of, nearest, occurrences
+from gapstack.corpus.extra.base import Gathered, blocks, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import Gender
 from gapstack.corpus.tables import Row, read_table
 from gapstack.errors import DataError, Place
@@ -115,6 +116,28 @@ def read_winogrande(data: Path | None, into: Gathered) -> None:
         right = candidates.index(ends[0])
         place = Place(path, first.line)
         _fill(into, f"winogrande-{first['index']}", text, candidates, right, names, place, marked=True)
+
+
+def read_winogrande_development(data: Path | None, into: Gathered) -> None:
+    """Read WinoGrande's 1,267 development schemas, a JSON object a line; blanks are filled as for the training ones."""
+    path = file_of("winogrande", "dev.jsonl", data)
+    names = first_names(data)
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
+        place = Place(path, number)
+        try:
+            item = json.loads(line)
+            sentence, candidates = item["sentence"], [item["option1"], item["option2"]]
+            right = ("1", "2").index(item["answer"])
+        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as problem:
+            raise DataError(
+                f"is no schema ({problem})",
+                place=place,
+                expected="JSON with sentence, option1, option2, and answer 1 or 2",
+            ) from None
+        if sentence.count("_") != 1:
+            raise DataError("the sentence has not one blank", place=place, expected="one _")
+        text = sentence.replace("_", BLANK)
+        _fill(into, f"winogrande-dev-{number}", text, candidates, right, names, place, marked=True)
 
 
 def _candidates(both: str, answer: str, place: Place) -> tuple[list[str], int]:
