@@ -194,3 +194,17 @@ class TestErrors:
         done = gap_fails("submit-check", workplace / "short.csv", "--against", workplace / "rows.tsv")
         assert done.returncode == 1
         assert "refuse it" in done.stdout
+
+
+def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(workplace, gap_folder):
+    folder = workplace / "audit"
+    asked = ("--data", gap_folder, "--suite", "wsc273")
+    printed = gap("audit", "tiny-sample", *asked, "--output", folder)
+    for expected in ("Bias audit of run tiny-sample", "wsc273", "stack", "Not covered: bug", "never that it is not"):
+        assert expected in printed
+    again = json.loads(gap("audit", folder / "answers" / "stack", *asked, "--json"))
+    first = json.loads((folder / "audit.json").read_text())
+    figures = [
+        record["suites"]["wsc273"]["panels"]["wsc273.accuracy"]["rows"]["stack"] for record in (first, again)
+    ]
+    assert figures[0] == figures[1]
