@@ -25,6 +25,11 @@ def test_warnings_stand_in_the_scores_by_number(made):
     assert "[1] 1 rows are TRUE for both names" in " ".join(shown.split())
 
 
+def test_what_was_not_measured_is_said_below_the_scores(made):
+    shown = tables(replace(made, notes=("no counterfactuals: nobody asked",)))[0].text()
+    assert "No counterfactuals: nobody asked." in shown
+
+
 def test_without_warnings_there_is_no_column_for_them(made):
     silent = replace(made, entries=tuple(replace(entry, warnings=()) for entry in made.entries))
     assert "see" not in [column.title for column in tables(silent)[0].columns]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.folds import make_folds
-from gapstack.errors import DataError
+from gapstack.errors import DataError, GapstackError
 from gapstack.report.compare.entries import Entry
 from gapstack.report.compare.flips import Flips, counterfactual_flips
 from gapstack.scoring import (
@@ -102,7 +102,7 @@ class Comparison:
     added : Added, optional
         None with fewer than two members that give probabilities, or too few rows for folds.
     flips : Flips, optional
-        None where counterfactuals were not asked for, or there was nobody to ask.
+        None where counterfactuals were not asked for, or nobody could be asked.
     notes : tuple of str
         What was not measured, and why.
     """
@@ -211,11 +211,12 @@ def compare(
         notes.append(f"what each member adds was not measured: {problem}")
     turned = None
     if flips:
-        turned = counterfactual_flips(
-            rows, ordered, flips, data=data, replicates=replicates, seed=seed, say=say
-        )
-        if turned is None:
-            notes.append("counterfactuals: nobody here is a member of a run that held these rows out")
+        try:
+            turned = counterfactual_flips(
+                rows, ordered, flips, data=data, replicates=replicates, seed=seed, say=say
+            )
+        except GapstackError as problem:
+            notes.append(f"no counterfactuals: {problem}")
     return Comparison(
         rows=rows,
         entries=ordered,

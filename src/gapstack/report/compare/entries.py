@@ -77,8 +77,9 @@ def read_entries(
     MismatchError
         If a run has no answers for these rows.
     """
-    found = [_source(text) for text in sources]
-    runs = [source.run for source in found if source.run is not None]
+    folders: dict[Path, RunFolder] = {}
+    found = [_source(text, folders) for text in sources]
+    runs = list(folders.values())
     if gold is None:
         if not runs:
             raise DataError(
@@ -86,10 +87,11 @@ def read_entries(
             )
         gold = _rows_of(runs[0], out_of_fold, data)
     given = [leak for other in trained_on for leak in leaks(gold, other)]
+    learned = {folder: _given_away(folder, gold, data) for folder in runs}
     entries: list[Entry] = []
     for source in found:
         if source.run is not None:
-            entries += _run_entries(source.run, source.member, gold, data)
+            entries += _run_entries(source.run, source.member, gold, learned[source.run])
         elif source.file is not None:
             entries.append(_file_entry(source.file, gold, given))
     return gold, _warn_of_oddities(_with_own_names(entries))
@@ -113,16 +115,15 @@ def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -
     return found
 
 
-def _source(text: str) -> _Source:
+def _source(text: str, folders: dict[Path, RunFolder]) -> _Source:
+    """What ``text`` names; ``folders`` keeps one folder for each run."""
     if Path(text).is_file():
         return _Source(Path(text))
-    whole = _run_folder(text)
-    if whole is not None:
-        return _Source(None, whole)
     run, _, member = text.rpartition(":")
-    folder = _run_folder(run) if run else None
-    if folder is not None:
-        return _Source(None, folder, member)
+    for name, wanted in ((text, ""), (run, member)):
+        folder = _run_folder(name) if name else None
+        if folder is not None:
+            return _Source(None, folders.setdefault(folder.root.resolve(), folder), wanted)
     raise DataError(
         f"{text!r} is neither a file nor a run",
         expected="a submission CSV or scorer TSV, a run's name or folder, or RUN:MEMBER",
@@ -150,18 +151,22 @@ def _file_entry(path: Path, gold: Corpus, given_away: Sequence[str]) -> Entry:
     return Entry(name, read_predictions(path, gold), str(path), warnings=warnings)
 
 
-def _run_entries(folder: RunFolder, member: str, gold: Corpus, data: str | None) -> list[Entry]:
-    from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
+def _given_away(folder: RunFolder, gold: Corpus, data: str | None) -> list[str]:
+    """What a run's training rows share with ``gold``, in words."""
+    from gapstack.runs.answers import OUT_OF_FOLD, run_corpora
+
+    try:
+        train = run_corpora(folder, data)[OUT_OF_FOLD]
+    except GapstackError as problem:
+        return [f"its training rows could not be looked through: {problem}"]
+    return [f"{leak}, on which it learned" for leak in leaks(gold, train)]
+
+
+def _run_entries(folder: RunFolder, member: str, gold: Corpus, given_away: Sequence[str]) -> list[Entry]:
+    from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD, run_answers
 
     found = run_answers(folder, gold, [member] if member else ())
-    general: list[str] = []
-    if found.part == HELD_OUT:
-        try:
-            general = [
-                f"{leak}, on which it learned" for leak in leaks(gold, run_corpora(folder, data)[OUT_OF_FOLD])
-            ]
-        except GapstackError as problem:
-            general = [f"its training rows could not be looked through: {problem}"]
+    general = given_away if found.part == HELD_OUT else ()
     entries = []
     for label, probabilities in found.members.items():
         rows = normalise(probabilities)

@@ -17,7 +17,7 @@ import numpy as np
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.augment import Augmentation, anonymise_names, first_names, swap_gender, swap_names
-from gapstack.errors import DataNotFoundError
+from gapstack.errors import DataError, DataNotFoundError
 from gapstack.scoring.agreement import flipped
 from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
@@ -56,14 +56,19 @@ def counterfactual_flips(
     replicates: int = REPLICATES,
     seed: int = 0,
     say: Callable[[str], None] = lambda line: None,
-) -> Flips | None:
-    """Ask the runs' members about up to ``count`` random rows and their counterfactuals; None without such members.
+) -> Flips:
+    """Ask the runs' members about up to ``count`` random rows and their counterfactuals.
 
     A counterfactual that changes none of the rows is left out.
+
+    Raises
+    ------
+    DataError
+        Without such members, or where a run is not finished.
     """
     asked = [entry for entry in entries if entry.asked is not None]
     if not asked:
-        return None
+        raise DataError("nobody here is a member of a run that held these rows out")
     drawn = np.random.default_rng(seed).permutation(len(rows))[:count]
     some = rows.take(np.sort(drawn)).unlabelled()
     kinds, names_swapped = _kinds(data)

@@ -51,6 +51,7 @@ def scores_table(made: Comparison) -> Table:
         cells: dict[str, Cell] = {metric: _cell(made.main.points[metric][place]) for metric in SCORES}
         rows.append((name, cells | {"warnings": numbers[name] or None}))
     notes = [f"[{number}] {text}." for number, text in enumerate(texts, 1)]
+    notes += [f"{note[:1].upper()}{note[1:]}." for note in made.notes]
     return Table(
         columns,
         [Section(_heading(made), _numbered(made, rows))],
@@ -256,7 +257,7 @@ def balance_table(made: Comparison) -> Table:
             "given."
         )
     else:
-        caption = " ".join(f"{note}." for note in made.notes)
+        caption = "The genders could not be made alike; the first table says why."
     return Table(columns, [Section("bias", _numbered(made, rows))], caption=caption, name_title="member")
 
 
@@ -277,7 +278,7 @@ def flips_table(made: Comparison) -> Table:
     swapped = "words and first names" if flips.names_swapped else "words (no list of first names is at hand)"
     caption = (
         f"Share of answers that change, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
-        "order the roles of A and B, names puts common names in their place."
+        "order the roles of A and B, names puts common names in their place. Titles of pages stay as they were."
     )
     return Table(
         columns,
