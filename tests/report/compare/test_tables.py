@@ -27,7 +27,7 @@ def test_warnings_stand_in_the_scores_by_number(made):
 
 def test_what_was_not_measured_is_said_below_the_scores(made):
     shown = tables(replace(made, notes=("no counterfactuals: nobody asked",)))[0].text()
-    assert "No counterfactuals: nobody asked." in shown
+    assert "No counterfactuals: nobody asked." in " ".join(shown.split())
 
 
 def test_without_warnings_there_is_no_column_for_them(made):
