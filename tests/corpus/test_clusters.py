@@ -49,9 +49,31 @@ CLUSTERS = (
     (((BETH, HER), (SHE, ANN)), (ANN, SHE)),
     (((SHE, BETH), (ANN, SHE)), (BETH, SHE)),  # the first cluster counts
     (((Span(13, 26), ANN),), (ANN, Span(13, 26))),  # overlapping is enough
+    (((Span(13, 26), BETH), (ANN, SHE)), (ANN, SHE)),  # but the pronoun itself comes before what it lies in
     (((SHE, HER_SISTER, HER),), (SHE, HER)),  # of nested mentions with one start the shorter
     (((Span(0, 12), BETH, SHE),), (Span(0, 12), SHE)),
 )
+
+
+DECISIONS = (
+    # text, clusters, whether the pronoun's has A (Ann Lee) and B (Bo)
+    ("Ann Lee met Bo when she", (), [False, False]),
+    ("Ann Lee met Bo when she", ((0, 7), (20, 23)), [True, False]),
+    ("Ann Lee met Bo when she", ((0, 14), (20, 23)), [True, True]),  # a mention that names both
+    ("Ann Lee met Bo when she saw ANN", ((28, 31), (20, 23)), [True, False]),  # another mention of her
+    ("Ann Lee met Bo when she saw Anna", ((28, 32), (20, 23)), [False, False]),  # words, not letters
+    ("Ann Lee met Bo when she saw Lee Ann", ((28, 35), (20, 23)), [False, False]),  # in their order
+    ("Ann Lee met Bo when she saw Bo's", ((28, 32), (20, 23)), [False, True]),
+)
+
+
+@pytest.mark.parametrize(("text", "cluster", "decided"), DECISIONS)
+def test_a_name_is_in_the_pronouns_cluster_by_its_words(text, cluster, decided):
+    row = Example("x", text, pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14))
+    clusters = (tuple(Span(*mention) for mention in cluster),) if cluster else ()
+    found = Clusters("r", "1", [Document("x", text_sha256(text), clusters)])
+    other = replace(row, text=text + " again")
+    assert found.decide(Corpus([row, replace(other, id="y")])).tolist() == [decided, [False, False]]
 
 
 @pytest.mark.parametrize(("clusters", "expected"), CLUSTERS)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -70,15 +71,14 @@ class Document:
     link_scores: Mapping[Link, float] = field(default_factory=dict)
 
     def cluster_of(self, span: Span) -> Cluster:
-        """Give the first cluster with a mention that overlaps ``span``; () if there is none.
+        """Give the cluster that ``span`` is a mention of, or the first with one that overlaps it; () if there is none.
 
         Its mentions are in order of their starts; one that overlaps an earlier one, or lies in it, is left out
         (Attree 2019, released code).
         """
-        for cluster in self.clusters:
-            if any(mention.overlaps(span) for mention in cluster):
-                return apart(cluster)
-        return ()
+        exact = [cluster for cluster in self.clusters if span in cluster]
+        around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
+        return apart((exact or around or [()])[0])
 
 
 def apart(mentions: Iterable[Span]) -> Cluster:
@@ -141,9 +141,34 @@ class Clusters:
         found = self.document(example)
         return found.cluster_of(example.pronoun) if found else ()
 
+    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+        """Whether the pronoun's cluster has A and has B, as an (n, 2) array; neither where there is no document.
+
+        A cluster has a name if one of its mentions matches it as Webster et al. 2018 (section 4) match predictions,
+        substring either way: all words of the one stand in the other, side by side. So another mention of the same
+        name counts.
+        """
+        decided = np.zeros((len(corpus), 2), dtype=bool)
+        for row, example in enumerate(corpus):
+            mentions = [_words(example.words(mention)) for mention in self.pronoun_cluster(example)]
+            for column, text in enumerate((example.a_text, example.b_text)):
+                name = _words(text)
+                decided[row, column] = any(_within(one, name) or _within(name, one) for one in mentions)
+        return decided
+
     def covers(self, corpus: Corpus) -> NDArray[np.bool_]:
         """For which of n examples there is a document, as an (n,) array; its mean is the coverage."""
         return np.array([self.document(example) is not None for example in corpus], dtype=bool)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _within(part: list[str], whole: list[str]) -> bool:
+    """Whether words, at least one, stand side by side among others."""
+    size = len(part)
+    return size > 0 and any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
 
 
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
