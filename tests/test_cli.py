@@ -200,7 +200,13 @@ def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(wor
     folder = workplace / "audit"
     asked = ("--data", gap_folder, "--suite", "wsc273")
     printed = gap("audit", "tiny-sample", *asked, "--output", folder)
-    for expected in ("Bias audit of run tiny-sample", "wsc273", "stack", "Not covered: bug", "never that it is not"):
+    for expected in (
+        "Bias audit of run tiny-sample",
+        "wsc273",
+        "stack",
+        "Not covered: bug",
+        "never that it is not",
+    ):
         assert expected in printed
     again = json.loads(gap("audit", folder / "answers" / "stack", *asked, "--json"))
     first = json.loads((folder / "audit.json").read_text())

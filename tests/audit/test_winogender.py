@@ -7,6 +7,7 @@ import pytest
 
 from gapstack.audit import SUITES
 from gapstack.audit.winogender import is_gotcha, occupation_statistics
+from gapstack.corpus.augment import swap_gender
 from tests.audit import policies
 
 
@@ -99,6 +100,14 @@ def test_half_of_the_gendered_sentences_are_gotchas_and_no_neutral_one(items):
         "feminine": 120,
         "neutral": 0,
     }
+
+
+def test_a_sentence_told_of_the_other_gender_is_its_twin(items):
+    """So that answers averaged over both are the same, and none flips."""
+    by_id = {example.id: example.text for example in items.corpus}
+    for example in items.corpus:
+        name = example.id.replace(".female", ".?").replace(".male", ".female").replace(".?", ".male")
+        assert swap_gender(example).text == by_id[name]
 
 
 def test_the_two_statistics_correlate_as_in_figure_3(gap_folder, statistics):
