@@ -22,7 +22,8 @@ from gapstack.scoring import Difference, Interval
 PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(
     (resources.files("gapstack.report") / "audit_published.json").read_text(encoding="utf-8")
 )
-"""Figures of papers by panel, system and measure, in the panel's units."""
+"""Figures of papers by panel, system and measure, in the panel's units. Those called unchecked were not read in the
+paper when they were written down: compare them with it before you quote them."""
 
 _NAME_ROOM = 28
 """Columns of a terminal that names get at most, where figures need the rest."""
