@@ -1,6 +1,7 @@
 """What every member promises, asked of every member: one row of ``ROWS`` each."""
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from gapstack.corpus import Corpus, Label
+from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.errors import DataError, DataNotFoundError, MemberError, NotFittedError
 from gapstack.members import MEMBERS, create, store
 from gapstack.scoring.metrics import log_loss
@@ -16,6 +18,7 @@ from gapstack.views.parses import parses
 
 ENCODER = "the tiny random encoder"
 LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"
+CLUSTERS = "clusters of the sample's rows"
 FOLDERS = {ENCODER: "tiny_encoder_folder", LANGUAGE_MODEL: "tiny_language_model_folder"}
 """Fixtures that give their folders."""
 LEARN_BY_HEART = {
@@ -196,6 +199,7 @@ ROWS = (
             "names": {"feminine": ["q", "z", "x", "j"], "masculine": ["k", "v", "w", "y"]},
         },
     ),
+    Row("resolver", {"clusters": CLUSTERS}),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
 )
@@ -227,7 +231,25 @@ def row(request, train, held, cache) -> Row:
     settings = dict(asked.settings)
     if settings.get("encoder") in FOLDERS:
         settings["encoder"] = str(request.getfixturevalue(FOLDERS[settings["encoder"]]))
+    if settings.get("clusters") == CLUSTERS:
+        settings["clusters"] = [str(request.getfixturevalue("clusters_file"))]
     return replace(asked, settings=settings)
+
+
+@pytest.fixture(scope="module")
+def clusters_file(sample, tmp_path_factory) -> Path:
+    """What a resolver that always takes the name nearest before the pronoun says of the sample."""
+    path = tmp_path_factory.mktemp("clusters") / "nearest.jsonl"
+    documents = {
+        e.text: Document(
+            e.id,
+            text_sha256(e.text),
+            ((min((e.a, e.b), key=lambda name, e=e: abs(e.pronoun.start - name.start)), e.pronoun),),
+        )
+        for e in sample
+    }
+    write_clusters(path, Clusters("nearest", "1", documents.values()))
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -52,6 +52,7 @@ MEMBERS: dict[str, Entry] = {
     "masked_lm": Entry("MaskedLM", "Lois et al. 2019", "an encoder"),
     "multiple_choice": Entry("MultipleChoice", "Chada 2019", "an encoder"),
     "rgcn": Entry("RGCN", "Xu and Yang 2019", "an encoder, a parser"),
+    "resolver": Entry("Resolver", "Webster et al. 2018", "files of clusters"),
     "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
 }
 
