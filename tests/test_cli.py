@@ -214,3 +214,21 @@ def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(wor
         record["suites"]["wsc273"]["panels"]["wsc273.accuracy"]["rows"]["stack"] for record in (first, again)
     ]
     assert figures[0] == figures[1]
+
+
+def test_audit_embeddings_prints_measures_before_and_after_and_keeps_them(tmp_path, gap_folder):
+    glove = gap_folder / "vectors/glove.6B.50d.top5050.txt"
+    asked = ("audit-embeddings", glove, "--data", gap_folder, "--limit", 2000, "--debias", "hard")
+    printed = gap(*asked, "--output", tmp_path)
+    for expected in (
+        "as given",
+        "hard",
+        "GIPE",
+        "RBF SVM",
+        "Not measured: sembias",
+        "definitional pairs: 9 of 10",
+    ):
+        assert expected in printed
+    figures = json.loads((tmp_path / "embeddings.json").read_text())["figures"]
+    assert figures == json.loads(gap(*asked, "--json"))["figures"]
+    assert figures["hard"]["gipe"] < figures["as given"]["gipe"]

@@ -440,6 +440,41 @@ def audit_rows_command(
         print(path)
 
 
+@app.command("audit-embeddings")
+def audit_embeddings_command(
+    vectors: Annotated[
+        str,
+        typer.Argument(
+            help="word2vec text or binary, GloVe text; 'encoder' or encoder:NAME for input embeddings."
+        ),
+    ],
+    debias: Annotated[
+        list[str] | None, typer.Option("--debias", help="hard, gn_glove, ran or inlp; may be given again.")
+    ] = None,
+    data: DataOption = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Most frequent words to read, beside those of the lists; 0 for all.")
+    ] = 50_000,
+    seed: Annotated[int, typer.Option(help="Seed of partitions, clusters and splits.")] = 0,
+    output: Annotated[Path | None, typer.Option("--output", help="Folder for the report as files.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="List every missing word.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure gender in word vectors, as they are and after each debiaser."""
+    from gapstack.audit.embeddings import audit_embeddings, read_lists, read_vectors
+    from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
+
+    lists = read_lists(Path(data) if data else None)
+    space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
+    found = audit_embeddings(space, lists, debias or (), seed=seed, say=_say)
+    print(
+        json.dumps(embeddings_json(found), indent=2) if as_json else embeddings_text(found, details=details)
+    )
+    if output:
+        for path in write_embeddings(found, output):
+            _say(f"wrote {path}")
+
+
 @app.command("submit-check")
 def submit_check_command(
     submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],

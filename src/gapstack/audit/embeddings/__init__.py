@@ -1,0 +1,27 @@
+"""Gender in word vectors: measures of it, and debiasers.
+
+:func:`audit_embeddings` takes every measure of :data:`YARDSTICKS` of a space (:func:`read_vectors`) as it is and
+after each of :data:`DEBIASERS`; :mod:`gapstack.report.embeddings` shows them.
+"""
+
+from gapstack.audit.embeddings.base import Coverage, Yardstick
+from gapstack.audit.embeddings.debias import DEBIASERS, Debiaser
+from gapstack.audit.embeddings.lists import Lists, read_lists
+from gapstack.audit.embeddings.run import ORIGINAL, YARDSTICKS, EmbeddingAudit, audit_embeddings
+from gapstack.audit.embeddings.vectors import Vectors, read_vectors, write_vectors
+
+__all__ = [
+    "DEBIASERS",
+    "ORIGINAL",
+    "YARDSTICKS",
+    "Coverage",
+    "Debiaser",
+    "EmbeddingAudit",
+    "Lists",
+    "Vectors",
+    "Yardstick",
+    "audit_embeddings",
+    "read_lists",
+    "read_vectors",
+    "write_vectors",
+]

@@ -1,0 +1,34 @@
+"""Direct bias (Bolukbasi, Chang, Zou, Saligrama & Kalai 2016, section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gapstack.audit.base import Measure
+from gapstack.audit.embeddings.base import Yardstick, locate, locate_pairs, principal_direction
+from gapstack.audit.embeddings.lists import Lists
+from gapstack.audit.embeddings.vectors import Matrix, Vectors
+
+
+def direct_bias(unit: Matrix, direction: Matrix, strictness: float = 1.0) -> float:
+    """Mean of ``|cos(w, g)| ** strictness`` over neutral words' vectors (n, d), of length 1 as ``direction`` is."""
+    return float(np.mean(np.abs(unit @ direction) ** strictness))
+
+
+class DirectBias(Yardstick):
+    """Over the neutral professions, along the direction that the definitional pairs have in the space at hand."""
+
+    title = "Direct bias"
+    paper = "Bolukbasi et al. 2016"
+    measures = (Measure("direct_bias", "mean |cos| of professions", 4),)
+
+    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
+        self.pairs, pairs = locate_pairs(original, lists.definitional, "definitional pairs")
+        self.rows, words = locate(original, lists.professions, "neutral professions")
+        self.coverage = (pairs, words)
+
+    def measure(self, space: Vectors) -> Mapping[str, float]:
+        """The direction is taken afresh, as whoever audits a space that comes without its history must."""
+        return {"direct_bias": direct_bias(space.unit[self.rows], principal_direction(space, self.pairs))}

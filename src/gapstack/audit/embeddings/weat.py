@@ -1,0 +1,189 @@
+"""Word embedding association tests: Caliskan, Bryson & Narayanan 2017, and with a single attribute set Dawkins 2021.
+
+Effect sizes are in sample standard deviations, by which the figures of Caliskan et al. for word2vec come out.
+
+The statistic is the difference of the targets' mean associations, which for target sets of one size is the papers'
+difference of sums but for a constant factor; sets of which words are missing may differ in size. The p-value is
+one-sided: the share of partitions of all targets into sets of these sizes that have a statistic at least as large, the
+observed one among them, so that it is never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from gapstack.audit.base import Measure
+from gapstack.audit.embeddings.base import Yardstick, locate
+from gapstack.audit.embeddings.lists import Lists
+from gapstack.audit.embeddings.vectors import Matrix, Rows, Vectors
+from gapstack.errors import DataError
+
+_EXACT = 200_000
+_SAMPLES = 100_000
+_ROUNDING = 1e-12
+
+
+class Association(NamedTuple):
+    """``effect`` in standard deviations of all targets' associations; ``exact`` if all partitions were taken."""
+
+    statistic: float
+    effect: float
+    p: float
+    exact: bool
+
+
+def partition_test(
+    first: Matrix, second: Matrix, *, seed: int = 0, most_exact: int = _EXACT, samples: int = _SAMPLES
+) -> Association:
+    """Test whether targets (n,) have larger associations than targets (m,).
+
+    All partitions are taken where there are no more than ``most_exact``, else ``samples`` drawn with ``seed``.
+
+    Raises
+    ------
+    DataError
+        If a set is empty, or has so few words that there is no standard deviation.
+    """
+    if not len(first) or not len(second):
+        raise DataError("a set of targets is empty", expected="words in both")
+    pooled = np.concatenate([first, second])
+    size, total = len(first), len(pooled)
+
+    def differences(sums: Matrix) -> Matrix:
+        return sums / size - (pooled.sum() - sums) / (total - size)
+
+    observed = float(first.mean() - second.mean())
+    exact = comb(total, size) <= most_exact
+    if exact:
+        chosen = np.array(list(combinations(range(total), size)))
+        drawn = differences(pooled[chosen].sum(axis=1))
+    else:
+        rng = np.random.default_rng(seed)
+        drawn = np.concatenate(
+            [
+                differences(rng.permuted(np.tile(pooled, (count, 1)), axis=1)[:, :size].sum(axis=1))
+                for count in np.diff(np.append(np.arange(0, samples, 10_000), samples))
+            ]
+        )
+    extreme = int((drawn >= observed - _ROUNDING).sum())
+    p = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
+    spread = float(pooled.std(ddof=1))
+    return Association(observed, observed / spread if spread > 0 else 0.0, p, exact)
+
+
+def weat(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Association:
+    """Whether targets x rather than y go with attributes a rather than b; vectors (., d) of length 1."""
+    scores = [(words @ a.T).mean(axis=1) - (words @ b.T).mean(axis=1) for words in (x, y)]
+    return partition_test(scores[0], scores[1], seed=seed)
+
+
+def single_weat(x: Matrix, y: Matrix, a: Matrix, *, seed: int = 0) -> Association:
+    """Whether targets x rather than y go with attributes a; vectors (., d) of length 1."""
+    return partition_test((x @ a.T).mean(axis=1), (y @ a.T).mean(axis=1), seed=seed)
+
+
+def _columns(tests: Mapping[str, str]) -> tuple[Measure, ...]:
+    return tuple(
+        measure
+        for key, title in tests.items()
+        for measure in (
+            Measure(f"{key}_effect", f"{title}effect size", 3),
+            Measure(f"{key}_p", f"{title}p", 5),
+        )
+    )
+
+
+class Weat(Yardstick):
+    """A test of Caliskan et al.: two target sets and two attribute sets, ``sets``, by their names in the lists."""
+
+    key: str
+    sets: tuple[str, str, str, str]
+    paper = "Caliskan et al. 2017"
+
+    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
+        self.seed = seed
+        found = [locate(original, lists.weat[name], f"WEAT {name}") for name in self.sets]
+        self.rows = [rows for rows, _ in found]
+        self.coverage = tuple(coverage for _, coverage in found)
+
+    def measure(self, space: Vectors) -> Mapping[str, float]:
+        """Effect size and p-value."""
+        x, y, a, b = (space.unit[rows] for rows in self.rows)
+        return _figures(self.key, weat(x, y, a, b, seed=self.seed))
+
+
+class WeatCareer(Weat):
+    """Test 6: names of men and women, career and family."""
+
+    key, sets = "weat6", ("male_names", "female_names", "career", "family")
+    title = "WEAT 6: men's names rather than women's go with career"
+    measures = _columns({key: ""})
+
+
+class WeatMath(Weat):
+    """Test 7: mathematics and arts, terms for men and women."""
+
+    key, sets = "weat7", ("math", "arts", "male_terms", "female_terms")
+    title = "WEAT 7: mathematics rather than arts goes with men"
+    measures = _columns({key: ""})
+
+
+class WeatScience(Weat):
+    """Test 8: science and arts, terms for men and women."""
+
+    key, sets = "weat8", ("science", "arts_2", "male_terms_2", "female_terms_2")
+    title = "WEAT 8: science rather than arts goes with men"
+    measures = _columns({key: ""})
+
+
+class SingleWeat(Yardstick):
+    """SoWinoBias's occupations against words that are gendered by definition, and against its adjectives.
+
+    The adjectives of either polarity are the latent set: no word of it is gendered, and texts associate all with
+    women. A positive effect is the stereotype: women's occupations go with feminine words and the latent set, men's
+    with masculine ones.
+    """
+
+    TESTS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+        "definitional_female": ("occ_female", "occ_male", ("def_female",)),
+        "definitional_male": ("occ_male", "occ_female", ("def_male",)),
+        "latent": ("occ_female", "occ_male", ("adj_positive", "adj_negative")),
+    }
+    title = "Single-attribute WEAT"
+    paper = "Dawkins 2021"
+    measures = _columns(
+        {
+            "definitional_female": "definitional feminine: ",
+            "definitional_male": "definitional masculine: ",
+            "latent": "latent: ",
+        }
+    )
+
+    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
+        self.seed = seed
+        self.rows: dict[tuple[str, ...], Rows] = {}
+        coverage = []
+        for x, y, attributes in self.TESTS.values():
+            for names in ((x,), (y,), attributes):
+                if names not in self.rows:
+                    words = [word for name in names for word in lists.sowinobias[name]]
+                    self.rows[names], found = locate(original, words, f"SoWinoBias {' and '.join(names)}")
+                    coverage.append(found)
+        self.coverage = tuple(coverage)
+
+    def measure(self, space: Vectors) -> Mapping[str, float]:
+        """Effect sizes and p-values."""
+        figures: dict[str, float] = {}
+        for key, (x, y, attributes) in self.TESTS.items():
+            sets = (space.unit[self.rows[names]] for names in ((x,), (y,), attributes))
+            figures |= _figures(key, single_weat(*sets, seed=self.seed))
+        return figures
+
+
+def _figures(key: str, found: Association) -> dict[str, float]:
+    return {f"{key}_effect": found.effect, f"{key}_p": found.p}

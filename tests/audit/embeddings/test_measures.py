@@ -1,0 +1,259 @@
+"""The measures against their formulas written out word by word, and against planted answers."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+
+from gapstack.audit.embeddings import Vectors, read_lists, read_vectors
+from gapstack.audit.embeddings.base import (
+    he_she,
+    indirect_bias,
+    locate,
+    locate_pairs,
+    neighbours,
+    neutral_rows,
+    principal_direction,
+)
+from gapstack.audit.embeddings.clustering import cluster_alignment
+from gapstack.audit.embeddings.direct_bias import direct_bias
+from gapstack.audit.embeddings.gipe import Gipe, gipe
+from gapstack.audit.embeddings.most_biased import most_biased
+from gapstack.audit.embeddings.recoverability import recovered
+from gapstack.audit.embeddings.sembias import SemBias, chosen
+from gapstack.audit.embeddings.weat import (
+    WeatCareer,
+    WeatMath,
+    WeatScience,
+    partition_test,
+    single_weat,
+    weat,
+)
+from gapstack.errors import DataError
+from tests.audit.embeddings.spaces import DEFINITIONAL, LISTS, planted
+
+
+def units(count, dimensions, seed):
+    found = np.random.default_rng(seed).normal(size=(count, dimensions))
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def cosine(one, other):
+    return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+class TestDirection:
+    def test_it_is_the_principal_component_of_pairs_about_their_means_and_points_to_feminine(self):
+        space, _ = planted()
+        pairs, _ = locate_pairs(space, DEFINITIONAL, "pairs")
+        about = [space.unit[row] - space.unit[pair].mean(axis=0) for pair in pairs for row in pair]
+        expected = PCA(1).fit(about).components_[0]
+        found = principal_direction(space, pairs)
+        assert abs(found @ expected) == pytest.approx(1)
+        assert (space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) @ found == pytest.approx(
+            abs((space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) @ found)
+        )
+        assert he_she(space) @ found > 0.9
+
+    @pytest.mark.parametrize("direction", [principal_direction, lambda s, p: he_she(s)])
+    def test_a_space_in_which_pairs_do_not_differ_has_none(self, direction):
+        space, _ = planted()
+        with pytest.raises(DataError, match="direction"):
+            direction(space.changed(np.ones_like(space.matrix), "flat"), np.array([[0, 1], [2, 3]]))
+
+
+class TestLookup:
+    SPACE = Vectors("small", ("Mary", "john", "us"), np.eye(3))
+
+    def test_exact_words_come_before_their_lower_case_and_what_is_missing_is_listed(self):
+        rows, coverage = locate(self.SPACE, ["Mary", "John", "Ann"], "names")
+        assert rows.tolist() == [0, 1]
+        assert (coverage.missing, coverage.wanted, str(coverage)) == (("Ann",), 3, "names: 2 of 3 (67%)")
+
+    def test_too_little_is_refused_with_the_coverage(self):
+        with pytest.raises(DataError, match=r"names: 1 of 3 \(33%\)") as refused:
+            locate(self.SPACE, ["Mary", "Ann", "Bob"], "names")
+        assert "Ann, Bob" in str(refused.value)
+
+
+def test_direct_bias_is_a_mean_of_absolute_cosines():
+    words, direction = units(7, 4, 0), units(1, 4, 1)[0]
+    for strictness in (1.0, 2.0):
+        expected = np.mean([abs(cosine(word, direction)) ** strictness for word in words])
+        assert direct_bias(words, direction, strictness) == pytest.approx(expected)
+
+
+class TestWeat:
+    @settings(max_examples=30)
+    @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 1000))
+    def test_statistic_effect_and_exact_p_are_those_of_the_formulas(self, nx, ny, na, nb, seed):
+        x, y, a, b = np.split(units(nx + ny + na + nb, 5, seed), np.cumsum([nx, ny, na]))
+
+        def s(w):
+            return np.mean([cosine(w, v) for v in a]) - np.mean([cosine(w, v) for v in b])
+
+        scores = [s(w) for w in (*x, *y)]
+        statistic = np.mean(scores[:nx]) - np.mean(scores[nx:])
+        beyond = [
+            np.mean([scores[i] for i in part]) - np.mean([scores[i] for i in range(nx + ny) if i not in part])
+            >= statistic - 1e-12
+            for part in combinations(range(nx + ny), nx)
+        ]
+        found = weat(x, y, a, b)
+        assert found.exact
+        assert found[:3] == pytest.approx((statistic, statistic / np.std(scores, ddof=1), np.mean(beyond)))
+
+    def test_one_attribute_set_is_two_of_which_the_other_is_at_right_angles_to_everything(self):
+        x, y, a = (np.pad(units(n, 4, n), ((0, 0), (0, 1))) for n in (5, 6, 3))
+        nowhere = np.eye(5)[[4]]
+        assert single_weat(x, y, a) == pytest.approx(weat(x, y, a, nowhere))
+
+    def test_samples_agree_with_all_partitions_and_depend_on_the_seed_alone(self):
+        rng = np.random.default_rng(0)
+        first, second = rng.normal(0.5, 1, 8), rng.normal(0, 1, 8)
+        exact = partition_test(first, second)
+        drawn = [partition_test(first, second, seed=s, most_exact=10, samples=25_000) for s in (1, 1, 2)]
+        assert drawn[0] == drawn[1] != drawn[2]
+        assert not drawn[0].exact
+        assert drawn[0].p == pytest.approx(exact.p, abs=4 * np.sqrt(exact.p * (1 - exact.p) / 25_000))
+
+    def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect(self):
+        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p == pytest.approx(
+            1 / 1001, rel=5
+        )
+        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p > 0
+        assert partition_test(np.ones(3), np.zeros(3)).p == pytest.approx(1 / 20)
+        assert partition_test(np.ones(3), np.ones(3))[:3] == (0, 0, 1)
+        with pytest.raises(DataError, match="empty"):
+            partition_test(np.ones(3), np.ones(0))
+
+    def test_word2vec_has_the_effects_that_caliskan_et_al_found(self, gap_folder):
+        """Their table 2, to its two decimals."""
+        lists = read_lists(gap_folder)
+        space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
+        found = {}
+        for test in (WeatCareer, WeatMath, WeatScience):
+            found |= test(space, lists).measure(space)
+        effects = [round(found[f"weat{n}_effect"], 2) for n in (6, 7, 8)]
+        assert effects == [1.89, 0.97, 1.24]
+
+
+class TestMostBiased:
+    def test_sides_are_the_ends_of_the_difference_of_she_and_he(self):
+        space, _ = planted(800)
+        found = most_biased(space, LISTS, 60)
+        along = space.unit @ he_she(space)
+        neutral = neutral_rows(space, LISTS)
+        order = sorted(neutral, key=lambda row: along[row])
+        assert set(found.rows[found.feminine]) == set(order[-60:])
+        assert set(found.rows[~found.feminine]) == set(order[:60])
+
+    def test_fewer_are_taken_from_few_words_and_too_few_are_refused(self):
+        assert (
+            "100 words of either side (the papers take 500; there are 400"
+            in most_biased(planted(400)[0], LISTS, 500).note
+        )
+        with pytest.raises(DataError, match=r"has 150 neutral words \(75%"):
+            most_biased(planted(150)[0], LISTS, 500)
+
+    def test_gendered_words_numbers_and_capitals_are_not_neutral(self):
+        words = ("he", "beard", "Nun", "tree", "Tree", "a1", "x" * 20)
+        space = Vectors("some", words, np.eye(len(words)))
+        assert [space.words[row] for row in neutral_rows(space, LISTS)] == ["tree"]
+
+
+class TestGroups:
+    SIDE = np.arange(400) % 2 == 0
+
+    def test_two_groups_far_apart_are_found_and_told(self):
+        apart = units(400, 6, 0) + np.where(self.SIDE, 5, -5)[:, None] * np.eye(6)[0]
+        assert cluster_alignment(apart, self.SIDE) == pytest.approx((100, 100))
+        assert [recovered(apart, self.SIDE, kernel) for kernel in ("linear", "rbf")] == [100, 100]
+
+    def test_no_groups_are_neither_found_nor_told(self):
+        same = units(400, 6, 0)
+        accuracy, v = cluster_alignment(same, self.SIDE)
+        assert 50 <= accuracy < 60
+        assert v < 3
+        for kernel in ("linear", "rbf"):
+            assert 40 < recovered(same, self.SIDE, kernel) < 60
+
+    def test_a_curved_border_is_told_by_the_rbf_machine_alone(self):
+        rng = np.random.default_rng(0)
+        ring = units(400, 2, 0) * np.where(self.SIDE, 1.0, 3.0)[:, None] + rng.normal(0, 0.1, (400, 2))
+        assert recovered(ring, self.SIDE, "rbf") > 95
+        assert recovered(ring, self.SIDE, "linear") < 70
+
+
+class TestGipe:
+    @staticmethod
+    def naive(unit, original, g, rows, count, threshold):
+        def beta(w, v):
+            across = cosine(w - (w @ g) * g, v - (v @ g) * g)
+            return (w @ v - across) / (w @ v)
+
+        edges = {}
+        for i in rows:
+            near = sorted((k for k in range(len(unit)) if k != i), key=lambda k: -(unit[i] @ unit[k]))[:count]
+            edges |= {(i, k): beta(original[i], original[k]) > threshold for k in near}
+        eta = {i: np.mean([bad for (s, _), bad in edges.items() if s == i]) for i in rows}
+        gamma = {}
+        for i in rows:
+            into = [bad for (_, target), bad in edges.items() if target == i]
+            gamma[i] = 1 + (np.mean(into) if into else 0)
+        return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_it_is_the_papers_graph_word_by_word(self, seed):
+        unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
+        rows = np.arange(5, 40, 2)
+        found = gipe(unit, original, g, rows, count=7, threshold=0.05)
+        assert found == pytest.approx(self.naive(unit, original, g, rows, 7, 0.05))
+
+    def test_it_is_0_where_gender_plays_no_part_in_any_similarity(self):
+        flat = np.pad(units(30, 5, 0), ((0, 0), (0, 1)))
+        assert gipe(flat, flat, np.eye(6)[5], np.arange(30), count=5) == (0, 0)
+
+    def test_words_at_right_angles_have_no_similarity_to_explain(self):
+        assert indirect_bias(np.eye(3), np.eye(3)[0], np.array([1]), np.array([[0, 2]])).tolist() == [[0, 0]]
+
+    def test_neighbours_are_the_nearest_and_never_the_word_itself(self):
+        unit = units(20, 4, 0)
+        for row, near in zip(range(20), neighbours(unit, np.arange(20), 6), strict=True):
+            rest = sorted((k for k in range(20) if k != row), key=lambda k: -(unit[row] @ unit[k]))
+            assert set(near) == set(rest[:6])
+
+    def test_a_small_vocabulary_is_refused(self):
+        with pytest.raises(DataError, match="400 neutral words"):
+            Gipe(planted(400)[0], LISTS)
+
+
+class TestSemBias:
+    def test_the_pair_that_differs_most_like_he_and_she_is_chosen(self):
+        unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
+        questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
+        assert chosen(unit, np.eye(3)[0], questions).tolist() == [2, 1]
+
+    def test_shares_add_up_and_a_planted_definition_wins(self):
+        space, _ = planted()
+        found = SemBias(space, LISTS).measure(space)
+        for which in ("sembias", "subset"):
+            assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
+            assert found[f"{which}_definition"] == 100
+
+    def test_questions_that_lack_a_word_are_listed_whole(self):
+        space, _ = planted()
+        keep = [row for row, word in enumerate(space.words) if word != "nun"]
+        less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
+        (coverage,) = SemBias(less, LISTS).coverage
+        assert coverage.missing == ("priest:nun aaa:aab aac:aad aae:aaf",)
+
+    def test_the_file_has_its_definitional_pair_first(self, gap_folder):
+        questions = read_lists(gap_folder).sembias
+        assert len(questions) == 440
+        assert {question[0] for question in questions} >= {("priest", "nun"), ("waiter", "waitress")}
+        assert all(len(set(question)) == 4 for question in questions)
+        assert all(one != other for question in questions for one, other in pairwise(question))

@@ -1,0 +1,73 @@
+"""The audit of a space as a whole, and its report."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gapstack.audit.embeddings import ORIGINAL, YARDSTICKS, Vectors, audit_embeddings
+from gapstack.errors import DataError
+from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
+from tests.audit.embeddings.spaces import GENDERED, LISTS, planted
+
+
+@pytest.fixture(scope="module")
+def found():
+    return audit_embeddings(planted()[0], LISTS, ["hard", "inlp", "hard"], seed=1)
+
+
+def test_every_measure_is_taken_before_and_after_each_debiaser(found):
+    assert list(found.figures) == [ORIGINAL, "hard", "inlp"]
+    assert list(found.yardsticks) == list(YARDSTICKS)
+    keys = {measure.key for yardstick in found.yardsticks.values() for measure in yardstick.measures}
+    for figures in found.figures.values():
+        assert set(figures) == keys
+        assert all(np.isfinite(value) for value in figures.values())
+    before, hard, inlp = (found.figures[space] for space in found.figures)
+    assert hard["direct_bias"] < 1e-6 < before["direct_bias"]
+    assert inlp["linear_svm"] < before["linear_svm"]
+
+
+def test_the_same_seed_gives_the_same_figures(found):
+    assert audit_embeddings(planted()[0], LISTS, ["hard", "inlp"], seed=1).figures == found.figures
+
+
+def test_missing_words_are_told_and_measures_that_lack_too_many_are_refused_by_name():
+    space, _ = planted(1200)
+    gone = {"zzzz", "aae", "aaf"}
+    keep = [row for row, word in enumerate(space.words) if word not in gone]
+    less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
+    found = audit_embeddings(less, LISTS)
+    assert set(found.refused) == {"single_weat", "sembias"}
+    assert "adj_positive and adj_negative: 0 of 2 (0%)" in found.refused["single_weat"]
+    text = embeddings_text(found)
+    assert "neutral professions: 3 of 4 (75%); missing: zzzz." in text
+    assert "Not measured: single_weat" in text
+    assert "Gender in less" in text
+
+
+def test_a_vocabulary_for_which_nothing_can_be_measured_is_refused_with_the_coverage():
+    with pytest.raises(DataError, match=r"nothing can be measured.*definitional pairs: 0 of 4 \(0%\)"):
+        audit_embeddings(Vectors("tiny", ("a", "b"), np.eye(2)), LISTS)
+
+
+def test_an_unknown_debiaser_is_refused():
+    with pytest.raises(DataError, match="unknown debiaser soft; expected some of hard"):
+        audit_embeddings(planted()[0], LISTS, ["soft"])
+
+
+def test_the_report_sets_the_papers_figures_beside_ours_and_keeps_every_missing_word(found, tmp_path):
+    text = embeddings_text(found)
+    header = next(line for line in text.splitlines() if line.startswith("measure"))
+    assert [name in header for name in (ORIGINAL, "hard", "inlp", "GloVe (paper)", "INLP (paper)")] == [
+        True
+    ] * 5
+    row = next(line for line in text.splitlines() if line.startswith("k-means accuracy"))
+    assert row.split()[-2:] == ["99.8", "57.1"]
+    assert "nobody has compared" in " ".join(text.split())
+    paths = write_embeddings(found, tmp_path)
+    record = json.loads(paths[1].read_text())
+    assert record == json.loads(json.dumps(embeddings_json(found)))
+    assert record["figures"]["hard"] == found.figures["hard"]
+    assert {c["list"]: c["missing"] for c in record["coverage"]}["neutral professions"] == ["zzzz"]
+    assert record["words"] == 1200 + len(GENDERED)
