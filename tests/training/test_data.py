@@ -4,10 +4,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gapstack.encoding.frozen import batches
+from gapstack.encoding.pieces import align
 from gapstack.training import PieceData
 from gapstack.training.data import epoch_batches
-from gapstack.views.frozen import batches
-from gapstack.views.pieces import align
 
 
 @given(

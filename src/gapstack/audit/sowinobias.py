@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
 from gapstack.audit.statistics import mean_percent, paired
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
 from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.errors import DataError, Place
 from gapstack.scoring.metrics import Bools, Floats
 

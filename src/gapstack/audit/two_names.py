@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
 from gapstack.audit.statistics import contrast, shares
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
 from gapstack.corpus import Corpus, Gender, Label
 from gapstack.corpus.extra import conll, mined, pages, schemas
-from gapstack.corpus.extra.base import Gathered, file_of, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, file_of, read_text
 from gapstack.scoring import gap_scores, gold_decisions
 from gapstack.scoring.metrics import Floats
 
@@ -43,7 +43,7 @@ class TwoNames(Suite):
     heard_of_as : str
         What members that learned from it call it.
     read : callable
-        Takes the data folder or None and a :class:`~gapstack.corpus.extra.base.Gathered`, and fills that.
+        Takes the data folder or None and a :class:`~gapstack.corpus.extra.extra_corpus.Gathered`, and fills that.
     note : str
         What a reader of the figures must know.
     kind : callable, optional

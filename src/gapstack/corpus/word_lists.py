@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.errors import DataError, Place
 
 Pairs = tuple[tuple[str, str], ...]

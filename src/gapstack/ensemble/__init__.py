@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gapstack.ensemble.base import Opinions, Stacker
 from gapstack.ensemble.boosted import EvidenceStacker, LightGBMStacker
 from gapstack.ensemble.calibration import CALIBRATORS, Calibrator, create_calibrator
 from gapstack.ensemble.linear import ConditionalStacker, LogisticStacker, SimplexStacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
 from gapstack.ensemble.networks import DenseStacker, PoolStacker
+from gapstack.ensemble.stacker import Opinions, Stacker
 from gapstack.errors import MemberError
 
 STACKERS: dict[str, type[Stacker]] = {

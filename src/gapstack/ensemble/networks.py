@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
-from gapstack.members.base import Probabilities, State
+from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.members.member import Probabilities, State
 from gapstack.training import seeded
 
 _MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more

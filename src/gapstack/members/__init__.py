@@ -1,6 +1,6 @@
 """The members: one file each, and this table, which is how everything else finds them.
 
-To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.base.Member`, add its line here, and
+To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.member.Member`, add its line here, and
 add its row to the test table in ``tests/members/test_contract.py``.
 """
 
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from gapstack.errors import MemberError
-from gapstack.members.base import Member
+from gapstack.members.member import Member
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
 
 
 class Random(Member):

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_path, write_json, write_text
 from gapstack.members import create
-from gapstack.members.base import Member, State
+from gapstack.members.member import Member, State
 
 FORMAT = 1
 

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import one_hot
-from gapstack.members.base import Member, Probabilities, State
-from gapstack.views.features import Features, features
+from gapstack.features.blocks import Features, features
+from gapstack.members.member import Member, Probabilities, State
 
 
 class Surface(Member):
@@ -36,7 +36,7 @@ class Surface(Member):
     Parameters
     ----------
     blocks : sequence of str
-        Which feature blocks to use; see :data:`gapstack.views.features.BLOCKS`.
+        Which feature blocks to use; see :data:`gapstack.features.blocks.BLOCKS`.
     rounds : int
         Trees in each booster.
     learning_rate : float

@@ -15,7 +15,7 @@ import gapstack
 from gapstack.files import fingerprint
 
 _PACKAGE = Path(gapstack.__file__).parent
-# Modules named in strings, as tables of things to import do: "gapstack.views.surface:surface_features"
+# Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What it says who there is, and how things are told, decides no probability
 _INDIFFERENT = {"gapstack", "gapstack.members", "gapstack.errors", "gapstack.progress"}

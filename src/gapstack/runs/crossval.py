@@ -24,9 +24,10 @@ from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
 from gapstack.ensemble import create_stacker, fit_nested
 from gapstack.errors import MemberError
+from gapstack.features.blocks import features
 from gapstack.files import fingerprint, write_json
 from gapstack.members import create
-from gapstack.members.base import Probabilities, each_once
+from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import told
@@ -36,7 +37,6 @@ from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.stack import EVIDENCE, Stack
 from gapstack.runs.versions import versions
-from gapstack.views.features import features
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ import pandas as pd
 
 from gapstack.errors import DataError, MismatchError, Place
 from gapstack.files import atomic_path, write_json
-from gapstack.members.base import Probabilities
+from gapstack.members.member import Probabilities
 
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"

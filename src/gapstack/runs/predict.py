@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.sources import SPLITS
-from gapstack.members.base import Probabilities
+from gapstack.members.member import Probabilities
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Recipe

@@ -12,7 +12,7 @@ from typing import Any, Self
 from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.errors import MemberError, RecipeError
 from gapstack.members import create
-from gapstack.members.base import each_once
+from gapstack.members.member import each_once
 from gapstack.runs.folder import STACK, RunFolder
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble import Calibrator, Opinions, Stacker
-from gapstack.members.base import Probabilities, State
-from gapstack.views.features import features
+from gapstack.features.blocks import features
+from gapstack.members.member import Probabilities, State
 
 EVIDENCE = ("surface", "cues")
 """Blocks of features that stackers which read evidence are shown."""

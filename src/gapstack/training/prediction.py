@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gapstack.encoding.frozen import batches
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
 from gapstack.training.data import TARGET, Data, Rows
 from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.weights import cast
-from gapstack.views.frozen import batches
 
 
 def passes(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gapstack.audit.embeddings.base import Yardstick
 from gapstack.audit.embeddings.clustering import Clustering
 from gapstack.audit.embeddings.direct_bias import DirectBias
 from gapstack.audit.embeddings.gipe import Gipe
+from gapstack.audit.embeddings.measure import Yardstick
 from gapstack.audit.embeddings.recoverability import Recoverability
 from gapstack.audit.embeddings.sembias import SemBias
 from gapstack.audit.embeddings.weat import SingleWeat, WeatCareer, WeatMath, WeatScience
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.views.debias import DEBIASERS
-from gapstack.views.static_vectors import Vectors
-from gapstack.views.word_gender import Coverage
+from gapstack.vectors.debias import DEBIASERS
+from gapstack.vectors.static_vectors import Vectors
+from gapstack.vectors.word_gender import Coverage
 
 ORIGINAL = "as given"
 """What the space without debiasing is called."""
@@ -89,7 +89,7 @@ def audit_embeddings(
     vectors : Vectors
     lists : Lists
     debiasers : sequence of str
-        Keys of :data:`~gapstack.views.debias.DEBIASERS`; each works on the space as it was given.
+        Keys of :data:`~gapstack.vectors.debias.DEBIASERS`; each works on the space as it was given.
     seed : int
         Of partitions, clusters and splits.
 

@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from gapstack.corpus import sources
+from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.extra.base import Gathered, file_of, nearest, occurrences, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import Row, read_table
 from gapstack.errors import DataError, Place
 
 _MAP_COLUMNS = ["id", "full-text", "A", "A-offset", "B", "B-offset", "Pronoun", "Pronoun-offset", "Answer"]

@@ -19,9 +19,9 @@ from scipy.special import log_softmax, softmax
 from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
-from gapstack.members.base import Member, Probabilities, State
-from gapstack.views.cues import Cue, Verdicts, decide
-from gapstack.views.scenes import Setting
+from gapstack.members.member import Member, Probabilities, State
+from gapstack.text.cues import Cue, Verdicts, decide
+from gapstack.text.scenes import Setting
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gapstack.corpus.extra import EXTRA
 from gapstack.errors import MemberError
-from gapstack.members.base import each_once
+from gapstack.members.member import each_once
 
 
 def contaminated_by(extra: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from torch import nn
 
 from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapstack.report.compare.analysis import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED, Comparison
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.scoring import METRICS, Interval
 

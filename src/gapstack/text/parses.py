@@ -1,0 +1,258 @@
+"""Dependency parses of texts: computed once by any spaCy pipeline, kept as ``DocBin`` files, read without it.
+
+The cache is a folder for each pipeline (named after its fingerprint) of numbered-by-content shards. A shard is
+two files: the documents, and then the keys of their texts, whose presence says that the shard is whole. A run
+that is killed keeps its finished shards, and the next one parses only what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gapstack.corpus import Corpus
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import atomic_path, cache_root, fingerprint, sha256
+from gapstack.progress import progress
+from gapstack.text.grammar import Parse, parse_of
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+ENVIRONMENT = "GAP_PARSER"
+_PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED_PARSES = _PACKAGE / "corpus" / "sample" / "parses.spacy"
+# a wheel carries the pipeline inside the package, a source checkout beside it
+_PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
+_ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
+_SHARD = 512
+# below this many texts, starting a second process costs more than it saves
+_WORTH_A_PROCESS = 600
+_MOST_PROCESSES = 4
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A pipeline that has been found but not loaded: a folder or the name of an installed package."""
+
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash that changes when the pipeline's parses may change."""
+        return _fingerprint(self.name)
+
+    def load(self) -> Language:
+        """Load the pipeline.
+
+        Raises
+        ------
+        DataNotFoundError
+            If spaCy finds no such pipeline.
+        DataError
+            If it has no dependency parser.
+        """
+        import spacy
+
+        try:
+            nlp = spacy.load(self.name)
+        except OSError as error:
+            raise DataNotFoundError(
+                f"spaCy has no pipeline {self.name!r} ({error}). Name a pipeline folder or an installed "
+                f"package with --parser or {ENVIRONMENT}, or build the project's own with "
+                "scripts/train_parser.py"
+            ) from error
+        if "parser" not in nlp.pipe_names:
+            raise DataError(
+                f"pipeline {self.name!r} has components {', '.join(nlp.pipe_names) or 'none'}",
+                expected="a dependency parser among them",
+                remedy="Choose another pipeline with --parser",
+            )
+        return nlp
+
+
+@lru_cache(maxsize=16)
+def _fingerprint(name: str) -> str:
+    folder = Path(name)
+    if folder.is_dir():
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
+        return fingerprint([(str(path.relative_to(folder)), sha256(path)) for path in files])
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return fingerprint(name, version(name))
+    except PackageNotFoundError:
+        return fingerprint(name, None)
+
+
+def find_parser(parser: str | Path | None = None) -> Parser:
+    """Find the pipeline: the one named, else ``GAP_PARSER``, else the project's own ``en_gapstack``.
+
+    Raises
+    ------
+    DataNotFoundError
+        If none is named and the project's own is not there.
+    """
+    named = parser or os.environ.get(ENVIRONMENT)
+    if named:
+        return Parser(str(named))
+    for folder in _PROJECT_PARSERS:
+        if (folder / "config.cfg").is_file():
+            return Parser(str(folder))
+    raise DataNotFoundError(
+        f"no dependency parser: neither --parser nor {ENVIRONMENT} names one, and the project's own is at none of "
+        f"{', '.join(map(str, _PROJECT_PARSERS))}. Build it with scripts/train_parser.py, or name an "
+        "installed spaCy pipeline (en_core_web_sm, say)"
+    )
+
+
+def parser_key(parser: str | Path | None = None) -> str:
+    """What tells the parses of one choice of parser from another's, for caches of what is made from them.
+
+    Unlike :func:`find_parser` it does not mind that there is no parser, since the shipped parses need none.
+    """
+    try:
+        return find_parser(parser).fingerprint
+    except DataNotFoundError:
+        return "shipped"
+
+
+def text_key(text: str) -> str:
+    """Key of a text in the parse cache: 16 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def docs(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Doc]:
+    """Give the parsed spaCy document of each text, in order; texts not in the cache are parsed first.
+
+    With no parser named, the parses that ship with the embedded sample answer for its texts, so that it needs
+    no parser at all.
+
+    Raises
+    ------
+    DataNotFoundError
+        If a text has no stored parse and there is no parser.
+    """
+    texts = list(source.texts if isinstance(source, Corpus) else source)
+    found = dict(_stored(texts, parser))
+    return [found[text_key(text)] for text in texts]
+
+
+def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
+    """Give the :class:`~gapstack.text.grammar.Parse` of each text, in order; see :func:`docs`.
+
+    Documents are dropped as soon as they are read, so this is the way through a large corpus.
+    """
+    texts = list(source.texts if isinstance(source, Corpus) else source)
+    text_of = {text_key(text): text for text in texts}
+    found = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
+    return [found[text_key(text)] for text in texts]
+
+
+def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:
+    """Give key and document of each distinct text, in no order, parsing and storing what is missing first."""
+    wanted = {text_key(text): text for text in texts}
+    if parser is None and ENVIRONMENT not in os.environ:
+        for key, doc in _read(SHIPPED_PARSES, _shipped_keys(), wanted):
+            del wanted[key]
+            yield key, doc
+    if not wanted:
+        return
+    pipeline = find_parser(parser)
+    folder = cache_root() / "parses" / pipeline.fingerprint
+    missing = wanted.keys() - {key for _, keys in _shards(folder) for key in keys}
+    if missing:
+        # of equal length in a batch, since some pipelines pad
+        _fill(folder, pipeline, sorted((wanted[key] for key in missing), key=len))
+    for path, keys in _shards(folder):
+        for key, doc in _read(path, keys, wanted):
+            del wanted[key]
+            yield key, doc
+
+
+def _shards(folder: Path) -> list[tuple[Path, list[str]]]:
+    """Whole shards of a cache folder: documents' path and the keys in their order."""
+    return [
+        (keys.with_suffix(".spacy"), keys.read_text(encoding="ascii").split())
+        for keys in sorted(folder.glob("*.keys"))
+    ]
+
+
+def _read(path: Path, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[str, Doc]]:
+    """Give those of a shard's documents that are wanted, each once."""
+    wanted = set(wanted)
+    if wanted.isdisjoint(keys):
+        return
+    bin_ = _doc_bin(path)
+    keep = [i for i, key in enumerate(keys) if key in wanted]
+    # building a document costs more than reading its bytes, so only the wanted ones are built
+    for name in ("tokens", "spaces", "cats", "flags", "span_groups", "user_data"):
+        column = getattr(bin_, name)
+        if column:
+            setattr(bin_, name, [column[i] for i in keep])
+    yield from zip((keys[i] for i in keep), bin_.get_docs(_vocabulary()), strict=True)
+
+
+def _doc_bin(path: Path) -> Any:
+    from spacy.tokens import DocBin
+
+    try:
+        return DocBin().from_disk(path)
+    except (ValueError, OSError) as error:
+        raise DataError(
+            f"not a file of stored parses ({error})", place=Place(path), remedy="Delete it and run again"
+        ) from error
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Any:
+    from spacy.vocab import Vocab
+
+    return Vocab()
+
+
+@lru_cache(maxsize=1)
+def _shipped_keys() -> tuple[str, ...]:
+    if not SHIPPED_PARSES.is_file():
+        return ()
+    return tuple(text_key(doc.text) for doc in _doc_bin(SHIPPED_PARSES).get_docs(_vocabulary()))
+
+
+def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
+    """Parse ``texts`` in one pass and store them shard by shard."""
+    nlp = pipeline.load()
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
+    with progress("parsing", len(texts)) as ticker:
+        shard: list[Doc] = []
+        for doc in nlp.pipe(texts, batch_size=128, n_process=processes):
+            shard.append(doc)
+            ticker.advance()
+            if len(shard) == _SHARD:
+                store(shard, folder)
+                shard = []
+        if shard:
+            store(shard, folder)
+
+
+def store(shard: Sequence[Doc], folder: Path) -> Path:
+    """Write documents and then their keys into a cache folder; give the documents' path."""
+    keys = [text_key(doc.text) for doc in shard]
+    path = folder / f"{fingerprint(keys)}.spacy"
+    write_docs(shard, path)
+    with atomic_path(path.with_suffix(".keys")) as temporary:
+        temporary.write_text("\n".join(keys) + "\n", encoding="ascii")
+    return path
+
+
+def write_docs(documents: Iterable[Doc], path: Path) -> None:
+    """Write documents to one ``DocBin`` file, atomically."""
+    from spacy.tokens import DocBin
+
+    with atomic_path(path) as temporary:
+        DocBin(attrs=_ATTRIBUTES, docs=documents).to_disk(temporary)
