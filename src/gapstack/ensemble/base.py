@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.members.base import Probabilities, State
+from gapstack.signatures import Configured
 from gapstack.views.features import Features
 
 Opinions = NDArray[np.float64]
@@ -23,7 +24,7 @@ SWAPPED = [1, 0, 2]
 """Columns after A and B have exchanged their names."""
 
 
-class Stacker(BaseEstimator, ABC):
+class Stacker(Configured, BaseEstimator, ABC):
     """An estimator over opinions, and over evidence where :attr:`READS_EVIDENCE`; equivariant to swapping A and B."""
 
     READS_EVIDENCE: ClassVar[bool] = False

@@ -104,7 +104,7 @@ def fit_nested(
         Fold of each row; rows of one page share a fold. At least three different ones, so that an inner loop
         exists.
     calibrators : sequence of str
-        Kinds to choose from, see :data:`~gapstack.ensemble.calibration.CALIBRATORS`; the simplest first.
+        Kinds to choose from, see :data:`~gapstack.ensemble.CALIBRATORS`; the simplest first.
     evidence : Features, optional
         Of the rows, for stackers that read it.
     pages : (n,) array, optional

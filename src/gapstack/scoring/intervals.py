@@ -125,7 +125,7 @@ class Bootstrap:
         try:
             return self.members.index(member)
         except ValueError:
-            raise MismatchError(f"no member {member!r} here; there are: {', '.join(self.members)}") from None
+            raise unknown("member", member, self.members) from None
 
 
 def bootstrap(
