@@ -72,6 +72,22 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderName:
+    """Text that names a folder on every file system: one part of a path, not hidden, short, nothing unprintable."""
+
+    longest: int = 100
+
+    def admits(self, value: str) -> bool:
+        """Whether a text can be such a name."""
+        if not value.isprintable() or value.startswith(".") or value.endswith((".", " ")):
+            return False
+        return 0 < len(value.encode()) <= self.longest and not set(value) & set('/\\:*?"<>|')
+
+    def __str__(self) -> str:
+        return f"that can name a folder (at most {self.longest} bytes, no / or \\, no dot in front)"
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """Names that a table knows; ``where`` is the table, as ``module:object``, imported when first needed."""
 
@@ -125,6 +141,11 @@ HeuristicName = Annotated[str, OneOf("gapstack.views.clusters:HEURISTICS")]
 AugmentationName = Annotated[str, OneOf("gapstack.corpus.augment.variants:AUGMENTATIONS")]
 ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
 DebiaserName = Annotated[str, OneOf("gapstack.views.debias:DEBIASERS")]
+CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
+SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
+LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
+Label = Annotated[str, FolderName()]
+Folds = Annotated[int, Range(3, 1000)]
 Task = Literal["gold-two-mention", "snippet-context"]
 """Values of :class:`gapstack.views.scenes.Setting`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
@@ -195,7 +216,7 @@ def _check_annotated(value: object, kind: Any, where: Where) -> None:
     for mark in marks:
         if isinstance(mark, OneOf) and value not in mark.names():
             raise _refusal(value, kind, where, mark.names())
-        if isinstance(mark, Range) and not mark.admits(cast(float, value)):
+        if isinstance(mark, Range | FolderName) and not mark.admits(cast(Any, value)):
             raise _refusal(value, kind, where)
     return None
 
@@ -235,12 +256,16 @@ def _describe_annotated(kind: Any) -> str:
             return f"a table of {', '.join(mark.fields())}"
         if isinstance(mark, Range):
             return f"{expected(base)}, {mark}"
+        if isinstance(mark, FolderName):
+            return f"{expected(base)} {mark}"
     return expected(base)
 
 
 def _refusal(value: object, kind: Any, where: Where, known: Sequence[str] = ()) -> SettingError:
     hint = closest(value, known) if isinstance(value, str) else ""
     meant = f"; {hint}" if hint.startswith("did you mean") else ""
+    if isinstance(value, int) and value > _MOST:
+        meant = f", at most {_MOST}"
     return SettingError(f"found {shown(value)}, expected {expected(kind)}{meant}", where)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field
@@ -18,9 +19,11 @@ from typing import Annotated, Any, dataclass_transform
 
 from gapstack import settings
 from gapstack.registry import find
-from gapstack.settings import Table
+from gapstack.settings import SettingError, Table, check_all
 
 _OURS = __package__
+# :class:`~gapstack.members.base.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
+_ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(Field, field))
@@ -45,15 +48,17 @@ class Setting:
 
 
 @lru_cache(maxsize=256)
-def settings_of(where: str) -> Mapping[str, Setting]:
-    """Settings of a class, ``module:Class``, by name.
+def settings_of(where: str | type) -> Mapping[str, Setting]:
+    """Settings of a class, given as ``module:Class`` or itself, by name.
 
     Classes of this package are read from their source, with their bases, and nothing is imported for it. Others are
     imported and asked for their constructor's signature.
     """
+    if isinstance(where, type):
+        where = f"{where.__module__}:{where.__qualname__}" if _is_ours(where.__module__) else where
+    if isinstance(where, type) or not _is_ours(where):
+        return _of_signature(where if isinstance(where, type) else find(where))
     module, _, name = where.partition(":")
-    if module.partition(".")[0] != _OURS:
-        return _of_signature(find(where))
     found: dict[str, Setting] = {}
     classes = _classes(module)
     for base in classes[name].bases:
@@ -67,12 +72,21 @@ def settings_of(where: str) -> Mapping[str, Setting]:
     return found
 
 
+def check_settings(thing: Any) -> None:
+    """Check what an estimator is set to, however it was made; SettingError for what it may not be."""
+    kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
+    try:
+        check_all(thing.get_params(deep=False), kinds)
+    except SettingError as error:
+        raise error.within(type(thing).__name__) from None
+
+
 def described(kind: type) -> dict[str, str]:
     """What numpydoc says of each parameter, on one line, by name; from the class's docstring and its bases'."""
     found: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
         found |= dict(_parameters(vars(owner).get("__doc__") or ""))
-    return found
+    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in found.items()}
 
 
 def _parameters(docstring: str) -> Iterator[tuple[str, str]]:
@@ -110,6 +124,10 @@ class _Names(dict[str, Any]):
         raise KeyError(name)
 
 
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == _OURS
+
+
 def _file(module: str) -> Path:
     root = Path(__file__).parent.joinpath(*module.split(".")[1:])
     return root / "__init__.py" if root.is_dir() else root.with_suffix(".py")
@@ -131,13 +149,16 @@ def _origin(module: str, name: str) -> str | None:
         return f"{module}:{name}"
     for node in _tree(module).body:
         if isinstance(node, ast.ImportFrom) and any((one.asname or one.name) == name for one in node.names):
-            inside = str(node.module).partition(".")[0] == _OURS and node.module != __name__
-            return f"{node.module}:{name}" if inside else None
+            return f"{node.module}:{name}" if _is_ours(str(node.module)) and node.module != __name__ else None
     return None
 
 
 def _of_signature(kind: Any) -> dict[str, Setting]:
-    hints = typing.get_type_hints(kind.__init__, include_extras=True)
+    # each base's annotations in the terms of its own module; a constructor written by hand has its own
+    declared = getattr(kind, "__dataclass_fields__", {})
+    hints = typing.get_type_hints(kind, include_extras=True) if declared else {}
+    if not set(inspect.signature(kind).parameters) <= set(declared):
+        hints |= typing.get_type_hints(kind.__init__, include_extras=True)
     return {
         name: Setting(
             hints.get(name, Any),

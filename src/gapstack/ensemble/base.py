@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.members.base import Probabilities, State
-from gapstack.signatures import Configured
+from gapstack.signatures import Configured, check_settings
 from gapstack.views.features import Features
 
 Opinions = NDArray[np.float64]
@@ -38,6 +38,7 @@ class Stacker(Configured, BaseEstimator, ABC):
         MemberError
             If it reads evidence and is given none.
         """
+        check_settings(self)
         tables = self._tables(evidence)
         mirrored = np.concatenate([opinions, opinions[:, :, SWAPPED]])
         table = None if tables is None else np.concatenate(tables)

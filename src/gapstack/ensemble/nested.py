@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.ensemble import create_calibrator
 from gapstack.ensemble.base import Labels, Opinions, Stacker
-from gapstack.ensemble.calibration import Calibrator, create_calibrator
+from gapstack.ensemble.calibration import Calibrator
 from gapstack.errors import MemberError
 from gapstack.members.base import Probabilities
 from gapstack.scoring.metrics import example_losses

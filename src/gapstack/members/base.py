@@ -16,7 +16,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.settings import AugmentationName
-from gapstack.signatures import Configured
+from gapstack.signatures import Configured, check_settings
 
 Probabilities = NDArray[np.float64]
 """float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
@@ -60,7 +60,8 @@ class Member(Configured, BaseEstimator, ABC):
     average: Sequence[AugmentationName] = ()
 
     def fit(self, corpus: Corpus) -> Self:
-        """Learn from a labelled corpus and return self."""
+        """Learn from a labelled corpus and return self; SettingError if a setting is not as it may be."""
+        check_settings(self)
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
         self._fit(_with_changed(corpus, self.augment))

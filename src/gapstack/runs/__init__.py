@@ -1,7 +1,7 @@
 """Runs: recipes, cross-validation with a store that survives kills, and prediction of new rows.
 
-Names are imported when they are first asked for, so that a recipe is read and refused before torch is loaded. Prediction
-is :func:`gapstack.runs.predict.predict`.
+Names are imported when they are first asked for, so that a recipe is read and refused before torch is loaded.
+Prediction is :func:`gapstack.runs.predict.predict`.
 """
 
 from typing import TYPE_CHECKING

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapstack.corpus import Corpus, Gender
 from gapstack.errors import DataError, MismatchError
+from gapstack.registry import unknown
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
 from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
