@@ -11,6 +11,7 @@ from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import Member, create
 from gapstack.members.store import save
+from gapstack.registry import UnknownNameError
 from gapstack.report.audit import audit_json, audit_text, card_lines, write_audit
 
 
@@ -137,5 +138,5 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
     (tmp_path / "other.csv").write_text("ID,A,B,NEITHER\n")
     with pytest.raises(DataError, match="named by suite"):
         Files(tmp_path / "other.csv", tuple(SUITES))
-    with pytest.raises(DataError, match="unknown suite"):
+    with pytest.raises(UnknownNameError, match="no suite is called"):
         audit(Members({}), suites=["winogendre"])

@@ -12,6 +12,7 @@ from gapstack.corpus import Corpus, Example, Gender, Label, Span, sources
 from gapstack.corpus.extra import EXTRA, LEFT_OUT, available, load, shared_passages
 from gapstack.corpus.extra.schemas import case_of_blank
 from gapstack.errors import DataError, DataNotFoundError
+from gapstack.registry import UnknownNameError
 
 COUNTS = {
     # rows labelled A, B, NEITHER, and items skipped
@@ -196,7 +197,7 @@ def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
 
 
 def test_unknown_left_out_and_missing(tmp_path):
-    with pytest.raises(DataError, match="unknown extra corpus 'onto'"):
+    with pytest.raises(UnknownNameError, match='no extra corpus is called "onto"'):
         load("onto")
     for name in LEFT_OUT:
         with pytest.raises(DataError, match=f"{name} is left out: "):

@@ -99,7 +99,7 @@ def test_a_loaded_member_answers_the_same_and_refuses_other_files(sample_train, 
 
 REFUSED = (
     ({}, "no source of evidence"),
-    ({"sources": ["url"]}, "no heuristic is called 'url'"),
+    ({"sources": ["url"]}, 'sources.item 1: found "url", expected one of parallelism'),
     ({"clusters": ["test"]}, "the clusters of oracle@1 have none of the 40 texts"),
 )
 

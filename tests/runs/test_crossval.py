@@ -14,8 +14,9 @@ from gapstack.corpus.folds import make_folds
 from gapstack.corpus.readers import read_submission
 from gapstack.errors import DataError, MismatchError
 from gapstack.members.prior import Prior
-from gapstack.runs import Recipe, RunFolder, predict, run
+from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import read_probabilities
+from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
 
 RECIPE = Recipe(

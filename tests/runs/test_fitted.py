@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataError, MemberError
-from gapstack.runs import Recipe, RunFolder, predict, run
+from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
+from gapstack.runs.predict import predict
 
 RECIPE = {
     "name": "tiny",

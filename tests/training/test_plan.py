@@ -42,7 +42,7 @@ def test_no_update_of_a_plan_runs_at_no_rate_or_above_the_peak(shape, warmup, fl
 
 
 BAD = (
-    ({"epochs": 0}, "epochs is 0; expected a whole number from 1"),
+    ({"epochs": 0}, "training plan.epochs: found 0, expected a whole number, at least 1"),
     ({"epochs": 1.5}, "epochs"),
     ({"batch_size": None}, "batch_size"),
     ({"patience": 0}, "patience"),
@@ -51,16 +51,16 @@ BAD = (
     ({"layer_decay": 0.0}, "layer_decay"),
     ({"label_smoothing": 1.0}, "label_smoothing"),
     ({"max_norm": 0.0}, "max_norm"),
-    ({"precision": "fp16"}, "expected one of auto, bf16, float32"),
+    ({"precision": "fp16"}, 'expected one of "auto", "bf16", "float32"'),
     ({"frozen": "encoder"}, "frozen"),
     ({"frozen": [True]}, "frozen"),
-    ({"schedule": "linear"}, "a Schedule"),
-    ({"schedule": {"shape": "square"}}, "expected one of constant"),
+    ({"schedule": "linear"}, 'schedule: found "linear", expected a table of shape'),
+    ({"schedule": {"shape": "square"}}, 'expected one of "constant"'),
     ({"schedule": {"warmup": 1.0}}, "warmup"),
     ({"schedule": {"shape": "triangular", "warmup": 0.1}}, "warmup"),
     ({"schedule": {"cycles": 0}}, "cycles"),
-    ({"epoch": 3}, "TrainingPlan has no epoch; it has: epochs"),
-    ({"schedule": {"warm_up": 0.1}}, "Schedule has no warm_up"),
+    ({"epoch": 3}, "TrainingPlan.epoch: no such setting; did you mean epochs"),
+    ({"schedule": {"warm_up": 0.1}}, "Schedule.warm_up: no such setting; did you mean warmup"),
 )
 
 

@@ -93,13 +93,13 @@ def audit(
 
     Raises
     ------
+    UnknownNameError
+        For an unknown suite.
     DataError
-        For an unknown suite, for files whose answers are to be averaged, and where a file of data is bad.
+        For files whose answers are to be averaged, and where a file of data is bad.
     """
     chosen = list(SUITES) if suites is None else list(suites)
-    unknown = [name for name in chosen if name not in SUITES]
-    if unknown:
-        raise DataError(f"unknown suite {', '.join(unknown)}", expected=f"some of {', '.join(SUITES)}")
+    asked_of = {name: SUITES[name] for name in chosen}
     if average and isinstance(target, Files):
         raise DataError(
             "answers of a file cannot be averaged over changed rows", expected="a run or a member"
@@ -109,7 +109,7 @@ def audit(
     refused: dict[str, tuple[str, ...]] = {}
     with progress("suites", len(chosen)) as ticker:
         for name in chosen:
-            suite = SUITES[name]
+            suite = asked_of[name]
             say(suite.title)
             heard = tuple(s for s, known in target.systems.items() if suite.heard_of_as & set(known))
             if heard and not allow_contaminated:

@@ -88,11 +88,11 @@ def run_command(
     as_json: JsonOption = False,
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
-    from gapstack.report.comparison import comparison
-
     started = time.perf_counter()
     plan = _recipe(recipe, encoder=encoder, parser=parser, augment=augment, average=average)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
+    from gapstack.report.comparison import comparison  # after the recipe is checked: it brings torch along
+
     finished = _run(
         plan, data, quarantine_for(on_error), executor, workers, fresh=fresh, tensorboard=tensorboard
     )
@@ -117,16 +117,19 @@ def recipes_command() -> None:
 
 
 @app.command("members")
-def members_command(as_json: JsonOption = False) -> None:
-    """List the members: what each is called, its paper and what it needs."""
+def members_command(
+    name: Annotated[str | None, typer.Argument(help="A member, to see its settings.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the members with paper and needs; or one member's settings: type, range, default, published value."""
     from gapstack.members import MEMBERS
+    from gapstack.report.members import member_record, member_text, members_record, members_text
 
-    if as_json:
-        rows = {name: {"paper": entry.paper, "needs": entry.needs} for name, entry in MEMBERS.items()}
-        print(json.dumps(rows, indent=2))
+    if name is None:
+        print(json.dumps(members_record(), indent=2) if as_json else members_text())
         return
-    for name, entry in MEMBERS.items():
-        print(f"{name:20} {entry.paper}\n{'':20} needs {entry.needs}")
+    MEMBERS.entry(name)
+    print(json.dumps(member_record(name), indent=2) if as_json else member_text(name))
 
 
 @app.command("predict")
@@ -141,11 +144,12 @@ def predict_command(
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Answer unlabelled rows by a finished run; ids come out in the input's order."""
-    from gapstack.runs import RunFolder, home, predict
-    from gapstack.runs.folder import find_run
+    from gapstack.runs.recipe import require_run
 
     started = time.perf_counter()
-    folder, member = find_run(run_name) or (RunFolder(home() / "models" / run_name), "")
+    folder, member = require_run(run_name)
+    from gapstack.runs.predict import predict  # after the run is found: it brings torch along
+
     quarantine = quarantine_for(on_error)
     rows = read_gap(input_path, quarantine=quarantine)
     tell(quarantine)

@@ -15,6 +15,7 @@ from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.example import Example, Label
 from gapstack.corpus.tables import Columns, Row, read_table
 from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
+from gapstack.registry import unknown
 
 LABEL_SETS: dict[str, str] = {
     "official": "as published (Webster et al. 2018)",
@@ -94,13 +95,15 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
     ------
     MismatchError
         If the corpus's labels are not the official ones, or none of its rows is GAP's.
+    UnknownNameError
+        If there is no label set of this name.
     DataError
-        If the name is unknown, or a list gives a row another old label than the corpus has.
+        If a list gives a row another old label than the corpus has.
     DataNotFoundError
         If a list is not in the folder.
     """
     if name not in LABEL_SETS:
-        raise DataError(f"unknown label set {name!r}", expected=f"one of {', '.join(LABEL_SETS)}")
+        raise unknown("label set", name, LABEL_SETS)
     if corpus.label_set != "official":
         raise MismatchError(
             f"{corpus.name} has {corpus.label_set} labels; {name} is made from official ones. "

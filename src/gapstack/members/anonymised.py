@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -51,6 +51,7 @@ from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
+from gapstack.settings import Count, NotAll, NotNegative
 from gapstack.views.features import features
 
 _PLAN: dict[str, Any] = {
@@ -106,29 +107,16 @@ class Anonymised(MentionHead):
         See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
+    max_pieces: Count | None = None
+    head: Literal["end_to_end", "pure"] = "end_to_end"
+    copies: bool = True
+    weights: Sequence[NotNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
+    hidden: Count = 150
+    distance_units: Count = 20
+    dropout: NotAll | None = None
+
     LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_rate": 1e-3})
-
-    def __init__(
-        self,
-        *,
-        max_pieces: int | None = None,
-        head: str = "end_to_end",
-        copies: bool = True,
-        weights: Sequence[float] = (0.1, 0.3, 0.1, 0.3, 0.2),
-        hidden: int = 150,
-        distance_units: int = 20,
-        dropout: float | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.max_pieces = max_pieces
-        self.head = head
-        self.copies = copies
-        self.weights = weights
-        self.hidden = hidden
-        self.distance_units = distance_units
-        self.dropout = dropout
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode the rows and their copies in one pass."""

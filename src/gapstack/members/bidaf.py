@@ -25,7 +25,7 @@ Every place is scored alike, so exchanging A and B exchanges their columns exact
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.flow import AttentionFlow
+from gapstack.settings import Count, Natural, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 from gapstack.views.encoders import Encoder
 from gapstack.views.parses import parses
@@ -80,6 +81,11 @@ class BiDAF(FineTuned):
         On what a place is scored by, and on the ELU units.
     """
 
+    layer: Natural | None = None
+    neither: Literal["names", "slot"] = "names"
+    hidden: Count = 64
+    dropout: NotAll = 0.7
+
     PLAN = TrainingPlan(
         epochs=20,
         batch_size=32,
@@ -88,21 +94,6 @@ class BiDAF(FineTuned):
         schedule=Schedule(shape="linear", warmup=0.1),
         label_smoothing=0.0,
     )
-
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        neither: str = "names",
-        hidden: int = 64,
-        dropout: float = 0.7,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.neither = neither
-        self.hidden = hidden
-        self.dropout = dropout
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         return (round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer,)

@@ -47,6 +47,7 @@ from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.masked_text import mask_names, repair_stars
 from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
+from gapstack.settings import BlockName, Count, NotAll
 from gapstack.views.activations import window_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.features import Features
@@ -93,24 +94,13 @@ class FrozenMLP(MentionHead):
         See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
-    LAYERS = ((4, 5), 6)
+    blocks: Sequence[BlockName] = ("surface", "cues", "positions")
+    window: Count = 64
+    symmetric: bool = True
+    vector_dropout: NotAll = 0.9
+    feature_dropout: NotAll = 0.8
 
-    def __init__(
-        self,
-        *,
-        blocks: Sequence[str] = ("surface", "cues", "positions"),
-        window: int = 64,
-        symmetric: bool = True,
-        vector_dropout: float = 0.9,
-        feature_dropout: float = 0.8,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.blocks = blocks
-        self.window = window
-        self.symmetric = symmetric
-        self.vector_dropout = vector_dropout
-        self.feature_dropout = feature_dropout
+    LAYERS = ((4, 5), 6)
 
     def _mentions(self, corpus: Corpus) -> Floats:
         encoder = load_encoder(self.encoder)

@@ -28,6 +28,7 @@ from gapstack.corpus import Corpus
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.siamese import SiameseSpans
+from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.features import Features, features
@@ -75,42 +76,21 @@ class FrozenSpans(Member):
         If the encoder lacks a layer, or a mention cannot be aligned with its pieces.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layers: list[int] | None = None,
-        attention_layers: list[int] | None = None,
-        blocks: Sequence[str] = (),
-        seeds: int = 4,
-        epochs: int = 30,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.1,
-        width: int = 32,
-        hidden: int = 64,
-        input_dropout: float = 0.7,
-        relation_dropout: float = 0.3,
-        dropout: float = 0.5,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layers = layers
-        self.attention_layers = attention_layers
-        self.blocks = blocks
-        self.seeds = seeds
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.width = width
-        self.hidden = hidden
-        self.input_dropout = input_dropout
-        self.relation_dropout = relation_dropout
-        self.dropout = dropout
-        self.seed = seed
+    encoder: str | None = None
+    layers: Sequence[Natural] | None = None
+    attention_layers: Sequence[Natural] | None = None
+    blocks: Sequence[BlockName] = ()
+    seeds: Count = 4
+    epochs: Count = 30
+    batch_size: Count = 64
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 0.1
+    width: Count = 32
+    hidden: Count = 64
+    input_dropout: NotAll = 0.7
+    relation_dropout: NotAll = 0.3
+    dropout: NotAll = 0.5
+    seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode all texts in one pass."""

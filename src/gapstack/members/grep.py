@@ -44,6 +44,7 @@ from gapstack.members.base import Probabilities, State
 from gapstack.members.parts.evidence import EvidenceHead
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.tags import tagged
+from gapstack.settings import Count, HeuristicName
 from gapstack.training import PieceData, Targets
 from gapstack.views.clusters import cluster_pieces, pronoun_clusters
 from gapstack.views.encoders import Encoder
@@ -91,22 +92,11 @@ class Grep(FineTuned):
         The sources fitted with; resolvers with their versions.
     """
 
-    def __init__(
-        self,
-        *,
-        sources: Sequence[str] = ("parallelism+url", "syntactic_distance"),
-        clusters: Sequence[str] = (),
-        max_mentions: int = 20,
-        max_mention_pieces: int = 8,
-        parser: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.sources = sources
-        self.clusters = clusters
-        self.max_mentions = max_mentions
-        self.max_mention_pieces = max_mention_pieces
-        self.parser = parser
+    sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
+    clusters: Sequence[str] = ()
+    max_mentions: Count = 20
+    max_mention_pieces: Count = 8
+    parser: str | None = None
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass, and do the first stage, if there is one."""

@@ -32,7 +32,7 @@ separates them; logistic regression does where ``c`` is large.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.kernel_machine import KernelMachine
 from gapstack.members.parts.reduction import PostProcessedPCA
+from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.views.activations import span_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.page import page_title, shared_tokens
@@ -94,30 +95,15 @@ class KernelSVM(Member):
         a mention cannot be aligned with its pieces.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layer: int | None = None,
-        classifier: str = "svm",
-        c: float | None = None,
-        gamma: str | float = "auto",
-        components: int | None = None,
-        removed: int = 7,
-        max_pieces: int | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layer = layer
-        self.classifier = classifier
-        self.c = c
-        self.gamma = gamma
-        self.components = components
-        self.removed = removed
-        self.max_pieces = max_pieces
-        self.seed = seed
+    encoder: str | None = None
+    layer: Natural | None = None
+    classifier: Literal["svm", "logistic"] = "svm"
+    c: Positive | None = None
+    gamma: Literal["auto", "scale"] | Positive = "auto"
+    components: Count | None = None
+    removed: Natural = 7
+    max_pieces: Count | None = None
+    seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode all texts in one pass."""

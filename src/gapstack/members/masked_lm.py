@@ -33,7 +33,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -47,6 +47,7 @@ from gapstack.members.parts.fine_tuned import compact
 from gapstack.members.parts.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
 from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.members.parts.told_names import COMMON_NAMES, repeated, single_pieces, tell, usable
+from gapstack.settings import Count, Leaves, Plan, Positive, Seed
 from gapstack.training import (
     PieceData,
     Schedule,
@@ -108,6 +109,16 @@ class MaskedLM(Member):
         If ``texts`` is ``stage2`` and those rows are nowhere.
     """
 
+    encoder: str | None = None
+    pairs: Count = 2
+    names: Mapping[str, Sequence[str]] | None = None
+    texts: Literal["given", "stage2"] = STAGE2
+    riddles: Leaves = 4000
+    training: Plan | None = None
+    strength: Positive = 1.0
+    max_pieces: Count | None = None
+    seed: Seed = 0
+
     PLAN = TrainingPlan(
         epochs=1,
         batch_size=32,
@@ -116,31 +127,6 @@ class MaskedLM(Member):
         frozen=("encoder.embeddings",),
         schedule=Schedule(shape="linear", warmup=0.1),
     )
-
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        pairs: int = 2,
-        names: Mapping[str, Sequence[str]] | None = None,
-        texts: str = STAGE2,
-        riddles: int = 4000,
-        training: Mapping[str, Any] | None = None,
-        strength: float = 1.0,
-        max_pieces: int | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.pairs = pairs
-        self.names = names
-        self.texts = texts
-        self.riddles = riddles
-        self.training = training
-        self.strength = strength
-        self.max_pieces = max_pieces
-        self.seed = seed
 
     def contaminates(self) -> tuple[str, ...]:
         """Stage 2, if its texts have been learned from, though without labels."""

@@ -41,6 +41,7 @@ from gapstack.errors import MemberError
 from gapstack.members.parts.dense import BatchNorm, ParallelLinear
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.pooling import mean_of_pieces, mention_pieces, query_attention
+from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 from gapstack.views.encoders import Encoder
 from gapstack.views.pieces import align
@@ -82,6 +83,11 @@ class MSNet(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`; ``training`` has two phases.
     """
 
+    layers: Count = 8
+    width: Count = 16
+    attention_dropout: NotAll = 0.4
+    dropout: NotAll = 0.6
+
     PLAN = (
         TrainingPlan(
             epochs=10,
@@ -94,21 +100,6 @@ class MSNet(FineTuned):
         ),
         ON_GAP.changed({"token_budget": _WHOLE_BATCH}),
     )
-
-    def __init__(
-        self,
-        *,
-        layers: int = 8,
-        width: int = 16,
-        attention_dropout: float = 0.4,
-        dropout: float = 0.6,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layers = layers
-        self.width = width
-        self.attention_dropout = attention_dropout
-        self.dropout = dropout
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         if self.layers < 1:

@@ -40,6 +40,7 @@ from gapstack.members.base import Probabilities
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
+from gapstack.settings import BelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.training.data import Rows
 from gapstack.views.encoders import Encoder
@@ -80,11 +81,9 @@ class MultipleChoice(FineTuned):
         its closing words and the longer name do not fit into the window.
     """
 
-    PLAN = ON_GAP.changed({"epochs": 2})
+    clip: BelowThird = 0.001
 
-    def __init__(self, *, clip: float = 0.001, **settings: Any):
-        super().__init__(**settings)
-        self.clip = clip
+    PLAN = ON_GAP.changed({"epochs": 2})
 
     def _plans(self) -> tuple[TrainingPlan, ...]:
         if not 0 <= self.clip < 1 / 3:

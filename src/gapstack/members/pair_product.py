@@ -36,6 +36,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.augment import augmented, feminise
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.pooling import first_pieces
+from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Targets
 from gapstack.views.encoders import Encoder
 from gapstack.views.pieces import align
@@ -67,12 +68,9 @@ class PairProduct(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
-    def __init__(
-        self, *, feminise: bool = False, dropout: float = 0.1, max_pieces: int | None = 128, **settings: Any
-    ):
-        super().__init__(max_pieces=max_pieces, **settings)
-        self.feminise = feminise
-        self.dropout = dropout
+    feminise: bool = False
+    dropout: NotAll = 0.1
+    max_pieces: Count | None = 128
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return PairProductHead(encoder.hidden_size, self.dropout)

@@ -42,6 +42,7 @@ from gapstack.members.base import Probabilities, State
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.members.parts.pairs import before_text
+from gapstack.settings import Positive, UpToHalf
 from gapstack.training import PieceData, Targets, validation_rows
 from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.pieces import MENTIONS, PieceView
@@ -92,12 +93,10 @@ class QuestionAnswering(FineTuned):
         If a question and the mentions of its text do not fit into the window.
     """
 
-    PLAN = ON_GAP.changed({"label_smoothing": 0.0})
+    calibration_share: UpToHalf = 0.1
+    strength: Positive = 0.1
 
-    def __init__(self, *, calibration_share: float = 0.1, strength: float = 0.1, **settings: Any):
-        super().__init__(**settings)
-        self.calibration_share = calibration_share
-        self.strength = strength
+    PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return SpanHead(encoder.hidden_size, min(self.max_pieces or encoder.max_pieces, encoder.max_pieces))

@@ -9,13 +9,13 @@ rows say how often the answer is a name at all, and the name drawn takes ``confi
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.settings import Confidence, Seed
 
 
 class Random(Member):
@@ -34,10 +34,8 @@ class Random(Member):
         From ``fit``, if ``confidence`` is out of range.
     """
 
-    def __init__(self, *, confidence: float = 0.6, seed: int = 0, **settings: Any):
-        super().__init__(**settings)
-        self.confidence = confidence
-        self.seed = seed
+    confidence: Confidence = 0.6
+    seed: Seed = 0
 
     def _fit(self, corpus: Corpus) -> None:
         if not 0.5 < self.confidence < 1:

@@ -12,7 +12,6 @@ names exchanges the answers. It cannot know rows by heart: four kinds of answers
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.clusters import Clusters, read_resolvers
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.settings import Positive
 
 NOT_ASKED, NOBODY, BOTH, ONE = range(4)
 """Kinds of answers."""
@@ -54,10 +54,8 @@ class Resolver(Member):
         If a fitted member is given files of another resolver.
     """
 
-    def __init__(self, *, clusters: Sequence[str] = (), smoothing: float = 1.0, **settings: Any):
-        super().__init__(**settings)
-        self.clusters = clusters
-        self.smoothing = smoothing
+    clusters: Sequence[str] = ()
+    smoothing: Positive = 1.0
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""

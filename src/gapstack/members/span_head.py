@@ -49,6 +49,7 @@ from gapstack.errors import MemberError
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.mention_head import at_depth
 from gapstack.members.parts.span_head import SpanHeads
+from gapstack.settings import BlockName, Count, Natural, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.features import features
@@ -108,32 +109,16 @@ class SpanHead(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        blocks: Sequence[str] = ("positions",),
-        seeds: int = 4,
-        tune_layer: bool = True,
-        width: int = 64,
-        units: int = 64,
-        dropout: float = 0.6,
-        feature_units: int = 0,
-        feature_dropout: float = 0.0,
-        either_order: bool = False,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.blocks = blocks
-        self.seeds = seeds
-        self.tune_layer = tune_layer
-        self.width = width
-        self.units = units
-        self.dropout = dropout
-        self.feature_units = feature_units
-        self.feature_dropout = feature_dropout
-        self.either_order = either_order
+    layer: Natural | None = None
+    blocks: Sequence[BlockName] = ("positions",)
+    seeds: Count = 4
+    tune_layer: bool = True
+    width: Count = 64
+    units: Count = 64
+    dropout: NotAll = 0.6
+    feature_units: Natural = 0
+    feature_dropout: NotAll = 0.0
+    either_order: bool = False
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = TrainingPlan(

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -34,12 +34,13 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import read_lists
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MismatchError
 from gapstack.members.base import State
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.members.parts.siamese import SiameseSpans
+from gapstack.settings import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.views.debias import DEBIASERS
 from gapstack.views.static_vectors import ENCODER, Vectors, read_vectors
@@ -79,6 +80,16 @@ class StaticVectors(FrozenHead):
         If the vectors cannot be read, or the debiaser cannot work on them.
     """
 
+    vectors: str = ENCODER
+    debias: DebiaserName | Literal[""] = ""
+    limit: Count | None = 50_000
+    context: Natural = 6
+    extra: Sequence[ExtraName] = ()
+    width: Count = 32
+    hidden: Count = 64
+    input_dropout: NotAll = 0.6
+    dropout: NotAll = 0.3
+
     PLAN = TrainingPlan(
         epochs=10,
         batch_size=64,
@@ -88,31 +99,6 @@ class StaticVectors(FrozenHead):
         label_smoothing=0.0,
         precision="float32",
     )
-
-    def __init__(
-        self,
-        *,
-        vectors: str = ENCODER,
-        debias: str = "",
-        limit: int | None = 50_000,
-        context: int = 6,
-        extra: Sequence[str] = (),
-        width: int = 32,
-        hidden: int = 64,
-        input_dropout: float = 0.6,
-        dropout: float = 0.3,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.vectors = vectors
-        self.debias = debias
-        self.limit = limit
-        self.context = context
-        self.extra = extra
-        self.width = width
-        self.hidden = hidden
-        self.input_dropout = input_dropout
-        self.dropout = dropout
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn from a labelled corpus and the extra ones, which are augmented alike, and return self."""
@@ -223,8 +209,6 @@ def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:
 @lru_cache(maxsize=8)
 def _space(vectors: str, debias: str, limit: int | None) -> Vectors:
     """The space, once for all folds."""
-    if debias and debias not in DEBIASERS:
-        raise MemberError(f"no debiaser is called {debias!r}; there are: {', '.join(DEBIASERS)}")
     if debias:
         return DEBIASERS[debias]().apply(_space(vectors, "", limit), read_lists())
     return read_vectors(vectors, limit=limit)

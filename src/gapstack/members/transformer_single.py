@@ -8,7 +8,7 @@ higher F1 on GAP development (71.0, gold-two-mention) than the paper's (58.1).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from gapstack.members.base import State
 from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
+from gapstack.settings import Natural
 from gapstack.views.attention import Attention, attention
 from gapstack.views.cues import Verdicts
 
@@ -53,20 +54,10 @@ class TransformerSingle(CueMember):
         The head that decides.
     """
 
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
-        direction: str = "both",
-        encoder: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.head = head
-        self.direction = direction
-        self.encoder = encoder
+    layer: Natural | None = None
+    head: Natural | None = None
+    direction: Literal["pronoun-to-name", "name-to-pronoun", "both", "each"] = "both"
+    encoder: str | None = None
 
     def verdicts(self, corpus: Corpus) -> Verdicts:
         """Raw decisions with their margins in decibels.

@@ -123,7 +123,7 @@ def report(run: Run) -> Report:
         _system(
             run,
             result,
-            MEMBERS[part.name].paper,
+            MEMBERS.entry(part.name).paper,
             PAPER["systems"].get(part.name, []),
             _encoder(part.name, part.settings),
         )

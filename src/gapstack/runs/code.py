@@ -18,7 +18,12 @@ _PACKAGE = Path(gapstack.__file__).parent
 # Modules named in strings, as tables of things to import do: "gapstack.views.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What it says who there is, and how things are told, decides no probability
-_INDIFFERENT = {"gapstack", "gapstack.members", "gapstack.errors", "gapstack.progress"}
+_INDIFFERENT = {"gapstack", "gapstack.members", "gapstack.errors", "gapstack.progress"} | {
+    # what settings may be, and how names are looked up: values reach a member as they were given
+    "gapstack.registry",
+    "gapstack.settings",
+    "gapstack.signatures",
+}
 
 
 @lru_cache(maxsize=64)

@@ -21,13 +21,13 @@ import torch
 
 from gapstack.errors import MemberError
 from gapstack.progress import console
+from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.jobs import Job
 
 Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
 """Does all jobs and tells of each that is done."""
 
-EXECUTORS = ("local", "ray")
 MOST_LOSSES = 3
 """Workers that may be lost over one job before the run gives up: something in the job kills them."""
 
@@ -55,19 +55,36 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
 
     Raises
     ------
+    UnknownNameError
+        If there is no such kind.
     MemberError
-        If there is no such kind, ``workers`` is below 1, or Ray is not installed.
+        If ``workers`` is below 1, or Ray is not installed.
     """
-    if kind not in EXECUTORS:
-        raise MemberError(f"no executor is called {kind!r}; there are: {', '.join(EXECUTORS)}")
+    made = EXECUTORS[kind]
     if workers < 1:
         raise MemberError(f"at least one worker must do the jobs; asked for {workers}")
-    if kind == "ray":
-        _ray()
-        return lambda jobs, folder, tell: _on_ray(jobs, folder, tell, workers)
+    return made(workers)
+
+
+def _of_this_machine(workers: int) -> Executor:
     if workers == 1:
         return _here
     return lambda jobs, folder, tell: _in_processes(jobs, folder, tell, workers)
+
+
+def _of_ray(workers: int) -> Executor:
+    _ray()
+    return lambda jobs, folder, tell: _on_ray(jobs, folder, tell, workers)
+
+
+EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
+    "executor",
+    {
+        "local": Entry(_of_this_machine, "this process, or several on this machine"),
+        "ray": Entry(_of_ray, "a Ray cluster", needs="the extra ray"),
+    },
+)
+"""By name: functions of the number of workers."""
 
 
 def _here(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None]) -> None:

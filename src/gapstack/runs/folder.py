@@ -28,15 +28,15 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import filelock
-import numpy as np
-import pandas as pd
 
 from gapstack.errors import DataError, MismatchError, Place
 from gapstack.files import atomic_path, write_json
-from gapstack.members.base import Probabilities
+
+if TYPE_CHECKING:
+    from gapstack.members.base import Probabilities
 
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
@@ -46,6 +46,11 @@ STACK = "stack"
 def home() -> Path:
     """Folder that holds ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the current folder."""
     return Path(os.environ.get("GAPSTACK_HOME") or Path.cwd())
+
+
+def run_names() -> list[str]:
+    """Names of the runs in :func:`home`."""
+    return sorted(place.parent.name for place in home().glob("models/*/run.json"))
 
 
 def find_run(name: str) -> tuple[RunFolder, str] | None:
@@ -78,6 +83,8 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
 
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
     """Write probabilities with their ids as parquet, atomically."""
+    import pandas as pd  # here, since an unknown run is refused before anything heavy is imported
+
     frame = pd.DataFrame(probabilities, columns=COLUMNS)
     frame.insert(0, "ID", list(ids))
     with atomic_path(path) as temporary:
@@ -98,6 +105,9 @@ def read_probabilities(path: Path, ids: Sequence[str]) -> Probabilities:
         raise DataError(
             "no probabilities here", place=Place(path), remedy="Run the recipe again: finished work is kept"
         )
+    import numpy as np
+    import pandas as pd
+
     frame = pd.read_parquet(path)
     if frame["ID"].tolist() != list(ids):
         raise MismatchError(

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapstack.corpus import Corpus, Gender
 from gapstack.errors import DataError, MismatchError
+from gapstack.registry import unknown
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
 from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
@@ -125,7 +126,7 @@ class Bootstrap:
         try:
             return self.members.index(member)
         except ValueError:
-            raise MismatchError(f"no member {member!r} here; there are: {', '.join(self.members)}") from None
+            raise unknown("member", member, self.members) from None
 
 
 def bootstrap(

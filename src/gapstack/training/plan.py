@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from gapstack.errors import MemberError
-
-SHAPES = ("constant", "linear", "triangular", "cosine")
-PRECISIONS = ("auto", "bf16", "float32")
+from gapstack.settings import (
+    Count,
+    NotAll,
+    NotNegative,
+    Positive,
+    Seed,
+    SettingError,
+    Share,
+    SomeShare,
+    check,
+    closest,
+    shown,
+)
+from gapstack.signatures import settings_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +41,17 @@ class Schedule:
         Of ``triangular``.
     """
 
-    shape: str = "linear"
-    warmup: float = 0.0
-    floor: float = 0.0
-    cycles: int = 1
+    shape: Literal["constant", "linear", "triangular", "cosine"] = "linear"
+    warmup: NotAll = 0.0
+    floor: Share = 0.0
+    cycles: Count = 1
 
     def __post_init__(self) -> None:
-        _check(self.shape in SHAPES, "shape", self.shape, f"one of {', '.join(SHAPES)}")
-        _check(0 <= self.warmup < 1, "warmup", self.warmup, "a share of the updates, from 0 to below 1")
-        _check(not (self.warmup and self.shape == "triangular"), "warmup", self.warmup, "0 where triangular")
-        _check(0 <= self.floor <= 1, "floor", self.floor, "a factor from 0 to 1")
-        _check(self.cycles >= 1, "cycles", self.cycles, "at least 1")
+        _check(self)
+        if self.warmup and self.shape == "triangular":
+            raise SettingError(
+                f"found {shown(self.warmup)}, expected 0 where triangular", ("schedule", "warmup")
+            )
 
     def factor(self, update: int, total: int) -> float:
         """Give the factor for update ``update``, counted from 0, of ``total``."""
@@ -111,51 +121,28 @@ class TrainingPlan:
         If a value is out of range.
     """
 
-    epochs: int = 3
-    batch_size: int = 32
-    encoder_rate: float = 2e-5
-    head_rate: float = 2e-4
-    layer_decay: float = 1.0
+    epochs: Count = 3
+    batch_size: Count = 32
+    encoder_rate: NotNegative = 2e-5
+    head_rate: NotNegative = 2e-4
+    layer_decay: SomeShare = 1.0
     frozen: tuple[int | str, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
-    weight_decay: float = 0.01
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-6
-    label_smoothing: float = 0.0
-    max_norm: float | None = 1.0
-    patience: int | None = None
-    evaluate_every: int | None = None
-    token_budget: int | None = None
+    weight_decay: NotNegative = 0.01
+    beta1: NotAll = 0.9
+    beta2: NotAll = 0.999
+    epsilon: Positive = 1e-6
+    label_smoothing: NotAll = 0.0
+    max_norm: Positive | None = 1.0
+    patience: Count | None = None
+    evaluate_every: Count | None = None
+    token_budget: Count | None = None
     attention_dropout: bool = False
-    precision: str = "auto"
-    seed: int = 0
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "patience", "evaluate_every", "token_budget"):
-            value = getattr(self, name)
-            optional = name not in {"epochs", "batch_size"}
-            _check(
-                (optional and value is None) or (isinstance(value, int) and value >= 1),
-                name,
-                value,
-                "a whole number from 1" + (" or None" if optional else ""),
-            )
-        for name in ("encoder_rate", "head_rate", "weight_decay"):
-            _check(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "a number from 0")
-        for name in ("beta1", "beta2", "label_smoothing"):
-            _check(0 <= getattr(self, name) < 1, name, getattr(self, name), "a number from 0 to below 1")
-        _check(0 < self.layer_decay <= 1, "layer_decay", self.layer_decay, "a factor above 0, at most 1")
-        _check(self.epsilon > 0, "epsilon", self.epsilon, "a number above 0")
-        _check(self.max_norm is None or self.max_norm > 0, "max_norm", self.max_norm, "above 0, or None")
-        _check(self.precision in PRECISIONS, "precision", self.precision, f"one of {', '.join(PRECISIONS)}")
-        _check(
-            isinstance(self.frozen, tuple) and all(type(part) in {int, str} for part in self.frozen),
-            "frozen",
-            self.frozen,
-            "layer numbers and beginnings of parameter names",
-        )
-        _check(isinstance(self.schedule, Schedule), "schedule", self.schedule, "a Schedule")
+        _check(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Give the plan as values that JSON can hold."""
@@ -184,12 +171,14 @@ class TrainingPlan:
 
 def _known(kind: type[Schedule] | type[TrainingPlan], values: Mapping[str, Any]) -> dict[str, Any]:
     names = [field.name for field in fields(kind)]
-    unknown = sorted(set(values) - set(names))
-    if unknown:
-        raise MemberError(f"{kind.__name__} has no {', '.join(unknown)}; it has: {', '.join(names)}")
+    for name in values:
+        if name not in names:
+            raise SettingError(f"no such setting; {closest(name, names)}", (kind.__name__, name))
     return dict(values)
 
 
-def _check(holds: bool, name: str, value: object, expected: str) -> None:
-    if not holds:
-        raise MemberError(f"training plan: {name} is {value!r}; expected {expected}")
+def _check(plan: Schedule | TrainingPlan) -> None:
+    """Check every field against its annotation."""
+    kinds = settings_of(f"{__name__}:{type(plan).__name__}")
+    for name, setting in kinds.items():
+        check(getattr(plan, name), setting.kind, ("training plan", name))

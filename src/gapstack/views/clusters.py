@@ -10,25 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.clusters import Cluster, Clusters, apart
-from gapstack.errors import MemberError
+from gapstack.registry import Registry
 from gapstack.views.cues import Cue, decide
 from gapstack.views.pieces import PieceView
 
-HEURISTICS = MappingProxyType(
+HEURISTICS: Registry[Cue] = Registry(
+    "heuristic",
     {
         "parallelism+url": Cue.URL,
         "parallelism": Cue.PARALLELISM,
         "syntactic_distance": Cue.SYNTACTIC_DISTANCE,
         "topical_entity": Cue.TOPICAL_ENTITY,
         "token_distance": Cue.TOKEN_DISTANCE,
-    }
+    },
 )
 """Cues by their names as sources of evidence."""
 
@@ -43,8 +43,6 @@ def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None
     DataNotFoundError
         If a text has no stored parse and there is no parser.
     """
-    if heuristic not in HEURISTICS:
-        raise MemberError(f"no heuristic is called {heuristic!r}; there are: {', '.join(HEURISTICS)}")
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
     found: list[Cluster] = []
     for example, answer in zip(corpus, answers, strict=True):

@@ -7,6 +7,7 @@ import pytest
 
 from gapstack.audit.embeddings import ORIGINAL, YARDSTICKS, Vectors, audit_embeddings
 from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
 from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
 from tests.planted_spaces import GENDERED, LISTS, planted
 
@@ -52,7 +53,7 @@ def test_a_vocabulary_for_which_nothing_can_be_measured_is_refused_with_the_cove
 
 
 def test_an_unknown_debiaser_is_refused():
-    with pytest.raises(DataError, match="unknown debiaser soft; expected some of hard"):
+    with pytest.raises(UnknownNameError, match='no debiaser is called "soft"; there are: hard'):
         audit_embeddings(planted()[0], LISTS, ["soft"])
 
 

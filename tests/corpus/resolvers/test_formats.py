@@ -9,6 +9,7 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.corpus.resolvers import EXCHANGE, FORMATS, detect, read_resolver
 from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
 ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
@@ -172,7 +173,6 @@ REFUSED = (
     # what is written, the format named, what is said
     ('{"some": 1}\n', None, "fastcoref.out, line 1: is in no format that is known"),
     (json.dumps(WRITTEN["fastcoref"]), "maverick", "document 1 is not as maverick writes it .KeyError"),
-    (json.dumps(WRITTEN["fastcoref"]), "elmo", "no format is called 'elmo'"),
     ("[1]", "fastcoref", "holds a int; expected a JSON object"),
     ("{", "fastcoref", "is no JSON"),
     (json.dumps(WRITTEN["fastcoref"] | {"id": "x"}), None, "shares no id with rows .its first is 'x'"),
@@ -180,6 +180,13 @@ REFUSED = (
     (json.dumps(WRITTEN["maverick"] | {"clusters_token_offsets": [[[0, 99]]]}), None, "no tokens 0 to 99"),
     (CONLL.replace("(0)", "(7"), None, r"ends with \['0', '7'\] open|ends with"),
 )
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are(tmp_path):
+    with pytest.raises(
+        UnknownNameError, match='no format is called "elmo"; there are: gapstack, neuralcoref'
+    ):
+        read_resolver(file_of(tmp_path, "fastcoref", "{}"), ROWS, format="elmo")
 
 
 @pytest.mark.parametrize(("text", "named", "message"), REFUSED)

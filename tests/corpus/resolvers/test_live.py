@@ -20,6 +20,7 @@ from gapstack.corpus.readers import write_gap
 from gapstack.corpus.resolvers.live import ADAPTERS, base, resolve
 from gapstack.corpus.resolvers.live.fastcoref import model_class
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.registry import UnknownNameError
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
 ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
@@ -262,7 +263,7 @@ def test_what_another_model_began_is_not_gone_on_with(prepared, monkeypatch, tmp
 
 
 def test_an_unknown_resolver_is_refused(tmp_path):
-    with pytest.raises(DataError, match="expected one of fastcoref"):
+    with pytest.raises(UnknownNameError, match='no resolver is called "neuralcoref"; '):
         resolve("neuralcoref", tmp_path, TWO, tmp_path / "out.jsonl")
 
 

@@ -95,12 +95,12 @@ def audit_embeddings(
 
     Raises
     ------
+    UnknownNameError
+        If there is no debiaser of a name.
     DataError
-        If a debiaser is unknown or cannot work on the space, or the vocabulary covers too little for every measure.
+        If a debiaser cannot work on the space, or the vocabulary covers too little for every measure.
     """
-    unknown = [name for name in debiasers if name not in DEBIASERS]
-    if unknown:
-        raise DataError(f"unknown debiaser {', '.join(unknown)}", expected=f"some of {', '.join(DEBIASERS)}")
+    chosen = {name: DEBIASERS[name] for name in debiasers}
     ready: dict[str, Yardstick] = {}
     refused: dict[str, str] = {}
     for name, kind in YARDSTICKS.items():
@@ -114,7 +114,7 @@ def audit_embeddings(
     figures: dict[str, dict[str, float]] = {}
     for heading in (ORIGINAL, *dict.fromkeys(debiasers)):
         say(heading)
-        space = vectors if heading == ORIGINAL else DEBIASERS[heading]().apply(vectors, lists)
+        space = vectors if heading == ORIGINAL else chosen[heading]().apply(vectors, lists)
         spaces[heading] = space.name
         figures[heading] = {}
         for yardstick in ready.values():

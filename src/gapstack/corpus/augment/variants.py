@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from gapstack.corpus.augment.roles import anonymise_names, swap_names
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example
 from gapstack.errors import DataError
+from gapstack.registry import Registry
 
 _KEPT = (0, 1, 2)
 Change = Callable[[Example], Example | None]
@@ -28,14 +28,15 @@ class Augmentation:
     columns: tuple[int, int, int] = _KEPT
 
 
-AUGMENTATIONS = MappingProxyType(
+AUGMENTATIONS: Registry[Augmentation] = Registry(
+    "augmentation",
     {
         "original": Augmentation(lambda example: example),
         "swap_names": Augmentation(swap_names, (1, 0, 2)),
         "swap_gender": Augmentation(swap_gender),
         "feminise": Augmentation(feminise),
         **{f"anonymise_{k}": Augmentation(partial(anonymise_names, variant=k)) for k in range(4)},
-    }
+    },
 )
 """By name: what :func:`variants` can make of a row without further data."""
 
@@ -74,13 +75,11 @@ def variants(corpus: Corpus, names: Sequence[str] = ("original", "swap_names")) 
 
     Raises
     ------
-    DataError
+    UnknownNameError
         If a name is not in :data:`AUGMENTATIONS`.
     """
     made: list[Variant] = []
     for name in names:
-        if name not in AUGMENTATIONS:
-            raise DataError(f"unknown augmentation {name!r}", expected=f"one of {', '.join(AUGMENTATIONS)}")
         augmentation = AUGMENTATIONS[name]
         told = augmented(corpus, augmentation.change)
         differs = [one != other for one, other in zip(corpus, told, strict=True)]

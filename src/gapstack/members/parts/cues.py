@@ -9,7 +9,7 @@ under these signs.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.settings import NotNegative, Task
 from gapstack.views.cues import Cue, Verdicts, decide
 from gapstack.views.scenes import Setting
 
@@ -48,20 +49,11 @@ class CueMember(Member):
         Weights of s and n for each of L passes: constant, margin, only name admitted, and for n another name chosen.
     """
 
-    cue: ClassVar[Cue]
+    setting: Task = "gold-two-mention"
+    ridge: NotNegative = 1.0
+    parser: str | None = None
 
-    def __init__(
-        self,
-        *,
-        setting: str = "gold-two-mention",
-        ridge: float = 1.0,
-        parser: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.setting = setting
-        self.ridge = ridge
-        self.parser = parser
+    cue: ClassVar[Cue]
 
     def verdicts(self, corpus: Corpus) -> Verdicts:
         """Raw decisions with the passes that made them and their margins; needs no fit.

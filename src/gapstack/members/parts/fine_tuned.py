@@ -21,6 +21,7 @@ from gapstack.errors import MemberError, MismatchError
 from gapstack.members.base import Member, Probabilities, State, each_once
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
+from gapstack.settings import Count, ExtraName, Held, Plan, Seed
 from gapstack.training import (
     Data,
     History,
@@ -83,30 +84,16 @@ class FineTuned(Member):
         See :class:`~gapstack.members.base.Member`.
     """
 
-    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
+    encoder: str | None = None
+    training: Plan | Sequence[Plan] | None = None
+    extra: Sequence[ExtraName] = ()
+    teacher: str | Sequence[str] | None = None
+    first: Plan | Sequence[Plan] | None = None
+    validation_share: Held = 0.1
+    max_pieces: Count | None = None
+    seed: Seed = 0
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.training = training
-        self.extra = extra
-        self.teacher = teacher
-        self.first = first
-        self.validation_share = validation_share
-        self.max_pieces = max_pieces
-        self.seed = seed
+    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         """Name the layers that the head reads, from 0 (embeddings) up or from -1 (the last) down."""

@@ -16,6 +16,7 @@ from torch import nn
 from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.settings import Count, Held, Plan, Seed
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -43,22 +44,12 @@ class FrozenHead(Member):
         Of all that is random.
     """
 
-    PLAN: ClassVar[TrainingPlan]
+    training: Plan | None = None
+    seeds: Count = 1
+    validation_share: Held = 0.1
+    seed: Seed = 0
 
-    def __init__(
-        self,
-        *,
-        training: Mapping[str, Any] | None = None,
-        seeds: int = 1,
-        validation_share: float = 0.1,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.training = training
-        self.seeds = seeds
-        self.validation_share = validation_share
-        self.seed = seed
+    PLAN: ClassVar[TrainingPlan]
 
     @abstractmethod
     def _arrays(self, corpus: Corpus) -> Arrays:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from gapstack.corpus import Corpus, Gender
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.base import State
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.settings import BlockName, Count, Natural
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import Encoder, load_encoder
@@ -56,26 +58,17 @@ class MentionHead(FrozenHead):
         See :class:`FrozenHead`.
     """
 
+    encoder: str | None = None
+    layers: Sequence[Natural] | None = None
+    null_space: bool = False
+
     PLAN = ON_MENTIONS
     LAYERS: ClassVar[tuple[tuple[int, ...], int]]
     """The paper's layers, 1 the first, and how many its encoder has."""
-    blocks: Sequence[str] = ()
+    blocks: Sequence[BlockName] = field(default=(), init=False)
     """Hand-made features, by their names in :data:`gapstack.views.features.BLOCKS`; none: the text alone."""
-    max_pieces: int | None = None
+    max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; None for the encoder's limit."""
-
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layers: Sequence[int] | None = None,
-        null_space: bool = False,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layers = layers
-        self.null_space = null_space
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         layers, depth = self.LAYERS
