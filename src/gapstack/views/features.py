@@ -77,6 +77,11 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
     )
 
 
+def needs_parses(block: str) -> bool:
+    """Whether a block is made from parses; MemberError if there is no such block."""
+    return bool(getattr(_block(block), "needs_parses", False))
+
+
 def _block(name: str) -> Callable[[Corpus], Features]:
     if name not in BLOCKS:
         close = get_close_matches(name, BLOCKS, n=1)
