@@ -8,12 +8,16 @@ import json
 import lzma
 import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import platformdirs
+
+_SETTLED = 2.0  # seconds
 
 
 @contextmanager
@@ -68,6 +72,36 @@ def sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest(path: Path) -> str:
+    """As :func:`sha256`, but a file that has not been touched since is read once in a process.
+
+    Other contents have another inode, size or time of change; a file that has changed just now is read again, since
+    clocks of file systems tick slowly.
+    """
+    state = Path(path).stat()
+    if time.time() - max(state.st_mtime, state.st_ctime) < _SETTLED:
+        return sha256(path)
+    times = (state.st_mtime_ns, state.st_ctime_ns)
+    return _digest(Path(path), (state.st_dev, state.st_ino, state.st_size, *times))
+
+
+@lru_cache(maxsize=4096)
+def _digest(path: Path, _: tuple[int, ...]) -> str:
+    return sha256(path)
+
+
+def tree_digest(folder: Path, leave_out: Collection[str] = ()) -> str:
+    """Short hash of all files in a folder, by their places in it and their contents; or of a file alone.
+
+    Links count as what they lead to; files whose suffix is among ``leave_out`` do not count.
+    """
+    folder = Path(folder)
+    if folder.is_file():
+        return digest(folder)[:16]
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in leave_out)
+    return fingerprint([(str(path.relative_to(folder)), digest(path)) for path in files])
 
 
 def fingerprint(*parts: object) -> str:

@@ -72,7 +72,7 @@ def test_another_encoder_is_refused_on_loading(sample_train, tmp_path):
     values = json.loads(record.read_text(encoding="utf-8"))
     values["parameters"]["encoder"] = str(tmp_path / "other")
     record.write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(MismatchError, match="the encoder differs"):
+    with pytest.raises(MismatchError, match="since it was fitted encoder changed"):
         store.load(tmp_path / "saved")
 
 

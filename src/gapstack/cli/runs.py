@@ -157,6 +157,24 @@ def predict_command(
     print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
 
 
+@app.command("show")
+def show_command(
+    run_name: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run, finished or not: its name or folder.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Print what each result of a run was made of: rows, labels, folds, encoder, parser, code, versions."""
+    from gapstack.report.identity import run_identity
+    from gapstack.runs.folder import find_run, no_run
+
+    found = find_run(run_name)
+    if found is None:
+        raise no_run(run_name)
+    known = run_identity(found[0])
+    print(json.dumps(known.json(), indent=2) if as_json else known.text())
+
+
 @app.command("reproduce")
 def reproduce_command(
     paper: Annotated[Paper, typer.Argument(help="Whose tables to set beside ours.")],

@@ -219,13 +219,14 @@ def read_resolvers(paths: Sequence[str | Path]) -> tuple[Clusters, ...]:
         If there is no such file.
     """
     found: dict[tuple[str, str], list[Document]] = {}
-    for path in chain.from_iterable(map(_files, paths)):
+    for path in chain.from_iterable(map(cluster_files, paths)):
         part = read_clusters(path)
         found.setdefault((part.resolver, part.version), []).extend(part.documents)
     return tuple(Clusters(*source, documents) for source, documents in found.items())
 
 
-def _files(path: str | Path) -> Sequence[Path]:
+def cluster_files(path: str | Path) -> Sequence[Path]:
+    """Files that a name of :data:`gapstack.corpus.resolvers.at_hand.AT_HAND` stands for; any other is a file's."""
     from gapstack.corpus.resolvers.at_hand import AT_HAND, at_hand  # it writes by this module
 
     return at_hand(str(path)) if str(path) in AT_HAND else [Path(path)]

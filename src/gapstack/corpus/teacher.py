@@ -88,6 +88,13 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Taug
     return Taught(corpus, mean, tuple(file.name for file in files))
 
 
+def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
+    """All files that :func:`load_teacher` reads: submissions, the rows, and the splits of GAP at hand."""
+    splits = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
+    rows = sources.require("stage2", data)
+    return [*_files(teacher, data), rows, *(split for split in splits if split is not None)]
+
+
 def _files(teacher: str | Sequence[str], data: Path | None) -> list[Path]:
     if not isinstance(teacher, str):
         return [Path(file) for file in teacher]

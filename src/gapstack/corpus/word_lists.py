@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.sources import require
 from gapstack.errors import DataError, Place
+from gapstack.files import tree_digest
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -102,6 +104,11 @@ def read_lists(data: Path | None = None) -> Lists:
         masculine=lines("gn_glove_male_word_file.txt"),
         feminine=lines("gn_glove_female_word_file.txt"),
     )
+
+
+def lists_key(data: Path | None = None) -> str:
+    """What tells the contents of one set of lists from another's; DataNotFoundError if they are nowhere."""
+    return tree_digest(require("wordlists", data))
 
 
 def _pairs(found: list[list[str]]) -> Pairs:

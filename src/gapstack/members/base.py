@@ -102,6 +102,14 @@ class Member(Configured, BaseEstimator, ABC):
         told = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
         return average(told, [self._normalised(variant.corpus) for variant in told])
 
+    def reads(self) -> dict[str, Any]:
+        """Settings that this member, as it is set, reads something by, among others.
+
+        Those count that :data:`gapstack.members.identity.READS` names. Who reads more than its settings say adds to
+        them; False says that under other settings nothing is read by this one.
+        """
+        return self.get_params()
+
     def state(self) -> State:
         """Give what was learned, for :func:`gapstack.members.store.save`."""
         self._check_fitted()

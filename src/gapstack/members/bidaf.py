@@ -95,6 +95,10 @@ class BiDAF(FineTuned):
         label_smoothing=0.0,
     )
 
+    def reads(self) -> dict[str, Any]:
+        """Name the parser too, by which names of persons are known."""
+        return super().reads() | ({"parser": None} if self.neither == "names" else {})
+
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         return (round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer,)
 

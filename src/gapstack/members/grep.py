@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -98,6 +98,10 @@ class Grep(FineTuned):
     max_mention_pieces: Count = 8
     parser: str | None = None
 
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where files of clusters are the only evidence."""
+        return super().reads() | ({} if self.sources else {"parser": False})
+
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass, and do the first stage, if there is one."""
         super()._prepare(corpus)
@@ -162,19 +166,9 @@ class Grep(FineTuned):
         state.values["sources"] = self.sources_
         return state
 
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the files of clusters are by other resolvers than those fitted with.
-        DataNotFoundError
-            If one of them is missing.
-        """
+    def _restore(self, state: State) -> None:
         self.sources_ = list(state.values["sources"])
-        self._check(self._evidence())
-        return super().restore(state)
+        super()._restore(state)
 
 
 def _name(source: str | Clusters) -> str:

@@ -40,7 +40,7 @@ import torch
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, sources
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.fine_tuned import compact
@@ -133,6 +133,10 @@ class MaskedLM(Member):
         learns = not has_own_head(load_encoder(self.encoder))
         return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
 
+    def reads(self) -> dict[str, Any]:
+        """Leave the texts out unless they are learned from."""
+        return super().reads() | ({} if self.contaminates() else {"texts": False})
+
     def _plan(self) -> TrainingPlan:
         if self.training and "seed" in self.training:
             raise MemberError("the seed is a setting of the member, not of its training")
@@ -152,8 +156,7 @@ class MaskedLM(Member):
             texts = corpus if self.texts == GIVEN else sources.stage2()
             arrays, riddles = self._learn(texts, encoder)
             learned_from = f"{len(riddles)} masked names in {texts.name}, {len(texts)} texts without labels"
-        values = {"encoder": encoder.fingerprint, "learned_from": learned_from}
-        self._take(encoder, State(arrays, values=values))
+        self._take(encoder, State(arrays, values={"learned_from": learned_from}))
         self.regression_ = self._regression().fit(self._features(corpus), labels)
 
     def _learn(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], Corpus]:
@@ -247,11 +250,6 @@ class MaskedLM(Member):
 
     def _restore(self, state: State) -> None:
         encoder = load_encoder(self.encoder)
-        if state.values["encoder"] != encoder.fingerprint:
-            raise MismatchError(
-                f"the encoder differs: MaskedLM was fitted over one with fingerprint {state.values['encoder']}, and "
-                f"{encoder.name} has {encoder.fingerprint}"
-            )
         own = {name: array for name, array in state.arrays.items() if name.startswith(_CALIBRATION)}
         model = {name: array for name, array in state.arrays.items() if name not in own}
         self._take(encoder, State(model, values=state.values))

@@ -33,9 +33,7 @@ from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
-from gapstack.corpus.word_lists import read_lists
-from gapstack.errors import MismatchError
-from gapstack.members.base import State
+from gapstack.corpus.word_lists import lists_key, read_lists
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
@@ -43,7 +41,7 @@ from gapstack.members.parts.siamese import SiameseSpans
 from gapstack.settings import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.views.debias import DEBIASERS
-from gapstack.views.static_vectors import ENCODER, Vectors, read_vectors
+from gapstack.views.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 from gapstack.views.words import words
 
 _PLACES = 3
@@ -114,7 +112,8 @@ class StaticVectors(FrozenHead):
         return contaminated_by(self.extra)
 
     def _space(self) -> Vectors:
-        return _space(self.vectors, self.debias, self.limit)
+        lists = lists_key() if self.debias in DEBIASERS else ""
+        return _space(self.vectors, self.debias, self.limit, (vectors_key(self.vectors), lists))
 
     def _arrays(self, corpus: Corpus) -> Arrays:
         bags = [bag for example in corpus for bag in _bags(example, self.context)]
@@ -159,28 +158,6 @@ class StaticVectors(FrozenHead):
             )
         )
 
-    def _state(self) -> State:
-        state = super()._state()
-        # as given, since a debiaser's last digits depend on the machine
-        state.values["vectors"] = _space(self.vectors, "", self.limit).fingerprint
-        return state
-
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the vectors are others than those fitted over.
-        """
-        space = _space(self.vectors, "", self.limit)
-        if state.values["vectors"] != space.fingerprint:
-            raise MismatchError(
-                f"the vectors differ: {type(self).__name__} was fitted over some with fingerprint "
-                f"{state.values['vectors']}, and {space.name} has {space.fingerprint}"
-            )
-        return super().restore(state)
-
 
 class MeansNetwork(nn.Module):
     """The siamese network over mentions that are one vector each."""
@@ -207,8 +184,8 @@ def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=8)
-def _space(vectors: str, debias: str, limit: int | None) -> Vectors:
-    """The space, once for all folds."""
+def _space(vectors: str, debias: str, limit: int | None, contents: tuple[str, str]) -> Vectors:
+    """The space, once for all folds as long as its files and lists have these contents."""
     if debias:
-        return DEBIASERS[debias]().apply(_space(vectors, "", limit), read_lists())
+        return DEBIASERS[debias]().apply(_space(vectors, "", limit, contents), read_lists())
     return read_vectors(vectors, limit=limit)

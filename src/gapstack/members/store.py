@@ -13,6 +13,7 @@ from gapstack.errors import DataError, Place
 from gapstack.files import atomic_path, write_json, write_text
 from gapstack.members import create
 from gapstack.members.base import Member, State
+from gapstack.members.identity import refuse_changed, what_it_reads
 
 FORMAT = 1
 
@@ -67,7 +68,10 @@ def save(member: Member, name: str, folder: Path) -> None:
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         write_state(state, temporary)
-        record = {"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())}
+        record = {
+            **{"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())},
+            "reads": what_it_reads(member, fitted=True),
+        }
         write_json(temporary / "member.json", record)
         temporary.chmod(0o755)  # mkdtemp makes folders private to the user
         shutil.rmtree(folder, ignore_errors=True)
@@ -77,9 +81,25 @@ def save(member: Member, name: str, folder: Path) -> None:
 
 
 def load(folder: Path) -> Member:
-    """Read back a member that :func:`save` wrote; DataError if there is none."""
+    """Read back a member that :func:`save` wrote.
+
+    Raises
+    ------
+    DataError
+        If there is none, or an earlier version wrote it.
+    MismatchError
+        If what it reads (encoder, parser, vectors, clusters, ...) is not what it was fitted with.
+    """
     path = folder / "member.json"
     if not path.is_file():
         raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")
     record = json.loads(path.read_text(encoding="utf-8"))
-    return create(record["name"], **record["parameters"]).restore(read_state(folder))
+    if "reads" not in record:
+        raise DataError(
+            "an earlier version wrote this member, without what it was fitted with",
+            place=Place(path),
+            remedy="Fit it again",
+        )
+    member = create(record["name"], **record["parameters"])
+    refuse_changed(f"{record['name']} in {folder}", record["reads"], what_it_reads(member, fitted=True))
+    return member.restore(read_state(folder))

@@ -26,6 +26,7 @@ from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.forest import Forest
 from gapstack.settings import Count, Floor, Seed, Task
 from gapstack.views.attention import attention
+from gapstack.views.scenes import Setting
 
 Floats = NDArray[np.float64]
 FEATURES = ("choice", "share")
@@ -70,6 +71,10 @@ class TransformerMulti(Member):
     setting: Task = "gold-two-mention"
     parser: str | None = None
     seed: Seed = 0
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where A and B alone compete."""
+        return super().reads() | ({} if self.setting == Setting.SNIPPET_CONTEXT else {"parser": False})
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """The paper's decisions: TRUE for each name that the trees find more likely than not, (n, 2)."""

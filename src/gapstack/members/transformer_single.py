@@ -22,6 +22,7 @@ from gapstack.scoring.scores import gold_decisions
 from gapstack.settings import Natural
 from gapstack.views.attention import Attention, attention
 from gapstack.views.cues import Verdicts
+from gapstack.views.scenes import Setting
 
 
 def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
@@ -73,6 +74,9 @@ class TransformerSingle(CueMember):
     def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
         return head_f1(corpus, self._attention(corpus), self.direction)
+
+    def _needs_parses(self) -> bool:
+        return self.setting == Setting.SNIPPET_CONTEXT
 
     def _attention(self, corpus: Corpus) -> Attention:
         return attention(corpus, self.encoder, self.setting, self.parser)

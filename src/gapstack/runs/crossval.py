@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
-from gapstack.ensemble import create_stacker, fit_nested
+from gapstack.ensemble import create_stacker
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint, write_json
 from gapstack.members import create
@@ -32,11 +32,11 @@ from gapstack.progress import progress
 from gapstack.runs.choice import told
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
+from gapstack.runs.identity import again, key_of, of_rows, of_stack
 from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.stack import EVIDENCE, Stack
+from gapstack.runs.stack import Stack
 from gapstack.runs.versions import versions
-from gapstack.views.features import features
 
 
 @dataclass(frozen=True)
@@ -141,17 +141,11 @@ def run(
 
 
 def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict[str, Any]:
-    identity = {
-        "training rows": train.fingerprint,
-        "labels": f"{train.label_set} {train.label_fingerprint}",
-        "held-out rows": test.fingerprint,
-        "folds": folds.fingerprint,
-    }
     rows = {"train": [train.name, len(train)], "test": [test.name, len(test)]}
     return {
         "format": 1,
         "recipe": recipe.as_dict(),
-        "identity": identity,
+        "identity": of_rows(train, test, folds),
         "rows": rows,
         "versions": versions(),
     }
@@ -168,6 +162,9 @@ def _do_jobs(
     reused = sum(map(len, jobs.values())) - len(open_jobs)
     if not open_jobs:
         return reused
+    redone = again((job.part.label, folder.job(job.part.label, job.fold), job.identity) for job in open_jobs)
+    if redone:
+        say(redone)
     say(f"views of {len(todo)} members")
     with progress("views", len(todo)) as ticker:
         for label, group in todo.items():
@@ -238,11 +235,9 @@ def _stack(
 ) -> tuple[Result, str]:
     """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
     place = folder.member("stack")
-    key = fingerprint(
-        [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members],
-        [[part.name, part.settings] for part in recipe.stackers],
-        recipe.calibrators,
-    )
+    jobs = [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members]
+    identity = of_rows(train, test, folds) | {"opinions": fingerprint(jobs)} | of_stack(recipe)
+    key = key_of(identity)
     record_path = place / "stack.json"
     record = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
     if record.get("key") != key:
@@ -256,18 +251,8 @@ def _stack(
             axis=1,
         )
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        reads = any(candidate.READS_EVIDENCE for candidate in candidates.values())
-        nested = fit_nested(
-            candidates,
-            opinions,
-            train.labels,
-            folds.assignment,
-            calibrators=recipe.calibrators,
-            evidence=features(train, EVIDENCE) if reads else None,
-            pages=train.groups,
-        )
+        stack, nested = Stack.fit(candidates, recipe.calibrators, opinions, train, folds.assignment)
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        stack = Stack(nested.stacker, nested.calibrator)
         write_state(stack.state(), place)
         by_fold = [_opinions(recipe.members, fold, test, folder) for fold in range(folds.k)]
         answers = stack.predict_proba(by_fold, test)
@@ -277,6 +262,7 @@ def _stack(
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
             "calibration": nested.calibration,
             **{"note": told(nested), "members": [part.label for part in recipe.members]},
+            **{"identity": identity, "versions": versions()},
         }
         write_json(record_path, record)
     out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)

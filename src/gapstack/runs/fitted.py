@@ -15,6 +15,7 @@ from gapstack.members.base import Probabilities
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
 from gapstack.runs.folder import STACK, RunFolder
+from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.stack import Stack
 
@@ -41,6 +42,8 @@ class FittedRun:
         If the run has no such member.
     DataError
         If what is asked for is not finished.
+    MismatchError
+        If what it reads or does (encoder, parser, code, ...) is not what it was fitted with.
     """
 
     def __init__(
@@ -65,7 +68,8 @@ class FittedRun:
                         place=Place(folder.fold(label, fold)),
                         remedy="Finish it first: gap run",
                     )
-        self._stack = _load_stack(folder, every) if stacked else None
+        refuse_changed_members(folder, self.recipe, self.members, self.folds)
+        self._stack = _load_stack(folder, self.recipe) if stacked else None
 
     def ask(
         self,
@@ -105,8 +109,9 @@ class FittedRun:
         return self._kept[label, fold]
 
 
-def _load_stack(folder: RunFolder, members: list[str]) -> Stack:
-    """The run's stack, if it was fitted on these members in this order."""
+def _load_stack(folder: RunFolder, recipe: Recipe) -> Stack:
+    """The run's stack, if it was fitted on the recipe's members in this order, and as it would be now."""
+    members = [part.label for part in recipe.members]
     place = folder.member(STACK)
     path = place / "stack.json"
     if not path.is_file():
@@ -127,5 +132,9 @@ def _load_stack(folder: RunFolder, members: list[str]) -> Stack:
             expected=f"the recipe's members: {', '.join(members)}",
             remedy="Finish the run first: gap run",
         )
+    now = folder.manifest()["identity"] | of_stack(recipe)
+    # whose opinions it weighs is asked of the members themselves
+    before = {key: value for key, value in record.get("identity", {}).items() if key != "opinions"}
+    refuse_stored(f"{recipe.name}:{STACK}", record | ({"identity": before} if before else {}), now, path)
     stacker = create_stacker(record["stacker"], **record["settings"])
     return Stack(stacker, create_calibrator(record["calibration"])).restore(read_state(place))

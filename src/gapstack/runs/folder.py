@@ -27,12 +27,13 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import filelock
 
-from gapstack.errors import DataError, MismatchError, Place
+from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
 from gapstack.files import atomic_path, write_json
 
 if TYPE_CHECKING:
@@ -79,6 +80,14 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
             expected=f"one of {', '.join(f'{place.name}:{name}' for place in having)}",
         )
     return (RunFolder(having[0]), name) if having else None
+
+
+def no_run(name: str) -> DataNotFoundError:
+    """Make the error that says that no run is called so, with the names that are like it."""
+    there = [path.parent.name for path in sorted(home().glob("models/*/run.json"))]
+    close = get_close_matches(name, there, n=3)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(there) or 'none'}"
+    return DataNotFoundError(f"no run is called {name!r} in {home() / 'models'}; {hint}")
 
 
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:

@@ -212,6 +212,11 @@ def measures(
 _measured: Memory[Measures] = Memory(100_000)  # about 60 MB
 
 
+def needs_parses(cue: Cue, setting: str = Setting.GOLD_TWO_MENTION) -> bool:
+    """Whether a cue looks at parses in this setting."""
+    return setting == Setting.SNIPPET_CONTEXT or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
+
+
 def decide(
     corpus: Corpus,
     cue: Cue,
@@ -226,7 +231,7 @@ def decide(
         If the cue or the setting needs a parse and there is neither a stored one nor a parser.
     """
     cue, setting = Cue(cue), Setting(setting)
-    parsed = setting is Setting.SNIPPET_CONTEXT or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
+    parsed = needs_parses(cue, setting)
     answers = np.zeros((len(corpus), 2), dtype=bool)
     levels = np.full(len(corpus), -1, dtype=np.int64)
     margins = np.zeros(len(corpus))

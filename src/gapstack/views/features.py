@@ -79,3 +79,8 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
         candidates=np.concatenate([part.candidates for part in parts], axis=2),
         shared=np.concatenate([part.shared for part in parts], axis=1),
     )
+
+
+def needs_parses(block: str) -> bool:
+    """Whether a block is made from parses; UnknownNameError if there is no such block."""
+    return bool(getattr(BLOCKS[block], "needs_parses", False))

@@ -33,6 +33,8 @@ class ParseFeatures:
         Computes :data:`Values` of one row.
     """
 
+    needs_parses = True
+
     def __init__(
         self,
         prefix: str,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, cache_root, fingerprint, sha256
+from gapstack.files import atomic_path, cache_root, digest, fingerprint, tree_digest
 from gapstack.progress import progress
 from gapstack.views.grammar import Parse, parse_of
 
@@ -31,6 +31,7 @@ SHIPPED_PARSES = _PACKAGE / "corpus" / "sample" / "parses.spacy"
 # a wheel carries the pipeline inside the package, a source checkout beside it
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
 _ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
+_NO_PIPELINE = (".md", ".pyc")  # files beside a pipeline that decide nothing
 _SHARD = 512
 # below this many texts, starting a second process costs more than it saves
 _WORTH_A_PROCESS = 600
@@ -45,8 +46,28 @@ class Parser:
 
     @property
     def fingerprint(self) -> str:
-        """Hash that changes when the pipeline's parses may change."""
-        return _fingerprint(self.name)
+        """Hash that changes when the pipeline's parses may change: of its files, or of its package's."""
+        package = self._package()
+        if package is not None:
+            return fingerprint(self.name, *package)
+        folder = Path(self.name)
+        # of a pipeline that is nowhere, parses may still be stored
+        return tree_digest(folder, _NO_PIPELINE) if folder.is_dir() else fingerprint(self.name, None)
+
+    def _package(self) -> tuple[str, str] | None:
+        """Version and contents of the installed package of this name, which spaCy prefers to a folder."""
+        from importlib.metadata import PackageNotFoundError, version
+        from importlib.util import find_spec
+
+        if not self.name.isidentifier():
+            return None
+        try:
+            installed = version(self.name)
+        except PackageNotFoundError:
+            return None
+        spec = find_spec(self.name)
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        return installed, fingerprint([tree_digest(Path(place), _NO_PIPELINE) for place in places])
 
     def load(self) -> Language:
         """Load the pipeline.
@@ -77,20 +98,6 @@ class Parser:
         return nlp
 
 
-@lru_cache(maxsize=16)
-def _fingerprint(name: str) -> str:
-    folder = Path(name)
-    if folder.is_dir():
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
-        return fingerprint([(str(path.relative_to(folder)), sha256(path)) for path in files])
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return fingerprint(name, version(name))
-    except PackageNotFoundError:
-        return fingerprint(name, None)
-
-
 def find_parser(parser: str | Path | None = None) -> Parser:
     """Find the pipeline: the one named, else ``GAP_PARSER``, else the project's own ``en_gapstack``.
 
@@ -115,12 +122,28 @@ def find_parser(parser: str | Path | None = None) -> Parser:
 def parser_key(parser: str | Path | None = None) -> str:
     """What tells the parses of one choice of parser from another's, for caches of what is made from them.
 
-    Unlike :func:`find_parser` it does not mind that there is no parser, since the shipped parses need none.
+    Where no parser is named that is the project's own together with the shipped parses, which answer first; and
+    these alone where there is none.
     """
-    try:
+    if _is_named(parser):
         return find_parser(parser).fingerprint
+    shipped = digest(SHIPPED_PARSES) if SHIPPED_PARSES.is_file() else None
+    try:
+        return fingerprint(find_parser().fingerprint, shipped)
+    except DataNotFoundError:
+        return fingerprint(None, shipped)
+
+
+def parser_name(parser: str | Path | None = None) -> str:
+    """What to call one choice of parser."""
+    try:
+        return Path(find_parser(parser).name).name
     except DataNotFoundError:
         return "shipped"
+
+
+def _is_named(parser: str | Path | None) -> bool:
+    return bool(parser or os.environ.get(ENVIRONMENT))
 
 
 def text_key(text: str) -> str:
@@ -158,7 +181,7 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
 def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:
     """Give key and document of each distinct text, in no order, parsing and storing what is missing first."""
     wanted = {text_key(text): text for text in texts}
-    if parser is None and ENVIRONMENT not in os.environ:
+    if not _is_named(parser):
         for key, doc in _read(SHIPPED_PARSES, _shipped_keys(), wanted):
             del wanted[key]
             yield key, doc

@@ -8,7 +8,6 @@ refused; its ``save_word2vec_format`` writes what is read here.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import lzma
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, fingerprint
-from gapstack.views.encoders import load_encoder
+from gapstack.files import atomic_path, tree_digest
+from gapstack.views.encoders import Encoder, load_encoder
 
 Matrix = NDArray[Any]
 """Floats, (words, dimensions)."""
@@ -81,12 +80,6 @@ class Vectors:
         length = np.linalg.norm(matrix, axis=1, keepdims=True)
         return np.divide(matrix, length, out=matrix, where=length > 0)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of words and vectors; not of the name."""
-        vectors = hashlib.sha256(self.matrix.astype("<f4").tobytes()).hexdigest()
-        return fingerprint(self.words, self.matrix.shape, vectors)
-
     def means(self, bags: Sequence[Sequence[str]]) -> Matrix:
         """Mean vector at length 1 of each bag's words, (n, d) float32; words that are missing do not count.
 
@@ -128,21 +121,9 @@ def read_vectors(
     DataNotFoundError
         If there is no such file or encoder.
     """
-    name = str(source)
-    path = Path(source).expanduser()
-    if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
-        return _of_encoder(name.partition(":")[2] or None)
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise DataError(
-                "is a folder without config.json, so no encoder",
-                place=Place(path),
-                expected="a file of vectors or an encoder's folder",
-                remedy="A gensim KeyedVectors writes one file with save_word2vec_format",
-            )
-        return _of_encoder(str(path))
-    if not path.is_file():
-        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    path = _home_of(source)
+    if isinstance(path, Encoder):
+        return _of_encoder(path)
     wanted = {word for kept in keep for word in (kept, kept.lower())}
     words: dict[str, Matrix] = {}
     dimensions: int | None = None
@@ -154,6 +135,32 @@ def read_vectors(
     if not words:
         raise DataError("holds no vectors", place=Place(path), expected="a word and its numbers on each line")
     return Vectors(path.name, tuple(words), np.stack(list(words.values())))
+
+
+def vectors_key(source: str | Path) -> str:
+    """What tells the contents of one source from another's, without reading it; raises as :func:`read_vectors`."""
+    found = _home_of(source)
+    return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
+
+
+def _home_of(source: str | Path) -> Path | Encoder:
+    """The file, or the encoder, that a source names."""
+    name = str(source)
+    path = Path(source).expanduser()
+    if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
+        return load_encoder(name.partition(":")[2] or None)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise DataError(
+                "is a folder without config.json, so no encoder",
+                place=Place(path),
+                expected="a file of vectors or an encoder's folder",
+                remedy="A gensim KeyedVectors writes one file with save_word2vec_format",
+            )
+        return load_encoder(str(path))
+    if not path.is_file():
+        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    return path
 
 
 def write_vectors(path: Path, vectors: Vectors) -> None:
@@ -262,9 +269,8 @@ def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tup
                 raise DataError(f"word {number + 1:,} is not UTF-8", place=Place(path)) from None
 
 
-def _of_encoder(name: str | None) -> Vectors:
+def _of_encoder(encoder: Encoder) -> Vectors:
     """Input embeddings of the pieces that are whole words, in the order of their ids."""
-    encoder = load_encoder(name)
     tokenizer = encoder.tokenizer
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: int(item[1]))
     special = set(tokenizer.all_special_tokens)

@@ -13,7 +13,7 @@ from gapstack.corpus.clusters import write_clusters
 from gapstack.corpus.resolvers import read_resolver
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
-from gapstack.files import cache_root, fingerprint, sha256
+from gapstack.files import cache_root, digest, fingerprint
 
 AT_HAND: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
@@ -43,7 +43,7 @@ def at_hand(name: str, data: Path | None = None) -> list[Path]:
         if not source.is_file():
             continue
         # by the files' bytes: members ask often, and need not wait for GAP to be read
-        key = fingerprint(_FORMAT, sha256(source), sha256(require(f"gap-{split}", data)))
+        key = fingerprint(_FORMAT, digest(source), digest(require(f"gap-{split}", data)))
         target = cache_root() / "resolvers" / f"{name}-{split}-{key}.jsonl.xz"
         if not target.is_file():
             write_clusters(target, read_resolver(source, gap_split(split, data)).clusters)

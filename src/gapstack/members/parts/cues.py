@@ -9,7 +9,7 @@ under these signs.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.settings import NotNegative, Task
-from gapstack.views.cues import Cue, Verdicts, decide
+from gapstack.views.cues import Cue, Verdicts, decide, needs_parses
 from gapstack.views.scenes import Setting
 
 Floats = NDArray[np.float64]
@@ -72,6 +72,13 @@ class CueMember(Member):
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""
         return self.verdicts(corpus).answers
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where the cue needs none."""
+        return super().reads() | ({} if self._needs_parses() else {"parser": False})
+
+    def _needs_parses(self) -> bool:
+        return needs_parses(self.cue, self.setting)
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass."""

@@ -17,7 +17,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State, each_once
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
@@ -177,12 +177,7 @@ class FineTuned(Member):
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # What answers from now on is what a file would give back, to the bit
-        self._restore(
-            State(
-                arrays={name: compact(name, tensor) for name, tensor in tensors.items()},
-                values={"encoder": encoder.fingerprint},
-            )
-        )
+        self._restore(State(arrays={name: compact(name, tensor) for name, tensor in tensors.items()}))
 
     def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
         """Learn the extra corpora and the teacher, or take up what another fold learned; name what has changed."""
@@ -231,20 +226,14 @@ class FineTuned(Member):
         return predict(HeadAlone(self.network_.head), HiddenData(data, states))
 
     def _state(self) -> State:
-        return State(arrays=self.arrays_, values={"encoder": self.encoder_fingerprint_})
+        return State(arrays=self.arrays_)
 
     def _restore(self, state: State) -> None:
-        encoder, network = self._network(self._plans())
-        if state.values["encoder"] != encoder.fingerprint:
-            raise MismatchError(
-                f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
-                f"{state.values['encoder']}, and {encoder.name} has {encoder.fingerprint}"
-            )
+        _, network = self._network(self._plans())
         network.load_state_dict(
             {name: torch.from_numpy(array) for name, array in state.arrays.items()}, False
         )
         self.network_, self.arrays_ = network, state.arrays
-        self.encoder_fingerprint_ = encoder.fingerprint
 
 
 class Network(nn.Module):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Gender
-from gapstack.errors import MemberError, MismatchError
-from gapstack.members.base import State
+from gapstack.errors import MemberError
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.settings import BlockName, Count, Natural
 from gapstack.training import Schedule, TrainingPlan
@@ -130,27 +129,6 @@ class MentionHead(FrozenHead):
         if not self.null_space:
             return arrays["mentions"]
         return np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
-
-    def _state(self) -> State:
-        state = super()._state()
-        state.values["encoder"] = load_encoder(self.encoder).fingerprint
-        return state
-
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the encoder is another than the one fitted over.
-        """
-        encoder = load_encoder(self.encoder)
-        if state.values["encoder"] != encoder.fingerprint:
-            raise MismatchError(
-                f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
-                f"{state.values['encoder']}, and {encoder.name} has {encoder.fingerprint}"
-            )
-        return super().restore(state)
 
 
 def gender_null_space(mentions: Floats, genders: NDArray[np.str_], seed: int) -> Floats:
