@@ -15,7 +15,7 @@ has 71.4 F1. And ``features="share"`` keeps the size of the attention, which is 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
