@@ -46,7 +46,9 @@ def shown(value: object) -> str:
 def closest(name: object, known: Iterable[str]) -> str:
     """Say which known name was probably meant; where none is close, which there are."""
     names = list(known)
-    close = get_close_matches(name, names, n=3) if isinstance(name, str) else []
+    lowered = {one.lower(): one for one in names}
+    found = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
+    close = [lowered[one] for one in found]
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
 
 
@@ -163,11 +165,16 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 
 
-def check_all(values: Mapping[Any, Any], kinds: Mapping[str, Any], where: Sequence[str] = ()) -> None:
-    """Check named values, each against the kind of its name; SettingError for a name that has none."""
+def check_all(
+    values: Mapping[Any, Any], kinds: Mapping[str, Any], where: Sequence[str] = (), *, called: str = "setting"
+) -> None:
+    """Check named values, each against the kind of its name; SettingError for a name that has none.
+
+    ``called`` is what an error calls one of them.
+    """
     for name, value in values.items():
         if name not in kinds:
-            raise SettingError(f"no such setting; {closest(name, kinds)}", (*where, _key(name)))
+            raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
         check(value, kinds[name], (*where, name))
 
 

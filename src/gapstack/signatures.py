@@ -47,7 +47,6 @@ class Setting:
     default: str | None
 
 
-@lru_cache(maxsize=256)
 def settings_of(where: str | type) -> Mapping[str, Setting]:
     """Settings of a class, given as ``module:Class`` or itself, by name.
 
@@ -55,9 +54,14 @@ def settings_of(where: str | type) -> Mapping[str, Setting]:
     imported and asked for their constructor's signature.
     """
     if isinstance(where, type):
-        where = f"{where.__module__}:{where.__qualname__}" if _is_ours(where.__module__) else where
-    if isinstance(where, type) or not _is_ours(where):
-        return _of_signature(where if isinstance(where, type) else find(where))
+        if not _is_ours(where.__module__):
+            return _of_signature(where)
+        where = f"{where.__module__}:{where.__qualname__}"
+    return _of_source(where) if _is_ours(where) else _of_signature(find(where))
+
+
+@lru_cache(maxsize=256)
+def _of_source(where: str) -> Mapping[str, Setting]:
     module, _, name = where.partition(":")
     found: dict[str, Setting] = {}
     classes = _classes(module)
@@ -85,7 +89,11 @@ def described(kind: type) -> dict[str, str]:
     """What numpydoc says of each parameter, on one line, by name; from the class's docstring and its bases'."""
     found: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
-        found |= dict(_parameters(vars(owner).get("__doc__") or ""))
+        for name, words in _parameters(vars(owner).get("__doc__") or ""):
+            if not (
+                words.startswith("See ") and name in found
+            ):  # "See the base", whose words are there already
+                found[name] = words
     return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in found.items()}
 
 

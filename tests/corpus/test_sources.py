@@ -107,7 +107,7 @@ def test_a_folder_named_must_exist(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(UnknownNameError, match='no data set is called "gap"; did you mean gap-test'):
+    with pytest.raises(UnknownNameError, match='no data set is called "gap"; there are: gap-development, '):
         sources.find("gap")
     with pytest.raises(UnknownNameError, match='no split is called "train"'):
         sources.gap_split("train")

@@ -63,3 +63,11 @@ def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
     from gapstack.corpus.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
+
+
+def refuse_unknown_run(name: str) -> None:
+    """Refuse what is neither a path nor a run, with the closest match, before anything heavy is imported."""
+    from gapstack.runs.recipe import require_run
+
+    if not Path(name).exists():
+        require_run(name)

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, LabelsOption, labelled, say, stdout
+from gapstack.cli.common import (
+    DataOption,
+    JsonOption,
+    LabelsOption,
+    labelled,
+    refuse_unknown_run,
+    say,
+    stdout,
+)
 from gapstack.corpus.readers import read_gap, write_submission
 
 app = typer.Typer()
@@ -118,6 +126,8 @@ def compare_command(
     as_json: JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
+    for source in sources:
+        refuse_unknown_run(source)
     from gapstack.report.compare import (
         compare,
         label_sets,

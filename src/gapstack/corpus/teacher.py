@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from gapstack.corpus.extra.overlap import shared_passages
 from gapstack.corpus.readers import read_submission
 from gapstack.errors import DataError, Place
 
-STAGE2: Final = "stage2"
+STAGE2 = "stage2"
 """Name of the teacher that the data search finds: competitors' files for the rows that stage 2 did not score."""
 CONTAMINATES = ("gap-stage2",)
 """Test sets that a taught member must not be scored on."""

@@ -100,7 +100,9 @@ class Anonymised(MentionHead):
     weights : sequence of float
         Of the answers to the row as it is and to its four copies; of those left out by a rule nothing is asked.
     hidden : int
-        Units of the scorer; ``distance_units`` those of a distance's embedding.
+        Units of the scorer.
+    distance_units : int
+        Those of a distance's embedding.
     dropout : float, optional
         None for the paper's, .2 for ``end_to_end`` and .6 for ``pure``.
     encoder, layers, training, seeds, validation_share, seed

@@ -33,7 +33,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import torch
@@ -66,7 +66,8 @@ PUBLISHED: dict[str, Any] = {"encoder": "bert-base-uncased"}
 """An encoder with a masked-LM head of its own: ``create("masked_lm", **PUBLISHED)``. Which one the authors used, and
 with what settings, is not known."""
 
-GIVEN, STAGE2 = "given", "stage2"
+GIVEN: Final = "given"
+STAGE2: Final = "stage2"
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
 """What the regression reads: means of log probabilities, and how far apart the first two are."""
 _MIRROR = (1, 0, 2, 3)

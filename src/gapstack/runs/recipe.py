@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from gapstack.ensemble import STACKERS
-from gapstack.errors import RecipeError
+from gapstack.errors import MemberError, RecipeError
 from gapstack.members import MEMBERS, create
-from gapstack.registry import Registry, UnknownNameError, unknown
+from gapstack.registry import Registry, unknown
 from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
 from gapstack.settings import (
     CalibratorName,
@@ -253,7 +253,7 @@ def _check(values: object, where: str) -> None:
     kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Recipe").items()}
     try:
         # parts come one by one, since their errors give number and label
-        check_all({key: () if key in _PARTS else value for key, value in values.items()}, kinds)
+        check_all({key: () if key in _PARTS else value for key, value in values.items()}, kinds, called="key")
         for key in _PARTS:
             check(values.get(key, ()), Sequence[Any], (key,))
     except SettingError as error:
@@ -271,13 +271,13 @@ def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
     if isinstance(called, str) and called.isprintable():
         where += f" ({called})"
     try:
-        check_all(part, kinds)
+        check_all(part, kinds, called="key")
         registry.entry(part["name"])
         try:
             registry.check(part["name"], part.get("settings", {}))
         except SettingError as error:
             raise error.within("settings") from None
-    except (SettingError, UnknownNameError) as error:
+    except MemberError as error:
         raise RecipeError(f"{where}: {error}") from None
 
 
