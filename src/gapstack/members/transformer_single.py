@@ -90,6 +90,10 @@ class TransformerSingle(CueMember):
             )
         return self.layer, self.head
 
+    def _prepare(self, corpus: Corpus) -> None:
+        """Read every head in one pass; which of them decides is known once it is fitted."""
+        self._attention(corpus)
+
     def _fit(self, corpus: Corpus) -> None:
         if self.layer is None or self.head is None:
             table = self.head_table(corpus)

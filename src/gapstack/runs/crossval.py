@@ -27,6 +27,7 @@ from gapstack.errors import MemberError
 from gapstack.files import fingerprint, write_json
 from gapstack.members import create
 from gapstack.members.base import Probabilities, each_once
+from gapstack.members.identity import changes
 from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import told
@@ -132,7 +133,7 @@ def run(
         stack, note = None, ""
         if recipe.stacked:
             say("stacking")
-            stack, note = _stack(recipe, folds, train, test, folder)
+            stack, note = _stack(recipe, folds, train, test, folder, say)
             stack = replace(stack, contaminates=each_once(*(member.contaminates for member in members)))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
@@ -231,7 +232,7 @@ def _opinions(parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder)
 
 
 def _stack(
-    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder
+    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder, say: Callable[[str], None]
 ) -> tuple[Result, str]:
     """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
     place = folder.member("stack")
@@ -241,6 +242,9 @@ def _stack(
     record_path = place / "stack.json"
     record = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
     if record.get("key") != key:
+        changed = changes(record.get("identity", {}), identity) if record else []
+        if changed and "opinions" not in changed:  # new opinions need no reason
+            say(f"{' and '.join(changed)} changed: the stack again")
         record_path.unlink(missing_ok=True)  # written last: while it is missing, nothing else here counts
         started = time.perf_counter()
         opinions = np.stack(

@@ -120,7 +120,8 @@ class FineTuned(Member):
         """Do once what all folds begin with: the first stage, or one pass of the encoder if it stands still."""
         plans = self._plans()
         if self.extra or self.teacher:
-            self._first_stage(*self._network(plans), plans)
+            if not getattr(self, "is_fitted_", False):  # which has learned from them, and need not have them
+                self._first_stage(*self._network(plans), plans)
         elif needs_no_encoder(plans[0]):
             encoder = load_encoder(self.encoder)
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
