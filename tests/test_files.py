@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +23,7 @@ def disk(monkeypatch):
         os, "fsync", lambda handle: (events.append(os.fstat(handle).st_ino), fsync(handle))[1]
     )
     for name in ("rename", "replace"):
-        monkeypatch.setattr(
-            os, name, lambda one, two: (events.append(os.path.basename(two)), rename(one, two))[1]
-        )
+        monkeypatch.setattr(os, name, lambda one, two: (events.append(Path(two).name), rename(one, two))[1])
     return events
 
 

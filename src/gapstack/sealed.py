@@ -35,6 +35,7 @@ def seal(path: Path, values: Mapping[str, Any], *, beside: bool = False) -> None
     found = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path) if beside else []
     files = {p.relative_to(path.parent).as_posix(): sha256(p) for p in found}
     record = json.loads(json.dumps({**values, _FILES: files}))  # as it will be read: keys are strings
+    record.pop(_DIGEST, None)  # of the record that these values were read from
     write_json(path, {**record, _DIGEST: _digest(record)})
 
 
@@ -73,11 +74,11 @@ def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str
         if check is None or not {name, *map(str, PurePosixPath(name).parents)}.isdisjoint(check):
             file = path.parent / name
             try:
-                problem = "" if sha256(file) == digest else "changed since it was written"
-            except OSError as error:
-                problem = _unreadable(error)
-            if problem:
-                raise DamageError(problem, place=Place(file), remedy=remedy)
+                wrong = "" if sha256(file) == digest else "changed since it was written"
+            except OSError as problem:
+                wrong = _unreadable(problem)
+            if wrong:
+                raise DamageError(wrong, place=Place(file), remedy=remedy)
     return {**record, _DIGEST: stated}
 
 

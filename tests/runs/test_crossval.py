@@ -17,6 +17,7 @@ from gapstack.members.prior import Prior
 from gapstack.runs import Recipe, RunFolder, predict, run
 from gapstack.runs.folder import read_probabilities
 from gapstack.runs.recipe import Part
+from gapstack.sealed import seal
 
 RECIPE = Recipe(
     "small",
@@ -110,7 +111,7 @@ def test_new_rows_get_what_the_run_gave_them_as_held_out(done, sample_test):
 def test_a_stack_of_other_members_is_not_applied(done, sample_test):
     manifest = done.folder.manifest()
     manifest["recipe"]["members"].reverse()
-    done.folder.manifest_path.write_text(json.dumps(manifest))
+    seal(done.folder.manifest_path, manifest)
     with pytest.raises(DataError, match="weighs prior, random, coin; expected the recipe's members: coin"):
         predict(done.folder, sample_test.unlabelled())
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
-from gapstack.files import fingerprint, write_json
+from gapstack.files import fingerprint
 from gapstack.members import create
 from gapstack.members.store import save
 from gapstack.runs.code import code_fingerprint
 from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.recipe import Part
+from gapstack.sealed import seal
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.workplace import workplace
 
@@ -66,9 +67,9 @@ class Job:
             write_probabilities(done / "held.parquet", held.ids, held_probabilities)
             write_probabilities(done / "test.parquet", self.test.ids, test_probabilities)
             save(member, self.part.name, done / "member")
+            seal(done / "job.json", record, beside=True)
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
             if place.is_dir():  # the evaluations of a training on its way
-                place.replace(done / "training")
-            write_json(done / "job.json", record)
+                place.replace(done / "training")  # tells of the past and decides nothing: no digest
         shutil.rmtree(place.parent, ignore_errors=True)

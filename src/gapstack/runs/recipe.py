@@ -144,7 +144,7 @@ class Recipe:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Read a recipe of the package by name, or any TOML file by path.
+        """Read a recipe of the package by name, any TOML file by path, or that of a run by its folder.
 
         Raises
         ------
@@ -158,6 +158,8 @@ class Recipe:
             text = path.read_text(encoding="utf-8")
         else:
             known = available()
+            if name not in known and Path(name).is_dir():
+                return cls.of_run(RunFolder(Path(name)))
             if name not in known:
                 raise RecipeError(
                     f"no recipe is called {name!r}; there are: {', '.join(known)}; or give a .toml file"
