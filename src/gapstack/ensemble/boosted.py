@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.members.base import Probabilities, State
+from gapstack.members.parts.boosters import restore_booster
 
 _FLOOR = 1e-6
 _ALWAYS: dict[str, Any] = {
@@ -76,7 +77,7 @@ class LightGBMStacker(Stacker):
         return State(texts={"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
 
 
 class EvidenceStacker(Stacker):
@@ -163,6 +164,6 @@ class EvidenceStacker(Stacker):
         return State(self.logit_._state().arrays, {"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
         self.logit_ = ConditionalStacker(self.strength, self.floor)
         self.logit_._restore(state)
