@@ -2,6 +2,8 @@
 the exit status and the streams matter."""
 
 import json
+import random
+import shlex
 import subprocess
 import sys
 
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 
 from gapstack.cli import app, main
 from gapstack.corpus.readers import read_submission, write_gap
+from tests.damage import apply_damage
 
 RECIPE = """
 name = "tiny"
@@ -82,6 +85,46 @@ def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
     gap("predict", "tiny-sample", "--input", workplace / "rows.tsv", "--output", out)
     assert read_submission(out).ids == sample_test.ids
     assert "take it" in gap("submit-check", out, "--against", workplace / "rows.tsv")
+
+
+@pytest.mark.parametrize("kind", ["halve", "delete", "folder"])
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("members/random/fold-1/member/state.json", "predict"),
+        ("members/prior/fold-0/job.json", "audit"),
+        ("members/prior/fold-2/test.parquet", "compare"),
+        ("stack/arrays.safetensors", "predict"),
+        ("run.json", "compare"),
+    ],
+)
+def test_a_damaged_run_is_refused_in_one_line_whose_command_mends_it(
+    workplace, monkeypatch, capsys, file, command, kind
+):
+    place, out = workplace / "models" / "tiny-sample", workplace / "out.csv"
+    arguments = {
+        "predict": ("predict", "tiny-sample", "--input", workplace / "rows.tsv", "--output", out),
+        "audit": ("audit", "tiny-sample", "--suite", "winogender"),
+        "compare": ("compare", "tiny-sample", "--replicates", 100),
+    }[command]
+    submission = workplace / "submissions" / "tiny-sample.csv"
+    whole = submission.read_bytes()
+    submission.unlink()
+    apply_damage(place / file, kind, random.Random(0))
+    monkeypatch.setattr(sys, "argv", ["gap", *map(str, arguments)])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gap: ")]
+    assert file in line
+    mend = shlex.split(
+        line[line.index("gap run ") :].replace("ITS_RECIPE.toml", str(workplace / "tiny.toml"))
+    )
+    gap(*mend[1:])
+    assert submission.read_bytes() == whole
+    if command == "predict":
+        gap(*arguments)
 
 
 def test_score_agrees_with_the_run(workplace):

@@ -44,6 +44,10 @@ class DataError(GapstackError, ValueError):
         super().__init__(message)
 
 
+class DamageError(DataError):
+    """A stored result is not what was written, or a part of it is missing; it has to be made again."""
+
+
 class DataNotFoundError(GapstackError, FileNotFoundError):
     """A data file, encoder or parser is at none of the places searched; the message lists them."""
 

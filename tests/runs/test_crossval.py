@@ -18,6 +18,7 @@ from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import read_probabilities
 from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
+from gapstack.sealed import seal
 
 RECIPE = Recipe(
     "small",
@@ -111,7 +112,7 @@ def test_new_rows_get_what_the_run_gave_them_as_held_out(done, sample_test):
 def test_a_stack_of_other_members_is_not_applied(done, sample_test):
     manifest = done.folder.manifest()
     manifest["recipe"]["members"].reverse()
-    done.folder.manifest_path.write_text(json.dumps(manifest))
+    seal(done.folder.manifest_path, manifest)
     with pytest.raises(DataError, match="weighs prior, random, coin; expected the recipe's members: coin"):
         predict(done.folder, sample_test.unlabelled())
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 
-from gapstack.errors import DataError
+from gapstack.files import atomic_path
 from gapstack.training import TrainingPlan, Workplace, train
+from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 
 # an encoder in bfloat16, dropout, batch norms, two phases, and early stopping: all the state there is
@@ -34,6 +37,7 @@ CHILD = """
 import pathlib, sys
 from gapstack.training import Workplace, train
 from tests.training.test_checkpoints import PHASES
+from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 place = Workplace(pathlib.Path(sys.argv[1]), checkpoint_seconds=0)
 train(Toy(), ToyData(pause=0.03), PHASES, ToyData(12, seed=4), place=place)
@@ -147,21 +151,37 @@ def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_p
     with safe_open(checkpoint(tmp_path), framework="pt") as file:
         assert {key.partition("/")[0] for key in file.keys()} == {"weights"}  # noqa: SIM118
     # what a writer killed in the middle leaves is cleared away
-    leftover = checkpoint(tmp_path).with_name(".checkpoint-abc.safetensors")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    with atomic_path(checkpoint(tmp_path)) as temporary:
+        checkpoint(tmp_path).rename(temporary)
+        name = temporary.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    leftover = checkpoint(tmp_path).with_name(name)
     leftover.write_bytes(b"half")
     train(Toy(), Looking(), replace(PHASES[1], patience=None), place=Workplace(tmp_path))
     assert not leftover.exists()
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "no record"])
-def test_a_damaged_checkpoint_is_named(tmp_path, damage):
-    whole(Workplace(tmp_path))
+@pytest.mark.parametrize("kind", [*DAMAGES, "no record"])
+def test_a_damaged_checkpoint_is_named_and_the_training_begins_anew(tmp_path, kind, capsys):
+    sound, history = whole(Workplace(tmp_path))
     path = checkpoint(tmp_path)
-    if damage == "no record":
-        from safetensors.torch import save_file
-
+    if kind == "no record":
         save_file({"weights/head.bias": torch.zeros(3)}, path)
     else:
-        path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
-    with pytest.raises(DataError, match=r"checkpoint\.safetensors: is no checkpoint.*Delete it"):
-        whole(Workplace(tmp_path))
+        apply_damage(path, kind, random.Random(0))
+    model, again = whole(Workplace(tmp_path))
+    said = "".join(capsys.readouterr().err.split("\n"))
+    assert ("checkpoint.safetensors is damaged" in said) == (kind != "delete")
+    assert again == history
+    for name, tensor in sound.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_log_stops_nothing(tmp_path, kind):
+    place = Workplace(tmp_path)
+    _, history = whole(place)
+    log = next(tmp_path.glob("*/history.jsonl"))
+    apply_damage(log, kind, random.Random(0))
+    assert whole(place)[1] == history

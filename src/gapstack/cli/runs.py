@@ -25,6 +25,7 @@ from gapstack.cli.common import (
 )
 from gapstack.corpus.readers import read_gap, write_submission
 from gapstack.corpus.tables import Quarantine
+from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
     from gapstack.runs import Recipe, Run
@@ -57,7 +58,10 @@ WorkersOption = Annotated[int, typer.Option(min=1, help="Folds to do at once; th
 @app.command("run")
 def run_command(
     recipe: Annotated[
-        str, typer.Argument(help="A recipe's name (see `gap recipes`) or a .toml file.")
+        str,
+        typer.Argument(
+            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or mend."
+        ),
     ] = "quickstart",
     data: DataOption = None,
     labels: LabelsOption = None,
@@ -94,7 +98,14 @@ def run_command(
     from gapstack.report.comparison import comparison  # after the recipe is checked: it brings torch along
 
     finished = _run(
-        plan, data, quarantine_for(on_error), executor, workers, fresh=fresh, tensorboard=tensorboard
+        plan,
+        data,
+        quarantine_for(on_error),
+        executor,
+        workers,
+        fresh=fresh,
+        tensorboard=tensorboard,
+        stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
     )
     table = comparison(finished, parameters=as_json)
     if as_json:
@@ -235,13 +246,24 @@ def _run(
     *,
     fresh: bool = False,
     tensorboard: bool = False,
+    stored: Path | None = None,
 ) -> Run:
-    """Carry a recipe out on the data asked for."""
+    """Carry a recipe out on the data asked for; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs import run
     from gapstack.runs.data import corpora
     from gapstack.runs.executors import create_executor
 
     recipe, train, test = corpora(recipe, data, quarantine)
     tell(quarantine)
+    root = None
+    if stored is not None:
+        root = stored.resolve().parents[1]
+        if root / "models" / recipe.name != stored.resolve():
+            raise DataError(
+                f"the run that lies here would go on as {recipe.name}",
+                place=Place(stored),
+                expected="a folder models/NAME with the run's name, and the data that it was run on",
+                remedy="Put the folder back, or name its data with --data",
+            )
     who = create_executor(executor.value, workers)
-    return run(recipe, train, test, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)
+    return run(recipe, train, test, root=root, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.members.base import Probabilities, State
+from gapstack.members.parts.boosters import restore_booster
 from gapstack.settings import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 
 _FLOOR = 1e-6
@@ -69,7 +70,7 @@ class LightGBMStacker(Stacker):
         return State(texts={"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
 
 
 class EvidenceStacker(Stacker):
@@ -143,6 +144,6 @@ class EvidenceStacker(Stacker):
         return State(self.logit_._state().arrays, {"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
         self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
         self.logit_._restore(state)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import one_hot
 from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.parts.boosters import restore_booster
 from gapstack.settings import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
 from gapstack.views.features import Features, features
 
@@ -117,9 +118,7 @@ class Surface(Member):
         return State(texts={f"booster-{i}": b.model_to_string() for i, b in enumerate(self.boosters_)})
 
     def _restore(self, state: State) -> None:
-        self.boosters_ = [
-            lightgbm.Booster(model_str=state.texts[f"booster-{i}"]) for i in range(len(state.texts))
-        ]
+        self.boosters_ = [restore_booster(state.texts[f"booster-{i}"]) for i in range(len(state.texts))]
 
 
 def candidate_table(found: Features) -> NDArray[np.float64]:

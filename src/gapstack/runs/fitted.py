@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 
 import numpy as np
@@ -41,7 +40,7 @@ class FittedRun:
     MemberError
         If the run has no such member.
     DataError
-        If what is asked for is not finished.
+        If what is asked for is not finished or damaged; nothing has been computed then.
     MismatchError
         If what it reads or does (encoder, parser, code, ...) is not what it was fitted with.
     """
@@ -62,11 +61,11 @@ class FittedRun:
         self.members = [label for label in every if stacked or label in self.not_for]
         for label in self.members:
             for fold in range(self.folds):
-                if folder.job(label, fold) is None:
+                if folder.job(label, fold, check=["member"]) is None:
                     raise DataError(
                         "the run is not finished",
                         place=Place(folder.fold(label, fold)),
-                        remedy="Finish it first: gap run",
+                        remedy=folder.remedy,
                     )
         refuse_changed_members(folder, self.recipe, self.members, self.folds)
         self._stack = _load_stack(folder, self.recipe) if stacked else None
@@ -113,24 +112,16 @@ def _load_stack(folder: RunFolder, recipe: Recipe) -> Stack:
     """The run's stack, if it was fitted on the recipe's members in this order, and as it would be now."""
     members = [part.label for part in recipe.members]
     place = folder.member(STACK)
-    path = place / "stack.json"
-    if not path.is_file():
-        raise DataError("the run has no stack yet", place=Place(path), remedy="Finish it first: gap run")
-    record = json.loads(path.read_text(encoding="utf-8"))
-    missing = [key for key in ("members", "stacker", "settings", "calibration") if key not in record]
-    if missing:
-        raise DataError(
-            f"no {missing[0]!r} here: an earlier version wrote this stack",
-            place=Place(path),
-            remedy="Stack anew; finished members are kept: gap run",
-        )
+    path, record = place / "stack.json", folder.stack(check=None)
+    if record is None:
+        raise DataError("the run has no stack yet", place=Place(path), remedy=folder.remedy)
     if record["members"] != members:
         # a run whose recipe was changed and that was killed before it stacked anew
         raise DataError(
             f"the stack weighs {', '.join(record['members'])}",
             place=Place(path),
             expected=f"the recipe's members: {', '.join(members)}",
-            remedy="Finish the run first: gap run",
+            remedy=folder.remedy,
         )
     now = folder.manifest()["identity"] | of_stack(recipe)
     # whose opinions it weighs is asked of the members themselves

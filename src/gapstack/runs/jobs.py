@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
 from gapstack.errors import MismatchError
-from gapstack.files import write_json
 from gapstack.members import create
 from gapstack.members.identity import Identity, changes
 from gapstack.members.store import save
@@ -17,6 +16,7 @@ from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.identity import key_of, of_part, of_rows
 from gapstack.runs.recipe import Part
 from gapstack.runs.versions import versions
+from gapstack.sealed import seal
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.workplace import workplace
 
@@ -92,9 +92,9 @@ class Job:
             write_probabilities(done / "held.parquet", held.ids, held_probabilities)
             write_probabilities(done / "test.parquet", self.test.ids, test_probabilities)
             save(member, self.part.name, done / "member")
+            seal(done / "job.json", record, beside=True)
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
             if place.is_dir():  # the evaluations of a training on its way
-                place.replace(done / "training")
-            write_json(done / "job.json", record)
+                place.replace(done / "training")  # tells of the past and decides nothing: no digest
         shutil.rmtree(place.parent, ignore_errors=True)

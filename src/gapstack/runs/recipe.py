@@ -135,7 +135,7 @@ class Recipe:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Read a recipe of the package by name, or any TOML file by path.
+        """Read a recipe of the package by name, any TOML file by path, or that of a run by its folder.
 
         Raises
         ------
@@ -144,6 +144,8 @@ class Recipe:
         """
         if not name.endswith(".toml"):
             known = available()
+            if name not in known and Path(name).is_dir():
+                return cls.of_run(RunFolder(Path(name)))
             if name not in known:
                 raise RecipeError(f"{unknown('recipe', name, known)} (or give a .toml file)")
             return cls.parse(tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8")), name)

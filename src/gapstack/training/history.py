@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.errors import MemberError
-from gapstack.files import write_text
+from gapstack.files import discard, write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +70,8 @@ class Log:
 
     def __init__(self, folder: Path, tensorboard: bool):
         self._path = folder / "history.jsonl"
+        if self._path.is_dir():  # nothing that only tells of a training may stop it
+            discard(self._path)
         self._writer: Any = None
         if tensorboard:
             try:

@@ -77,8 +77,6 @@ def train(
     ------
     MemberError
         If there are no rows or targets, a plan does not fit the model, or the loss is no longer a number.
-    DataError
-        If a checkpoint is damaged.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     if not plans or not len(data.sizes):

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Sequence
 
 import filelock
-from safetensors.torch import load_file, save_file
 from torch import nn
 
-from gapstack.files import atomic_path, cache_root
+from gapstack.files import cache_root, sweep
+from gapstack.training.checkpoints import read_tensors, write_tensors
 from gapstack.training.data import Data
 from gapstack.training.loop import Objective, cross_entropy, identity, train
 from gapstack.training.plan import TrainingPlan
@@ -35,12 +35,14 @@ def train_once(
     result = folder / f"{key}.safetensors"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
-        if not result.is_file():
+        sweep(folder)
+        found = read_tensors(result, "it is trained again")
+        if found is None:
             place = Workplace(folder / "unfinished")
             train(model, data, plans, objective=objective, place=place)
             learned = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
-            with atomic_path(result) as temporary:
-                save_file(learned, temporary)
+            write_tensors(result, {}, learned)
             shutil.rmtree(place.of(key).folder, ignore_errors=True)
-    model.load_state_dict(load_file(result))
+            found = {}, learned
+    model.load_state_dict(found[1])
     model.eval()
