@@ -10,8 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+def printable(text: str) -> str:
+    """Text on one line in which everything that could steer a terminal is written out: ESC as ``\\x1b``.
+
+    That is what :meth:`str.isprintable` says no to: controls, bidirectional overrides, lone surrogates, line breaks.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
+
+
 class GapstackError(Exception):
-    """Base of all errors that gapstack raises on purpose."""
+    """Base of all errors that gapstack raises on purpose; as a string it is one printable line."""
+
+    def __str__(self) -> str:
+        return printable(str(self.args[0])) if self.args else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +61,6 @@ class DataError(GapstackError, ValueError):
 
 class DataNotFoundError(GapstackError, FileNotFoundError):
     """A data file, encoder or parser is at none of the places searched; the message lists them."""
-
-    def __str__(self) -> str:  # FileNotFoundError would print an errno pair
-        return str(self.args[0]) if self.args else ""
 
 
 class IntegrityError(GapstackError, ValueError):

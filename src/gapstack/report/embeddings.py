@@ -9,11 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from gapstack.errors import printable
 from gapstack.audit import CAUTION
 from gapstack.audit.embeddings import EmbeddingAudit
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
-from gapstack.report.render import WIDTH, Column, Section, Table, printable
+from gapstack.report.render import WIDTH, Column, Section, Table
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
     (resources.files("gapstack.report") / "embeddings_published.json").read_text(encoding="utf-8")
