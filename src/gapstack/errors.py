@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def printable(text: str) -> str:
-    """Text on one line in which everything that could steer a terminal is written out: ESC as ``\\x1b``.
+    r"""Text on one line in which everything that could steer a terminal is written out: ESC as ``\x1b``.
 
     That is what :meth:`str.isprintable` says no to: controls, bidirectional overrides, lone surrogates, line breaks.
     """
@@ -57,6 +57,10 @@ class DataError(GapstackError, ValueError):
         if remedy:
             message += f". {remedy}"
         super().__init__(message)
+
+    def at(self, place: Place) -> DataError:
+        """Give the same error with the place that only the caller knows."""
+        return DataError(self.problem, place=place, expected=self.expected, remedy=self.remedy)
 
 
 class DataNotFoundError(GapstackError, FileNotFoundError):

@@ -89,6 +89,11 @@ class Quarantine:
         self.paths.append(target)
 
 
+def whole_number(cell: str) -> int | None:
+    """Give the number that up to 15 ASCII digits write; None for any other cell."""
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) <= 15 else None
+
+
 def plain_stem(path: Path) -> str:
     """File name less its compression and its format suffix: ``gap-test`` of ``gap-test.tsv.xz``."""
     path = Path(path)

@@ -9,9 +9,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gapstack.errors import printable
 from gapstack.audit import CAUTION
 from gapstack.audit.embeddings import EmbeddingAudit
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
 from gapstack.report.render import WIDTH, Column, Section, Table

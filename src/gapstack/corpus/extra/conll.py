@@ -180,9 +180,7 @@ def _bracket(document: Document, opened: dict[str, list[int]], cell: str) -> Non
     """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
     here = len(document.tokens)
     at = 0
-    for found in _BRACKETS.finditer(cell):
-        if found.start() != at:
-            break
+    while found := _BRACKETS.match(cell, at):
         at = found.end()
         whole, opens, closes = found.groups()
         if opens:
