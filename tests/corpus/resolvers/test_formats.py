@@ -174,7 +174,7 @@ REFUSED = (
     (
         json.dumps(WRITTEN["fastcoref"]),
         "maverick",
-        "document 1 is not as maverick writes it: the object has no 'tokens'",
+        "document 1 is not as maverick writes it: the value has no 'tokens'",
     ),
     (json.dumps(WRITTEN["fastcoref"]), "elmo", "no format is called 'elmo'"),
     ("[1]", "fastcoref", "holds 1; expected a JSON object"),
