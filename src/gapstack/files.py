@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import os
@@ -12,17 +13,21 @@ import secrets
 import shutil
 import socket
 import time
+import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import platformdirs
 
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, DataNotFoundError, Place
 
 _SETTLED = 2.0  # seconds
+
+UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
+"""A packed file may unpack to so many bytes, or so many times its own size; ``GAPSTACK_UNPACKED_LIMIT`` sets bytes."""
 
 
 @contextmanager
@@ -169,13 +174,83 @@ def write_json(target: Path, value: Any) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file whole, undoing ``.gz`` or ``.xz`` by its suffix."""
+    """Read a file whole, undoing ``.gz`` or ``.xz`` by its suffix; raises as :func:`open_bytes` does."""
+    with open_bytes(path) as stream:
+        return stream.read()
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading, undoing ``.gz`` or ``.xz`` by its suffix; all packed input goes through here.
+
+    Raises
+    ------
+    DataError
+        If it is a folder or cannot be opened. Reading raises it too: for a damaged packed file, and for one that
+        unpacks to more than :data:`UNPACKED_BYTES` and :data:`UNPACKED_RATIO` allow.
+    DataNotFoundError
+        If there is no such file.
+    """
     path = Path(path)
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes())
-    if path.suffix == ".xz":
-        return lzma.decompress(path.read_bytes())
-    return path.read_bytes()
+    unpack = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix)
+    try:
+        return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
+    except FileNotFoundError:
+        raise DataNotFoundError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise DataError("is a folder", place=Place(path), expected="a file") from None
+    except (OSError, ValueError) as problem:  # a ValueError for a NUL in the name
+        raise DataError(
+            f"cannot be opened ({getattr(problem, 'strerror', None) or problem})",
+            place=Place(path),
+            expected="a file that can be read",
+        ) from problem
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file unpacks to, as far as it may."""
+
+    def __init__(self, path: Path, packed: Any):
+        self._path, self._packed = path, packed
+        stated = os.environ.get("GAPSTACK_UNPACKED_LIMIT", "")
+        if stated and not (stated.isascii() and stated.isdigit() and len(stated) < 19):
+            raise DataError(f"GAPSTACK_UNPACKED_LIMIT is {stated!r}", expected="a number of bytes")
+        self._limit = int(stated) if stated else max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+        self._left = self._limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        blob = self._take(len(buffer))
+        buffer[: len(blob)] = blob
+        return len(blob)
+
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self._take(1 << 20), b""))
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+    def _take(self, size: int) -> bytes:
+        try:
+            blob: bytes = self._packed.read(size)
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
+            raise DataError(
+                f"cannot be unpacked ({problem})",
+                place=Place(self._path),
+                expected="a whole file, compressed as its suffix says",
+                remedy="Get it again, or remove the suffix if it is plain text",
+            ) from problem
+        self._left -= len(blob)
+        if self._left < 0:
+            raise DataError(
+                f"unpacks to more than {self._limit:,} bytes",
+                place=Place(self._path),
+                expected=f"at most {UNPACKED_RATIO} times its packed size",
+                remedy="If you trust it, unpack it first, or set GAPSTACK_UNPACKED_LIMIT to more bytes",
+            )
+        return blob
 
 
 def sha256(path: Path) -> str:

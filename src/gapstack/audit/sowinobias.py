@@ -11,7 +11,6 @@ many of them the paper took is not known here, so its figures and ours may be ov
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
@@ -22,7 +21,7 @@ import numpy as np
 
 from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
 from gapstack.audit.statistics import mean_percent, paired
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.corpus import Corpus, Example, Label, Span, strict_json
 from gapstack.corpus.extra.base import file_of, read_text
 from gapstack.errors import DataError, Place
 from gapstack.scoring.metrics import Bools, Floats
@@ -126,12 +125,7 @@ class SoWinoBias(Suite):
 
 
 def _vocabulary(path: Path) -> dict[str, list[str]]:
-    try:
-        words: dict[str, list[str]] = json.loads(read_text(path))
-    except json.JSONDecodeError as problem:
-        raise DataError(
-            f"is no JSON ({problem.msg})", place=Place(path, problem.lineno, problem.colno), expected="JSON"
-        ) from None
+    words: dict[str, list[str]] = strict_json.read(read_text(path).encode(), path, shape={str: [str]})
     for key in ("occ_female", "occ_male", "adj_positive", "adj_negative"):
         if not words.get(key) or len(set(words[key])) != len(words[key]):
             raise DataError(

@@ -84,13 +84,13 @@ def stack_command(
 
     rows = labelled(gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    if output:
-        write_submission(output, rows.ids, found.nested.out_of_fold)
     table = stack_table(found)
     if as_json:
         print(json.dumps(table.json(), indent=2))
     else:
         table.print(stdout)
+    if output:
+        write_submission(output, rows.ids, found.nested.out_of_fold)
 
 
 @app.command("compare")
@@ -148,15 +148,16 @@ def compare_command(
     folder = Path(data) if data and data != "sample" else None
     corpora = label_sets(rows, labels or "official", folder)
     made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder, say=say)
+    # printed first: what cannot be written must not cost what was computed
+    if as_json:
+        print(json.dumps(record(made), indent=2))
+    else:
+        for table in tables(made):
+            table.print(stdout)
+            print()
     if html:
         write_page(made, html)
         say(f"wrote {html}")
     if csv:
         for path in write_csv(made, csv):
             say(f"wrote {path}")
-    if as_json:
-        print(json.dumps(record(made), indent=2))
-        return
-    for table in tables(made):
-        table.print(stdout)
-        print()

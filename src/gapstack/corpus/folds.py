@@ -5,7 +5,6 @@ Rows of one page share names and facts, so a page must not be split between trai
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import InitVar, dataclass
 from functools import cached_property
@@ -15,11 +14,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, Place
-from gapstack.files import fingerprint, write_json
+from gapstack.files import fingerprint, read_bytes, write_json
 
 Rows = NDArray[np.int64]
+_STORED = {"k": int, "seed": int, "corpus": str, "folds": str, "assignment": [int]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,8 @@ class Folds:
                 f"folds for {len(self.assignment)} rows and a corpus of {len(groups)}",
                 expected="one fold for each row",
             )
+        if not 0 < self.k <= len(groups):
+            raise DataError(f"{self.k} folds of {len(groups)} rows", expected=f"1 to {len(groups)}")
         empty = sorted(set(range(self.k)).symmetric_difference(self.assignment.tolist()))
         if empty:
             raise DataError(
@@ -110,15 +113,15 @@ class Folds:
         """
         place = Place(path)
         remedy = "Delete it to make the folds again"
+        path = Path(path)
+        if not path.is_file():
+            raise DataNotFoundError(f"there are no folds at {path}")
         try:
-            stored = json.loads(Path(path).read_text(encoding="utf-8"))
-            assignment = np.array(stored["assignment"], dtype=np.int64)
-            k, seed = int(stored["k"]), int(stored["seed"])
-            belongs, stated = str(stored["corpus"]), str(stored["folds"])
-        except FileNotFoundError:
-            raise DataNotFoundError(f"there are no folds at {path}") from None
-        except (ValueError, KeyError, TypeError, OverflowError) as problem:
-            raise DataError(f"is no folds file ({problem!r})", place=place, remedy=remedy) from None
+            stored = strict_json.read(read_bytes(path), path, shape=_STORED)
+        except DataError as problem:
+            raise DataError(f"is no folds file ({problem.problem})", place=place, remedy=remedy) from None
+        assignment = np.array(stored["assignment"], dtype=np.int64)
+        k, seed, belongs, stated = (stored[key] for key in ("k", "seed", "corpus", "folds"))
         if belongs != corpus.fingerprint:
             raise MismatchError(
                 f"{path}: the corpus differs. The folds were made for {len(assignment)} rows with fingerprint "

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import Columns, Quarantine, Row, plain_stem, read_table
+from gapstack.corpus.tables import Columns, Quarantine, Row, plain_stem, read_table, whole_number
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
@@ -291,14 +291,13 @@ def _id(row: Row) -> str:
 
 def _span(row: Row, name: str) -> Span:
     """Give the span of a mention, after looking whether the text has the mention there."""
-    mention, offset, text = row[name], row[f"{name}-offset"], row["Text"]
+    mention, text = row[name], row["Text"]
     if not mention:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")
-    if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
-        raise row.error(
-            f"{name}-offset", f"found {offset[:40]!r}", expected="a number of characters, 0 or more"
-        )
-    start = int(offset)
+    start = whole_number(row[f"{name}-offset"])
+    if start is None:
+        found = row[f"{name}-offset"][:40]
+        raise row.error(f"{name}-offset", f"found {found!r}", expected="a number of characters, 0 or more")
     if text.startswith(mention, start):
         return Span(start, start + len(mention))
     places = [found.start() for found in re.finditer(re.escape(mention), text)]

@@ -10,14 +10,12 @@ read on. Tolerated without a word: a missing newline at the very end.
 from __future__ import annotations
 
 import csv
-import lzma
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.errors import DataError, Place
 from gapstack.files import atomic_path, read_bytes
 
 T = TypeVar("T")
@@ -89,6 +87,11 @@ class Quarantine:
                 stream.write(head.encode("utf-8", "backslashreplace") + b"\t" + raw + b"\n")
         self.problems += [problem for problem, _ in rejected]
         self.paths.append(target)
+
+
+def whole_number(cell: str) -> int | None:
+    """Give the number that up to 15 ASCII digits write; None for any other cell."""
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) <= 15 else None
 
 
 def plain_stem(path: Path) -> str:
@@ -171,19 +174,7 @@ def read_lines(path: Path) -> list[bytes]:
     DataNotFoundError
         If there is no such file.
     """
-    try:
-        blob = read_bytes(path)
-    except FileNotFoundError:
-        raise DataNotFoundError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise DataError("is a folder", place=Place(path), expected="a file") from None
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
-        raise DataError(
-            f"cannot be unpacked or read ({problem})",
-            place=Place(path),
-            expected="a whole file, compressed as its suffix says",
-            remedy="Get it again, or remove the suffix if it is plain text",
-        ) from problem
+    blob = read_bytes(path)
     if not blob:
         raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
     for mark, encoding in _BYTE_ORDER_MARKS.items():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.extra.base import file_of, read_text
 from gapstack.corpus.sources import require
 from gapstack.errors import DataError, Place
@@ -78,29 +78,29 @@ def read_lists(data: Path | None = None) -> Lists:
         If a file breaks its format.
     """
 
-    def loaded(name: str) -> Any:
+    def loaded(name: str, shape: Any) -> Any:
         path = file_of("wordlists", name, data)
-        try:
-            return json.loads(read_text(path, windows=True))
-        except json.JSONDecodeError as problem:
-            place = Place(path, problem.lineno, problem.colno)
-            raise DataError(f"is no JSON ({problem.msg})", place=place, expected="JSON") from None
+        return strict_json.read(read_text(path, windows=True).encode(), path, shape=shape)
 
     def lines(name: str) -> tuple[str, ...]:
         return tuple(read_text(file_of("wordlists", name, data), windows=True).split())
 
-    specific = frozenset(loaded("gender_specific_full.json"))
+    specific = frozenset(loaded("gender_specific_full.json", [str]))
     return Lists(
-        definitional=_pairs(loaded("definitional_pairs.json")),
-        equalize=_pairs(loaded("equalize_pairs.json")),
+        definitional=_pairs(loaded("definitional_pairs.json", [(str, str)])),
+        equalize=_pairs(loaded("equalize_pairs.json", [(str, str)])),
         gender_specific=specific,
         # the middle figure says how far the word is gendered by definition
         professions=tuple(
-            w for w, by_definition, _ in loaded("professions.json") if not by_definition and w not in specific
+            word
+            for word, by_definition, _ in loaded("professions.json", [(str, float, float)])
+            if not by_definition and word not in specific
         ),
         sembias=_sembias(file_of("wordlists", "SemBias.txt", data)),
-        weat={name: tuple(words) for name, words in loaded("WEAT_wefe.json").items()},
-        sowinobias={name: tuple(words) for name, words in loaded("sowinobias_vocab.json").items()},
+        weat={name: tuple(words) for name, words in loaded("WEAT_wefe.json", {str: [str]}).items()},
+        sowinobias={
+            name: tuple(words) for name, words in loaded("sowinobias_vocab.json", {str: [str]}).items()
+        },
         masculine=lines("gn_glove_male_word_file.txt"),
         feminine=lines("gn_glove_female_word_file.txt"),
     )

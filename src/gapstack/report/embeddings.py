@@ -11,9 +11,10 @@ from typing import Any
 
 from gapstack.audit import CAUTION
 from gapstack.audit.embeddings import EmbeddingAudit
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
-from gapstack.report.render import WIDTH, Column, Section, Table, printable
+from gapstack.report.render import WIDTH, Column, Section, Table
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
     (resources.files("gapstack.report") / "embeddings_published.json").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ from gapstack.corpus.augment.edit import Replacement, edit, fits
 from gapstack.corpus.augment.gender_words import WORD, swapped_word, with_case_of
 from gapstack.corpus.example import Example, Span
 from gapstack.corpus.pronouns import Gender
-from gapstack.corpus.tables import Row, read_table
+from gapstack.corpus.tables import Row, read_table, whole_number
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): one form for his and him alike.
 _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}
@@ -64,10 +64,13 @@ def first_names(data: Path | None = None) -> FirstNames:
 @lru_cache(maxsize=4)
 def _read_first_names(path: Path) -> FirstNames:
     def parse(row: Row) -> tuple[str, int, int]:
-        for column in ("count-F", "count-M"):
-            if not row[column].isdecimal():
-                raise row.error(column, f"found {row[column]!r}", expected="a number of people")
-        return row["name"], int(row["count-F"]), int(row["count-M"])
+        def people(column: str) -> int:
+            count = whole_number(row[column])
+            if count is None:
+                raise row.error(column, f"found {row[column][:40]!r}", expected="a number of people")
+            return count
+
+        return row["name"], people("count-F"), people("count-M")
 
     rows = read_table(path, (_NAME_COLUMNS,), parse, separator=",")
     sure: dict[Gender, list[tuple[int, str]]] = {Gender.MASCULINE: [], Gender.FEMININE: []}
