@@ -23,7 +23,6 @@ from gapstack.cli.common import (
     stdout,
     tell,
 )
-from gapstack.corpus.readers import read_gap, write_submission
 from gapstack.corpus.tables import Quarantine
 
 if TYPE_CHECKING:
@@ -140,17 +139,19 @@ def predict_command(
     output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
-    """Answer unlabelled rows by a finished run; ids come out in the input's order."""
-    from gapstack.runs import RunFolder, home, predict
+    """Answer unlabelled rows by a finished run; ids come out in the input's order.
+
+    Files may be of any length; a killed command goes on where it was when it is given again.
+    """
+    from gapstack.runs import RunFolder, home, predict_file
     from gapstack.runs.folder import find_run
 
     started = time.perf_counter()
     folder, member = find_run(run_name) or (RunFolder(home() / "models" / run_name), "")
     quarantine = quarantine_for(on_error)
-    rows = read_gap(input_path, quarantine=quarantine)
+    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
     tell(quarantine)
-    write_submission(output_path, rows.ids, predict(folder, rows, member, say=say))
-    print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
+    print(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
 
 
 @app.command("reproduce")

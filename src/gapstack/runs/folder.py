@@ -76,6 +76,23 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
     return (RunFolder(having[0]), name) if having else None
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder alone while the block runs; MismatchError if another process has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise MismatchError(
+            f"another process is working on {folder}; wait for it or use another name"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
     """Write probabilities with their ids as parquet, atomically."""
     frame = pd.DataFrame(probabilities, columns=COLUMNS)
@@ -153,21 +170,11 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(self.root / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
-            raise MismatchError(
-                f"another process is working on {self.root}; wait for it or use another name"
-            ) from None
-        try:
+        with locked(self.root):
             # what a killed process left behind half-written
             for leftover in self.root.glob("**/.fold-*"):
                 shutil.rmtree(leftover, ignore_errors=True)
             yield
-        finally:
-            lock.release()
 
     def member(self, label: str) -> Path:
         """Folder of one member, or of the stack."""

@@ -175,8 +175,8 @@ def added_table(made: Comparison) -> Table:
         }
         rows.append((name, cells))
     how = (
-        f"{found.orders} orders of arrival, standard error {found.error:.4f}"
-        if found.orders
+        f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
+        if found.draws
         else "all coalitions"
     )
     caption = (
