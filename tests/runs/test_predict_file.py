@@ -141,7 +141,7 @@ def test_two_processes_do_not_write_one_output(finished, files, asked):
     source, output = files
     with (
         locked(output.with_name("answers.csv.partial")),
-        pytest.raises(MismatchError, match="another process is working on .*answers.csv.partial"),
+        pytest.raises(MismatchError, match=r"another process is working on .*answers\.csv\.partial"),
     ):
         predict_file(finished, source, output)
     assert not asked

@@ -119,6 +119,7 @@ def compare_command(
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
     from gapstack.report.compare import (
+        LISTED,
         compare,
         label_sets,
         read_entries,
@@ -147,6 +148,6 @@ def compare_command(
     if as_json:
         print(json.dumps(record(made), indent=2))
         return
-    for table in tables(made):
+    for table in tables(made, LISTED):
         table.print(stdout)
         print()
