@@ -191,7 +191,8 @@ def open_bytes(path: Path) -> IO[bytes]:
         If there is no such file.
     """
     path = Path(path)
-    unpack = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix)
+    packed: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
+    unpack = packed.get(path.suffix)
     try:
         return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
     except FileNotFoundError:

@@ -23,7 +23,6 @@ from gapstack.cli.common import (
     stdout,
     tell,
 )
-from gapstack.corpus.readers import read_gap, write_submission
 from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataError, Place
 
@@ -154,18 +153,20 @@ def predict_command(
     output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
-    """Answer unlabelled rows by a finished run; ids come out in the input's order."""
+    """Answer unlabelled rows by a finished run; ids come out in the input's order.
+
+    Files may be of any length; a killed command goes on where it was when it is given again.
+    """
     from gapstack.runs.recipe import require_run
 
     started = time.perf_counter()
     folder, member = require_run(run_name)
-    from gapstack.runs.predict import predict  # after the run is found: it brings torch along
+    from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
 
     quarantine = quarantine_for(on_error)
-    rows = read_gap(input_path, quarantine=quarantine)
+    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
     tell(quarantine)
-    write_submission(output_path, rows.ids, predict(folder, rows, member, say=say))
-    print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
+    print(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
 
 
 @app.command("show")

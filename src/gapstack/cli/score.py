@@ -152,7 +152,7 @@ def compare_command(
     if as_json:
         print(json.dumps(record(made), indent=2))
     else:
-        for table in tables(made):
+        for table in tables(made, LISTED):
             table.print(stdout)
             print()
     if html:

@@ -20,7 +20,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,15 @@ from numpy.typing import ArrayLike, NDArray
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import Columns, Quarantine, Row, plain_stem, read_table, whole_number
+from gapstack.corpus.tables import (
+    Columns,
+    Quarantine,
+    Row,
+    plain_stem,
+    read_table,
+    stream_table,
+    whole_number,
+)
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
@@ -91,6 +100,20 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
     DataNotFoundError
         If there is no such file.
     """
+    return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
+
+
+def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = None) -> Iterator[Corpus]:
+    """As :func:`read_gap`, ``rows`` at a time, for files whose examples would fill the memory.
+
+    A bad row is refused when its chunk is read; ids must be unique in the whole file.
+    """
+    examples = _examples(path, quarantine)
+    while chunk := list(islice(examples, rows)):
+        yield Corpus(chunk, name=plain_stem(path))
+
+
+def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     unique = _unique_ids()
 
     def parse(row: Row) -> Example:
@@ -122,8 +145,7 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
             label=label,
         )
 
-    examples = read_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
-    return Corpus(examples, label_set=label_set, name=plain_stem(path))
+    return stream_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
@@ -234,7 +256,12 @@ def write_scorer_tsv(path: Path, ids: Sequence[str], decisions: ArrayLike) -> No
 
 
 def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -> None:
-    """Write (n, 3) probabilities of A, B, NEITHER as Kaggle takes them, to the last bit.
+    """Write (n, 3) probabilities of A, B, NEITHER as Kaggle takes them; see :func:`submission_text`."""
+    write_text(Path(path), submission_text(ids, probabilities, Path(path)))
+
+
+def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
+    """Give a submission CSV of (n, 3) probabilities, to the last bit; ``path`` is named in errors.
 
     Raises
     ------
@@ -254,14 +281,16 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
             expected="three finite numbers from 0 up, not all 0",
         )
     if len(set(ids)) != len(ids) or not all(ids):
-        raise DataError("an id is empty or occurs twice", place=Place(path), expected="unique ids")
+        raise DataError(
+            "an id is empty or occurs twice", place=Place(path) if path else None, expected="unique ids"
+        )
     for i in ids:
-        _refuse_breaks(Path(path), i, "\r\n\0")
+        _refuse_breaks(path, i, "\r\n\0")
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(SUBMISSION_COLUMNS)
     writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
-    write_text(Path(path), stream.getvalue())
+    return stream.getvalue()
 
 
 def _unique_ids() -> Callable[[Row], str]:
@@ -351,12 +380,12 @@ def _probabilities(row: Row) -> list[float]:
     return values
 
 
-def _refuse_breaks(path: Path, cell: str, breaks: str) -> None:
+def _refuse_breaks(path: Path | None, cell: str, breaks: str) -> None:
     for character in breaks:
         if character in cell:
             raise DataError(
                 f"cannot write {cell[:40]!r}: it has {character!r} in it",
-                place=Place(path),
+                place=Place(path) if path else None,
                 expected="cells of one line",
             )
 

@@ -19,7 +19,7 @@ Shape = Any
 """What a value must be, written as a value of that form (see :func:`check`)."""
 
 _DIGITS = 18  # of an integer; more than any offset, fewer than 64 bits
-_WORDS = {
+_WORDS: dict[Any, str] = {
     **{str: "a string", int: "an integer", float: "a number", bool: "true or false", NoneType: "null"},
     **{list: "a list", dict: "an object"},
 }

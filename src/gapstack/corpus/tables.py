@@ -109,7 +109,20 @@ def read_table(
     header: bool = True,
     quarantine: Quarantine | None = None,
 ) -> list[T]:
-    """Read a table and give what ``parse`` makes of each row, in order.
+    """Read a table and give what ``parse`` makes of each row, in order; see :func:`stream_table`."""
+    return list(stream_table(path, layouts, parse, separator=separator, header=header, quarantine=quarantine))
+
+
+def stream_table(
+    path: Path,
+    layouts: Sequence[Columns],
+    parse: Callable[[Row], T],
+    *,
+    separator: str = "\t",
+    header: bool = True,
+    quarantine: Quarantine | None = None,
+) -> Iterator[T]:
+    """Give what ``parse`` makes of each row of a table, in order, one after the other.
 
     Parameters
     ----------
@@ -143,25 +156,27 @@ def read_table(
             expected="one line for each example after the header",
             remedy="Check that the file was written to its end",
         )
-    found: list[T] = []
+    good = 0
     rejected: list[tuple[DataError, bytes]] = []
     for number, raw in enumerate(lines[first - 1 :], start=first):
         try:
-            found.append(parse(_row(path, number, columns, raw, separator)))
+            value = parse(_row(path, number, columns, raw, separator))
         except DataError as problem:
             if quarantine is None:
                 raise
             rejected.append((problem, raw))
+            continue
+        good += 1
+        yield value
     if quarantine is not None:
         quarantine.put(path, rejected)
-    if not found:
+    if not good:
         raise DataError(
             f"none of its {len(rejected)} rows is good; the first: {rejected[0][0].problem}",
             place=rejected[0][0].place,
             expected="at least one good row",
             remedy="See the quarantine file for each row's reason",
         )
-    return found
 
 
 def read_lines(path: Path) -> list[bytes]:

@@ -1,7 +1,9 @@
 """Who does the jobs of a run: this process, several on this machine, or a Ray cluster.
 
 Jobs are independent, and each leaves its result in the run folder whole or not at all. So a worker that is lost
-costs the job it was doing, which another one does again, and the results do not depend on who did what.
+costs the job it was doing, which another one does again, and the results do not depend on who did what. Workers end
+with the process that started them, even if that is killed: they would go on without the lock of its run. (The
+processes of a Ray cluster that is started here do so by Ray's own means.)
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 import torch
 
 from gapstack.errors import MemberError
+from gapstack.processes import die_with_parent
 from gapstack.progress import console
 from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
@@ -136,7 +139,8 @@ def _environment(**variables: str) -> Iterator[None]:
 
 
 def _begin(threads: int, place: Any) -> None:
-    """Prepare a worker process: its threads, its GPU, and no progress bars, which only the parent draws."""
+    """Prepare a worker process: its end, its threads, its GPU, and no progress bars, which only the parent draws."""
+    die_with_parent()
     console.quiet = True
     torch.set_num_threads(threads)
     if torch.cuda.is_available():

@@ -9,6 +9,7 @@ import numpy as np
 from gapstack.corpus import Corpus
 from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.errors import DataError, MemberError, Place
+from gapstack.files import fingerprint, sha256
 from gapstack.members import Member
 from gapstack.members.base import Probabilities
 from gapstack.members.store import load, read_state
@@ -17,6 +18,12 @@ from gapstack.runs.folder import STACK, RunFolder
 from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.stack import Stack
+
+KEPT_BYTES = 1 << 30
+"""Fitted members that are kept in memory take no more on disk: all folds of trees and heads, and of small encoders.
+
+Others are read again for each question, which takes seconds where their answers take minutes.
+"""
 
 
 class FittedRun:
@@ -33,7 +40,8 @@ class FittedRun:
     folds : int, optional
         How many folds answer, the first ones; by default all.
     keep : bool
-        Keep fitted members in memory for the next question; else one fold's fit of one member is there at a time.
+        Keep fitted members in memory for the next question, as many as :data:`KEPT_BYTES` have room for; else one
+        fold's fit of one member is there at a time.
 
     Raises
     ------
@@ -50,7 +58,8 @@ class FittedRun:
     ):
         self.folder, self.recipe = folder, Recipe.of_run(folder)
         self.folds = self.recipe.folds if folds is None else min(folds, self.recipe.folds)
-        self._kept: dict[tuple[str, int], Member] | None = {} if keep else None
+        self._kept: dict[tuple[str, int], Member] = {}
+        self._room = KEPT_BYTES if keep else 0
         not_for = self.recipe.not_for()
         unknown = [label for label in only if label not in not_for]
         if unknown:
@@ -101,11 +110,30 @@ class FittedRun:
         return found
 
     def _member(self, label: str, fold: int) -> Member:
-        if self._kept is None:
-            return load(self.folder.fold(label, fold) / "member")
-        if (label, fold) not in self._kept:
-            self._kept[label, fold] = load(self.folder.fold(label, fold) / "member")
-        return self._kept[label, fold]
+        if (label, fold) in self._kept:
+            return self._kept[label, fold]
+        place = self.folder.fold(label, fold) / "member"
+        member = load(place)
+        size = sum(path.stat().st_size for path in place.iterdir())
+        if size <= self._room:
+            self._room -= size
+            self._kept[label, fold] = member
+        return member
+
+    def digest(self) -> str:
+        """Hash of all files that decide the answers: the recipe's, the stack's and those of each member's fits."""
+        places = [
+            self.folder.fold(label, fold) / "member" for label in self.members for fold in range(self.folds)
+        ]
+        if self._stack is not None:
+            places.append(self.folder.member(STACK))
+        files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
+        return fingerprint(
+            [
+                (str(path.relative_to(self.folder.root)), sha256(path))
+                for path in [self.folder.manifest_path, *files]
+            ]
+        )
 
 
 def _load_stack(folder: RunFolder, recipe: Recipe) -> Stack:

@@ -92,6 +92,23 @@ def no_run(name: str) -> DataNotFoundError:
     return DataNotFoundError(f"no run is called {name!r} in {home() / 'models'}; {hint}")
 
 
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder alone while the block runs; MismatchError if another process has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise MismatchError(
+            f"another process is working on {folder}; wait for it or use another name"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
     """Write probabilities with their ids as parquet, atomically."""
     import pandas as pd  # here, since an unknown run is refused before anything heavy is imported
@@ -225,20 +242,10 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        self.root.mkdir(parents=True, exist_ok=True)
         _no_folders(self.root / ".lock")
-        lock = filelock.FileLock(self.root / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
-            raise MismatchError(
-                f"another process is working on {self.root}; wait for it or use another name"
-            ) from None
-        try:
+        with locked(self.root):
             sweep(self.root, deep=True)
             yield
-        finally:
-            lock.release()
 
     def member(self, label: str) -> Path:
         """Folder of one member, or of the stack."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, cache_root, digest, fingerprint, tree_digest
+from gapstack.processes import die_with_parent
 from gapstack.progress import progress
 from gapstack.views.grammar import Parse, parse_of
 
@@ -251,6 +252,8 @@ def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
     """Parse ``texts`` in one pass and store them shard by shard."""
     nlp = pipeline.load()
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
+    if processes > 1:
+        _bind_workers(nlp)
     with progress("parsing", len(texts)) as ticker:
         shard: list[Doc] = []
         for doc in nlp.pipe(texts, batch_size=128, n_process=processes):
@@ -261,6 +264,17 @@ def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
                 shard = []
         if shard:
             store(shard, folder)
+
+
+def _bind_workers(nlp: Language) -> None:
+    """Let the processes that spaCy starts die with this one; components are all of ours that runs in them."""
+    nlp.component(_of_worker.__name__, func=_of_worker)
+    nlp.add_pipe(_of_worker.__name__, first=True)
+
+
+def _of_worker(doc: Doc) -> Doc:
+    die_with_parent()
+    return doc
 
 
 def store(shard: Sequence[Doc], folder: Path) -> Path:

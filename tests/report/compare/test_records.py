@@ -50,5 +50,5 @@ def test_intervals_hold_their_values(made):
 
 def test_contribution_says_how_it_was_found(made):
     summary = record(made)["contribution_summary"]
-    assert (summary["orders"], summary["standard_error"]) == (0, 0.0)
+    assert (summary["draws"], summary["standard_error"]) == (0, 0.0)
     assert summary["prior"] > summary["all"] == pytest.approx(made.added.everybody)

@@ -51,7 +51,7 @@ def record(made: Comparison) -> dict[str, Any]:
         else {
             "prior": made.added.nobody,
             "all": made.added.everybody,
-            "orders": made.added.orders,
+            "draws": made.added.draws,
             "standard_error": made.added.error,
         },
         "label_error_summary": None
