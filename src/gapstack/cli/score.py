@@ -129,6 +129,7 @@ def compare_command(
     for source in sources:
         refuse_unknown_run(source)
     from gapstack.report.compare import (
+        LISTED,
         compare,
         label_sets,
         read_entries,
