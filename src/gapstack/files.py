@@ -7,35 +7,146 @@ import hashlib
 import json
 import lzma
 import os
-import tempfile
+import re
+import secrets
+import shutil
+import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import platformdirs
+
+from gapstack.errors import DataError, Place
 
 
 @contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place only when the block ends without error.
 
-    The suffix is kept, since several writers choose their format by it.
+    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of
+    zeros. The suffix is kept, since several writers choose their format by it.
+
+    Raises
+    ------
+    DataError
+        If ``target`` is a folder.
     """
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+    if target.is_dir():
+        raise DataError(
+            "a folder is in the way", place=Place(target), expected="a file or nothing", remedy="Move it away"
+        )
+    temporary = _temporary(target)
     try:
+        temporary.touch()
         yield temporary
-        # mkstemp makes files private to the user; give them what the umask would have given
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        durable = not _is_within_temporary(target)
+        if durable:
+            _to_disk(temporary)
         temporary.replace(target)
+        if durable:
+            _to_disk(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        discard(temporary)
+
+
+@contextmanager
+def atomic_folder(target: Path) -> Iterator[Path]:
+    """Give a temporary folder that takes ``target``'s place, whatever lay there, as :func:`atomic_path` does."""
+    target = Path(target)
+    temporary = _temporary(target)
+    try:
+        temporary.mkdir()
+        yield temporary
+        durable = not _is_within_temporary(target)
+        for folder, _, files in os.walk(temporary, topdown=False) if durable else ():
+            for path in (*(Path(folder, name) for name in files), Path(folder)):
+                _to_disk(path)
+        discard(target)
+        temporary.replace(target)
+        if durable:
+            _to_disk(target.parent)
+    finally:
+        discard(temporary)
+
+
+def discard(path: Path) -> None:
+    """Delete what lies at ``path``, if anything does: a file, a link, or a folder with all that is in it."""
+    try:
+        path.unlink(missing_ok=True)
+    except (IsADirectoryError, PermissionError):  # POSIX leaves open which of them a folder gives
+        if not path.is_dir():
+            raise
+        path.chmod(0o700)  # a folder that may not be looked into cannot be emptied
+        for folder, names, _ in os.walk(path):
+            for inner in (Path(folder, name) for name in names):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)
+        shutil.rmtree(path)
+    except NotADirectoryError:  # nothing lies there: a file has the place of a folder above
+        pass
+
+
+def sweep(folder: Path, *, deep: bool = False) -> None:
+    """Delete what killed writers left in ``folder``, and with ``deep`` below it, half-written.
+
+    Whose writer lives on this machine stays, and so does what a writer elsewhere has touched within a day.
+    """
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if _is_left_over(Path(place, name)):
+                with suppress(OSError):  # somebody else swept it, or may
+                    discard(Path(place, name))
+        if not deep:
+            break
+
+
+_HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
+_TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
+_ABANDONED = 86_400.0
+"""Seconds without a change after which a temporary file is nobody's, wherever its writer was."""
+
+
+def _temporary(target: Path) -> Path:
+    """A free name beside ``target`` that says who writes there: the machine and the process."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    name = f".writing-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}{target.suffix}"
+    return target.with_name(name)
+
+
+def _is_left_over(path: Path) -> bool:
+    named = _TEMPORARY.fullmatch(path.name)
+    if named is None:
+        return False
+    try:
+        if time.time() - path.lstat().st_mtime > _ABANDONED:
+            return True
+        if named[1] != _HOST or os.name != "posix":
+            return False
+        os.kill(int(named[2]), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # gone, or another user's living process
+        return False
+    return False
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file's content, or a folder's entries, are on the disk."""
+    if os.name == "posix":  # elsewhere folders cannot be opened
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _is_within_temporary(target: Path) -> bool:
+    """Whether a temporary folder is being filled, which goes to the disk as a whole when it gets its name."""
+    return any(_TEMPORARY.fullmatch(part) for part in target.parent.parts)
 
 
 def write_text(target: Path, text: str) -> None:

@@ -8,8 +8,8 @@ Two things are kept, both in float16:
   4.4), attention is the mean over the pieces that look and the sum over the pieces looked at.
 
 The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name says which
-encoder and what else decides the bits. So any subset, fold or other corpus with the same texts and mentions finds what is
-there, and only the rest is computed. See :mod:`gapstack.views.shards`.
+encoder and what else decides the bits. So any subset, fold or other corpus with the same texts and mentions
+finds what is there, and only the rest is computed. See :mod:`gapstack.views.shards`.
 """
 
 from __future__ import annotations

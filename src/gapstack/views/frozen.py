@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
@@ -139,28 +141,33 @@ def forward(
     for block in blocks(view.lengths[rows], budget, encoder.max_pieces):
         chosen, real = rows[block.rows], block.real
         ids, keep = padded_ids(view, chosen, block.length)
-        with torch.inference_mode():
+        # (n, 3, length): pieces of each mention
+        inside = _mention_masks(view.mentions[chosen], block.length)
+        lookers: list[_Looker] = []
+        if request.attention_layers:
+            groups = _groups(ids, inside, _word_ids(encoder))
+            own = zip(groups[:real], view.lengths[chosen[:real]], strict=True)
+            lookers = [_looker(row[:, :length], device) for row, length in own]
+        with torch.inference_mode(), _reading(lookers):
             output = model(
                 input_ids=torch.from_numpy(ids).to(device),
                 attention_mask=torch.from_numpy(keep.astype(np.int64)).to(device),
                 output_hidden_states=True,
-                output_attentions=bool(request.attention_layers),
+                output_attentions=bool(lookers),
             )
-            # (n, 3, length): pieces of each mention
-            inside = _mention_masks(view.mentions[chosen], block.length)
             wanted = (keep[:, None] if request.whole else inside)[:real]
             owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(wanted))
             found = [output.hidden_states[layer][owners, places] for layer in request.layers]
-            if request.attention_layers:
-                # (n, 1, 5, length)
-                groups = (
-                    torch.from_numpy(_groups(ids, inside, _word_ids(encoder))).to(device)[:, None].float()
-                )
-                mean = groups / groups.sum(-1, keepdim=True)
-                for layer in request.attention_layers:
-                    # (n, heads, length, length) -> (n, heads, 5, 5)
-                    between = mean @ output.attentions[layer - 1].float() @ groups.transpose(-1, -2)
-                    found.append(between[:real])
+            for layer in request.attention_layers:
+                maps = output.attentions[layer - 1]
+                if model.config._attn_implementation == "eager":
+                    maps = torch.stack(
+                        [
+                            _between(row, full[:, row.pieces].float())
+                            for row, full in zip(lookers, maps, strict=False)
+                        ]
+                    )
+                found.append(maps)
             yield chosen[:real], [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
 
 
@@ -230,32 +237,75 @@ def _mask_always(*arguments: Any, **options: Any) -> Any:
     return sdpa_mask(*arguments, **options | {"allow_is_bidirectional_skip": False})
 
 
+@dataclass(frozen=True, slots=True)
+class _Looker:
+    """What is read of a row's attention: at ``pieces`` (l,), from ``mean`` (5, l), to ``groups`` (T, 5)."""
+
+    pieces: torch.Tensor
+    mean: torch.Tensor
+    groups: torch.Tensor
+
+
+_lookers: ContextVar[Sequence[_Looker]] = ContextVar("lookers", default=())
+
+
+@contextmanager
+def _reading(lookers: Sequence[_Looker]) -> Iterator[None]:
+    """Let attention in the block be read so, row by row; transformers has no other way to say it."""
+    token = _lookers.set(lookers)
+    try:
+        yield
+    finally:
+        _lookers.reset(token)
+
+
+def _looker(groups: NDArray[np.bool_], device: torch.device) -> _Looker:
+    """How a row's groups (5, T) are read."""
+    pieces = np.flatnonzero(groups.any(axis=0))
+    shares = groups[:, pieces] / groups.sum(axis=1, keepdims=True)
+    return _Looker(
+        torch.from_numpy(pieces).to(device),
+        torch.from_numpy(shares.astype(np.float32)).to(device),
+        torch.from_numpy(groups.T.astype(np.float32)).to(device),
+    )
+
+
+def _between(looker: _Looker, weights: torch.Tensor) -> torch.Tensor:
+    """Attention (heads, 5, 5) between groups, of that (heads, l, at least T) from pieces to pieces."""
+    return looker.mean @ weights[..., : len(looker.groups)] @ looker.groups
+
+
 def fused_and_readable(
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
+    attention_mask: torch.Tensor,
     **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Fused attention, with its weights beside it where they are wanted.
+    """Fused attention; beside its output what the rows' lookers read of its weights, (rows, heads, 5, 5).
 
     transformers has either the fused kernel or an eager one that shows its weights. Their outputs differ in the last
-    bits, so that vectors would hang on whether attention was requested with them. Here the weights are computed a
-    second time, for who reads them; the output is the fused kernel's in any case. Nor is that dearer than the eager
-    one: the fused kernel spares it the product with the values.
+    bits, so that vectors would hang on whether attention was requested with them. Here the output is the fused
+    kernel's in any case, and the few weights that are read are computed a second time, in shapes of the row's own.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    wanted = options.pop("output_attentions", False)
-    output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **options)
-    if not wanted:
+    output, _ = sdpa_attention_forward(
+        module, query, key, value, attention_mask, **options | {"output_attentions": False}
+    )
+    lookers = _lookers.get()
+    if not lookers:
         return output, None
-    # (n, heads, length, length)
-    scores = query @ key.transpose(-1, -2) * (options.get("scaling") or query.shape[-1] ** -0.5)
-    if attention_mask is not None:
-        scores = scores.masked_fill(~attention_mask, -torch.inf)
-    return output, scores.softmax(dim=-1, dtype=torch.float32).to(query.dtype)
+    scale = options.get("scaling") or query.shape[-1] ** -0.5
+    read = []
+    for row, looker in enumerate(lookers):
+        length = len(looker.groups)
+        # (heads, l, T)
+        scores = query[row, :, looker.pieces].float() @ key[row, :, :length].float().transpose(-1, -2) * scale
+        hidden = ~attention_mask[row, :, :, :length].expand(-1, query.shape[2], -1)[:, looker.pieces]
+        read.append(_between(looker, scores.masked_fill_(hidden, -torch.inf).softmax(dim=-1)))
+    return output, torch.stack(read)
 
 
 def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
@@ -265,7 +315,9 @@ def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
         torch.cuda.get_device_name() if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
     )
     way = (_VERSION, STEP, CPU_BUDGET, GPU_BUDGET, torch.__version__, version("transformers"), machine)
-    return f"{encoder.fingerprint}-{str(dtype or computes_in()).removeprefix('torch.')}-{fingerprint(*way)[:8]}"
+    return (
+        f"{encoder.fingerprint}-{str(dtype or computes_in()).removeprefix('torch.')}-{fingerprint(*way)[:8]}"
+    )
 
 
 def _device() -> torch.device:
