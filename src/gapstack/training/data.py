@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -146,3 +146,18 @@ def epoch_batches(sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: i
         ends = [*range(batch_size, cut + 1, batch_size), *range(cut + rest, len(pool), batch_size)]
         found += [part for part in np.split(pool, ends) if len(part)]
     return [found[place] for place in chance.permutation(len(found))]
+
+
+def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Split positions 0..n-1 into runs whose padded size, count times longest, stays within ``budget``.
+
+    A text longer than the budget is a batch of its own. Wants ``lengths`` sorted to waste little.
+    """
+    start, longest = 0, 0
+    for end, length in enumerate(lengths):
+        longest = max(longest, int(length))
+        if end > start and longest * (end + 1 - start) > budget:
+            yield np.arange(start, end)
+            start, longest = end, int(length)
+    if start < len(lengths):
+        yield np.arange(start, len(lengths))

@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Sequence
 
 import filelock
+from safetensors.torch import load_file, save
 from torch import nn
 
-from gapstack.files import cache_root, sweep
-from gapstack.training.checkpoints import read_tensors, write_tensors
+from gapstack.cache import put, sound
+from gapstack.files import cache_root
 from gapstack.training.data import Data
 from gapstack.training.loop import Objective, cross_entropy, identity, train
 from gapstack.training.plan import TrainingPlan
@@ -32,17 +33,14 @@ def train_once(
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
-    result = folder / f"{key}.safetensors"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
-        sweep(folder)
-        found = read_tensors(result, "it is trained again")
-        if found is None:
+        stored = sound(folder, ".safetensors", label=f"{key}-")
+        if not stored:
             place = Workplace(folder / "unfinished")
             train(model, data, plans, objective=objective, place=place)
             learned = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
-            write_tensors(result, {}, learned)
+            stored = [put(folder, save(learned), ".safetensors", label=f"{key}-")]
             shutil.rmtree(place.of(key).folder, ignore_errors=True)
-            found = {}, learned
-    model.load_state_dict(found[1])
+    model.load_state_dict(load_file(stored[0]))
     model.eval()

@@ -11,10 +11,9 @@ from torch import Tensor, nn
 
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
-from gapstack.training.data import TARGET, Data, Rows
+from gapstack.training.data import TARGET, Data, Rows, batches
 from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.weights import cast
-from gapstack.views.frozen import batches
 
 
 def passes(
