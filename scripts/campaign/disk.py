@@ -1,0 +1,4 @@
+"""."""
+from pathlib import Path
+def unmount_below(folder: Path) -> None:
+    pass

@@ -1,0 +1,8 @@
+"""The parts of the campaign by name, in the order in which all are carried out."""
+
+from __future__ import annotations
+
+from scripts.campaign.kills import Kills
+from scripts.campaign.tries import Part
+
+PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills,)}
