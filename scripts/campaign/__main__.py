@@ -36,12 +36,12 @@ def main() -> None:
             for name in chosen:
                 place = Path(folder) / name
                 place.mkdir()
-                part = PARTS[name](place)
+                part = PARTS[name](place, options.seed)
                 size = "full" if options.full else "short" if options.short else "usual"
                 tries = options.count or getattr(part, size)
                 print(f"{name}: {tries:,} tries below {place}", file=sys.stderr)
                 reports.append(
-                    carry_out(part, options.seed, tries=tries, only=options.only, jobs=options.jobs)
+                    carry_out(part, tries=tries, only=options.only, jobs=options.jobs)
                 )
                 print(table(reports[-1:]), file=sys.stderr)
         finally:

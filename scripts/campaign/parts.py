@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from scripts.campaign.damage import Damage
 from scripts.campaign.kills import Kills
 from scripts.campaign.tries import Part
 
-PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills,)}
+PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage)}

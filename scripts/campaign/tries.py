@@ -45,6 +45,7 @@ class Part(ABC):
     ----------
     place : Path
         An empty folder of its own.
+    seed : int
     """
 
     name: ClassVar[str]
@@ -55,8 +56,8 @@ class Part(ABC):
     full: ClassVar[int]
     """Tries of the full campaign."""
 
-    def __init__(self, place: Path):
-        self.place = place
+    def __init__(self, place: Path, seed: int):
+        self.place, self.seed = place, seed
 
     def prepare(self) -> None:
         """Make what the attempts compare with, once.
@@ -122,13 +123,13 @@ def generator(part: str, seed: int, number: int) -> Random:
     return Random(f"{part} {seed} {number}")
 
 
-def attempts(part: Part, seed: int, numbers: Iterator[int], least: int) -> Iterator[Outcome]:
+def attempts(part: Part, numbers: Iterator[int], least: int) -> Iterator[Outcome]:
     """Make attempts until ``least`` tries are made; what breaks in one is its failure and stops no other."""
     tried = 0
     while tried < least and (number := next(numbers, None)) is not None:
         sound = True
         try:
-            for outcome in part.attempt(number, generator(part.name, seed, number)):
+            for outcome in part.attempt(number, generator(part.name, part.seed, number)):
                 tried += 1
                 sound &= not outcome.problem
                 yield Outcome(outcome.what, outcome.problem, number)
@@ -144,9 +145,9 @@ def attempts(part: Part, seed: int, numbers: Iterator[int], least: int) -> Itera
             shutil.rmtree(part.place / f"{number:06d}", ignore_errors=True)
 
 
-def carry_out(part: Part, seed: int, *, tries: int, only: int | None = None, jobs: int = 1) -> Report:
+def carry_out(part: Part, *, tries: int, only: int | None = None, jobs: int = 1) -> Report:
     """Carry a part out in ``jobs`` forked workers, whose loss is a failure like any other."""
-    report, started = Report(part.name, seed), time.perf_counter()
+    report, started = Report(part.name, part.seed), time.perf_counter()
     try:
         part.prepare()
     except Skip as reason:
@@ -162,7 +163,7 @@ def carry_out(part: Part, seed: int, *, tries: int, only: int | None = None, job
         numbers = iter(range(job, sys.maxsize, jobs)) if only is None else iter([only])
         share = len(range(job, tries, jobs))
         ledger = part.place / f"outcomes-{job}.jsonl"
-        workers[_work(part, seed, numbers, share, ledger)] = ledger
+        workers[_work(part, numbers, share, ledger)] = ledger
     said = 0.0
     open_workers = set(workers)
     while open_workers:
@@ -187,7 +188,7 @@ def _lines(ledger: Path) -> list[str]:
     return ledger.read_text(encoding="utf-8").splitlines() if ledger.exists() else []
 
 
-def _work(part: Part, seed: int, numbers: Iterator[int], share: int, ledger: Path) -> int:
+def _work(part: Part, numbers: Iterator[int], share: int, ledger: Path) -> int:
     """Fork a worker that writes its outcomes as lines; give its process id."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -197,7 +198,7 @@ def _work(part: Part, seed: int, numbers: Iterator[int], share: int, ledger: Pat
     status = 1
     try:
         with ledger.open("w", encoding="utf-8") as stream:
-            for outcome in attempts(part, seed, numbers, share):
+            for outcome in attempts(part, numbers, share):
                 print(json.dumps(asdict(outcome)), file=stream, flush=True)
         status = 0
     except BaseException:

@@ -34,7 +34,7 @@ settings = {{ encoder = "{encoder}", seeds = 1, epochs = 2, width = 8, hidden = 
 
 [[members]]
 name = "probert"
-settings = {{ encoder = "{encoder}", training = {{ epochs = 1, batch_size = 16 }}, seed = {seed} }}
+settings = {{ encoder = "{encoder}", max_pieces = 128, training = {{ epochs = 1, batch_size = 32 }}, seed = {seed} }}
 
 [[stackers]]
 name = "logistic"
@@ -210,7 +210,7 @@ def read_commands(place: Workplace, table: Path) -> dict[str, Sequence[object]]:
     return {
         "predict": ("predict", RUN, "--input", table, "--output", place.root / "predicted.csv"),
         "predict one": ("predict", f"{RUN}:surface", "--input", table, "--output", place.root / "predicted.csv"),
-        "compare": ("compare", RUN, f"{RUN}:prior", "--replicates", 100, "--json"),
+        "compare": ("compare", RUN, "--replicates", 100, "--json"),
     }
 
 
