@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from scripts.campaign.damage import Damage
+from scripts.campaign.fuzz import Fuzz
+from scripts.campaign.identity import Identity
 from scripts.campaign.kills import Kills
 from scripts.campaign.tries import Part
 
-PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage)}
+PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage, Identity, Fuzz)}

@@ -58,6 +58,8 @@ class Part(ABC):
 
     def __init__(self, place: Path, seed: int):
         self.place, self.seed = place, seed
+        self.notes: list[str] = []
+        """What of the part is not tried on this machine, and why."""
 
     def prepare(self) -> None:
         """Make what the attempts compare with, once.
@@ -91,6 +93,7 @@ class Report:
     seed: int
     seconds: float = 0.0
     skipped: str = ""
+    notes: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -113,6 +116,7 @@ class Report:
         return {
             **{"part": self.part, "seed": self.seed, "seconds": self.seconds, "skipped": self.skipped},
             **{"tried": len(self.outcomes), "failed": len(self.failures)},
+            "not tried": self.notes,
             "rows": [dict(zip(("what", "tried", "failed"), row, strict=True)) for row in self.rows()],
             "failures": [asdict(one) | {"repeat": self.repeat(one.number)} for one in self.failures],
         }
@@ -157,6 +161,7 @@ def carry_out(part: Part, *, tries: int, only: int | None = None, jobs: int = 1)
         traceback.print_exc()
         report.outcomes.append(Outcome("preparation", f"{type(error).__name__}: {error}"))
         return report
+    report.notes = part.notes
     jobs = 1 if only is not None else jobs
     workers: dict[int, Path] = {}
     for job in range(jobs):
@@ -214,6 +219,7 @@ def table(reports: Sequence[Report]) -> str:
     for report in reports:
         if report.skipped:
             lines.append(f"{report.part:12} skipped: {report.skipped}")
+        lines += [f"{report.part:12} not tried: {note}" for note in report.notes]
         lines += [
             f"{report.part:12} {what:44} {tried:8,} {failed:7,}" for what, tried, failed in report.rows()
         ]
