@@ -79,10 +79,14 @@ class Child:
         """SIGKILL it, and nothing else."""
         os.kill(self.pid, signal.SIGKILL)
 
+    def alive(self) -> bool:
+        """Whether it has not ended yet."""
+        return not os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+
     def wait_or_kill(self, seconds: float, timeout: float = TIMEOUT) -> Ended:
         """SIGKILL it after so many seconds, if it has not ended by then."""
         while time.perf_counter() - self.started < seconds:
-            if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if not self.alive():
                 break
             time.sleep(_TICK)
         else:

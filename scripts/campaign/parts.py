@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from scripts.campaign.concurrency import Concurrency
 from scripts.campaign.damage import Damage
+from scripts.campaign.disk import Disk
 from scripts.campaign.fuzz import Fuzz
+from scripts.campaign.history import History
 from scripts.campaign.identity import Identity
 from scripts.campaign.kills import Kills
 from scripts.campaign.tries import Part
 
-PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage, Identity, Fuzz)}
+PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage, Identity, Fuzz, History, Disk, Concurrency)}
