@@ -25,8 +25,16 @@ _TICK = 0.005
 _LAZY = (
     *("torch", "lightgbm", "spacy.lang.en", "spacy.pipeline", "pyarrow.parquet", "safetensors.numpy"),
     *("sklearn.linear_model", "sklearn.isotonic", "scipy.optimize", "scipy.stats", "transformers"),
-    *("transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto", "torch.optim.adamw"),
-    *("transformers.models.auto.tokenization_auto", "transformers.models.bert.tokenization_bert", "torch._dynamo"),
+    *(
+        "transformers.models.bert.modeling_bert",
+        "transformers.models.auto.modeling_auto",
+        "torch.optim.adamw",
+    ),
+    *(
+        "transformers.models.auto.tokenization_auto",
+        "transformers.models.bert.tokenization_bert",
+        "torch._dynamo",
+    ),
 )
 
 
@@ -113,7 +121,9 @@ class Child:
         return Ended(code, out, err, seconds, usage.ru_maxrss * 1024, late)
 
 
-def start(work: Callable[[], Any], streams: Path, environment: Mapping[str, str | None] | None = None) -> Child:
+def start(
+    work: Callable[[], Any], streams: Path, environment: Mapping[str, str | None] | None = None
+) -> Child:
     """Fork a child that does ``work`` in a process group of its own; ``streams`` names its files .out and .err.
 
     Variables that ``environment`` gives as None are unset.
@@ -133,8 +143,8 @@ def start(work: Callable[[], Any], streams: Path, environment: Mapping[str, str 
         for number, suffix in ((1, ".out"), (2, ".err")):
             os.dup2(os.open(streams.with_suffix(suffix), os.O_WRONLY | os.O_TRUNC), number)
         # the parent's may be somebody's capture
-        sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123
-        sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115, PTH123
+        sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         for name, value in (environment or {}).items():
             if value is None:
                 os.environ.pop(name, None)

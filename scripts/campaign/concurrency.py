@@ -17,8 +17,8 @@ from scripts.campaign.tries import Outcome, Part
 from scripts.campaign.workplace import (
     RUN,
     Workplace,
+    another,
     differing,
-    recipe,
     reference,
     rows,
     succeeded,
@@ -32,15 +32,12 @@ _GRACE = 10.0
 class Concurrency(Part):
     """The scenarios of :meth:`attempt`, in turn."""
 
-    name, short, usual, full = "concurrency", 3, 12, 60
+    name, short, usual, full = "concurrency", 4, 14, 70
 
     def prepare(self) -> None:
         """Two runs that were alone."""
         self.reference = reference(self.place)
-        self.other = Workplace(
-            self.place / "other", recipe(self.place / "other.toml", self.place / "encoder", seed=3)
-        )
-        succeeded(self.other.carry_out(), "the other run")
+        self.other = another(self.place, seed=3)
         self.rows = rows(self.place / "rows.tsv")
         output = self.place / "predicted.csv"
         succeeded(self.reference.gap("predict", RUN, "--input", self.rows, "--output", output), "predict")

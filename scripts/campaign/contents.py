@@ -11,12 +11,15 @@ import shutil
 from pathlib import Path
 from random import Random
 
+import gapstack
 from scripts.campaign import children
 from scripts.campaign.workplace import encoder as build_encoder
 from scripts.campaign.workplace import succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
-_SAMPLE = ROOT / "src" / "gapstack" / "corpus" / "sample"
+SOURCE = Path(gapstack.__file__).resolve().parents[1]
+"""Folder that holds the package."""
+_SAMPLE = SOURCE / "gapstack" / "corpus" / "sample"
 _TAUGHT = 48
 
 

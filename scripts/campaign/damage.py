@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
+from scripts.campaign.children import Ended
 from scripts.campaign.tries import Outcome, Part
 from scripts.campaign.workplace import (
     Workplace,
+    another,
     differing,
     read_commands,
-    recipe,
     reference,
     rows,
     said,
@@ -77,7 +78,8 @@ def _zeros(path: Path, rng: Random, other: Path | None) -> None:
 
 def _line_lost(path: Path, rng: Random, other: Path | None) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    del lines[rng.randrange(max(1, len(lines))) : 1 + rng.randrange(max(1, len(lines)))]
+    start = rng.randrange(max(1, len(lines)))
+    del lines[start : start + rng.randint(1, 3)]
     path.write_bytes(b"".join(lines))
 
 
@@ -136,16 +138,12 @@ def sibling(path: Path) -> Path | None:
 class Damage(Part):
     """Files x kinds, in a shuffled order of the seed."""
 
-    name, short, usual, full = "damage", 8, 120, 2000
+    name, short, usual, full = "damage", 6, 120, 2000
 
     def prepare(self) -> None:
         """A finished run, an older version of it, and what the commands that read say of it."""
         self.reference = reference(self.place)
-        older = Workplace(
-            self.place / "older", recipe(self.place / "older.toml", self.place / "encoder", seed=7)
-        )
-        succeeded(older.carry_out(), "the older run")
-        self.older = older
+        self.older = another(self.place, seed=7)
         self.rows = rows(self.place / "rows.tsv")
         self.said = {}
         place = self.reference.copy(self.place / "read")
@@ -182,35 +180,41 @@ class Damage(Part):
         raise RuntimeError("nothing to damage")
 
     def _tried(self, place: Workplace, path: Path, rng: Random) -> str:
-        before = {} if "fold-" in str(path) else place.finished()
-        before = before or {
-            record: stat
-            for record, stat in place.finished().items()
+        """What goes wrong when a command reads the damaged run, ``gap run`` repairs it, and the command reads again."""
+        sound = {
+            record: made
+            for record, made in place.finished().items()
             if not path.is_relative_to((place.home / record).parent)
         }
         commands = read_commands(place, self.rows)
         name = rng.choice(sorted(commands))
         read = place.gap(*commands[name])
-        if read.status:
-            if read.refusal_problem:
-                return f"{name}: {read.refusal_problem}"
-            if path.name == "views.json" or "training" in path.parts:
-                return f"{name} was stopped by a file that holds timings only: {read.err.strip()[-200:]}"
-        elif said(place, name, read) != self.said[name]:
-            return f"{name} silently gave other answers"
-        repaired = place.carry_out()
-        if repaired.status:
-            return f"run did not repair it: {repaired.problem or repaired.err.strip()[-300:]}"
+        problem = self._read(place, name, read, path) or self._repaired(place, sound)
+        if read.status and not problem:
+            again = place.gap(*commands[name])
+            if again.status or said(place, name, again) != self.said[name]:
+                problem = f"{name} does not work after the repair: {again.err.strip()[-200:]}"
+        return problem
+
+    def _read(self, place: Workplace, name: str, read: Ended, path: Path) -> str:
+        if read.status == 0:
+            same = said(place, name, read) == self.said[name]
+            return "" if same else f"{name} silently gave other answers"
+        if read.refusal_problem:
+            return f"{name}: {read.refusal_problem}"
+        if path.name == "views.json" or "training" in path.parts:
+            return f"{name} was stopped by a file that holds timings only: {read.err.strip()[-200:]}"
+        return ""
+
+    def _repaired(self, place: Workplace, sound: dict[str, tuple[int, int]]) -> str:
+        ended = place.carry_out()
+        if ended.status:
+            return f"run did not repair it: {ended.problem or ended.err.strip()[-300:]}"
         if other := differing(place.answers(), self.expected):
             return f"run left other bytes: {other}"
         now = place.finished()
-        if again := differing({record: now.get(record) for record in before}, before):
-            return f"run did sound folds again: {again}"
-        if read.status:
-            again_read = place.gap(*commands[name])
-            if again_read.status or said(place, name, again_read) != self.said[name]:
-                return f"{name} does not work after the repair: {again_read.err.strip()[-200:]}"
-        return ""
+        again = differing({record: now.get(record) for record in sound}, sound)
+        return f"run did sound folds again: {again}" if again else ""
 
 
 def _counts(path: Path, place: Workplace) -> bool:

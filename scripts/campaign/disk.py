@@ -116,7 +116,9 @@ class Disk(Part):
         yield Outcome(f"full disk: {name}", problem and f"{room} bytes free: {problem}")
         kept = place.finished()
         filler.unlink()
-        yield Outcome(f"full disk: {name}, with room again", self._afterwards(place, folder, name, disk, kept))
+        yield Outcome(
+            f"full disk: {name}, with room again", self._afterwards(place, folder, name, disk, kept)
+        )
 
     def _read_only(self, folder: Path, rng: Random) -> Iterator[Outcome]:
         disk = folder / "disk"
@@ -134,7 +136,12 @@ class Disk(Part):
         place = Workplace(folder / "here", self.reference.recipe)
         name = rng.choice(["home", "models", "submissions", "the run", "cache", "activations", "parses"])
         paths = {
-            **{"home": place.home, "models": place.home / "models", "cache": place.cache, "the run": place.run},
+            **{
+                "home": place.home,
+                "models": place.home / "models",
+                "cache": place.cache,
+                "the run": place.run,
+            },
             **{"submissions": place.home / "submissions", "activations": place.cache / "activations"},
             "parses": place.cache / "parses",
         }

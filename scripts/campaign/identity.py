@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 from scripts.campaign import contents
-from scripts.campaign.contents import ROOT
+from scripts.campaign.contents import SOURCE
 from scripts.campaign.tries import Outcome, Part
 from scripts.campaign.workplace import RUN, Workplace, differing, rows, succeeded
 
@@ -127,7 +127,9 @@ class Edit:
 
 def _reworded(source: str) -> str:
     """The same code with another docstring, a comment and other blank lines."""
-    return "# A comment.\n\n" + source.replace('"""', '"""Reworded: ', 1).replace("\n\n\n", "\n\n\n# Why.\n\n\n")
+    return "# A comment.\n\n" + source.replace('"""', '"""Reworded: ', 1).replace(
+        "\n\n\n", "\n\n\n# Why.\n\n\n"
+    )
 
 
 def _other_code(source: str) -> str:
@@ -153,7 +155,7 @@ _READERS = ("predict", "compare --flips", "audit")
 class Identity(Part):
     """Every case of the tables, in their order."""
 
-    name, short, usual, full = "identity", 4, 60, 120
+    name, short, usual, full = "identity", 5, 79, 79
 
     def prepare(self) -> None:
         """Make the encoder that no case changes, and rows to predict."""
@@ -219,7 +221,7 @@ class Identity(Part):
 
     def _edit(self, folder: Path, edit: Edit) -> Iterator[Outcome]:
         source = folder / "source"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         file = folder / "campaign.toml"
         file.write_text(_EDITED_RUN.recipe(self.encoder, self.encoder), encoding="utf-8")
         place = Workplace(folder / "here", file)

@@ -9,6 +9,8 @@ from scripts.campaign.fuzz import Fuzz
 from scripts.campaign.history import History
 from scripts.campaign.identity import Identity
 from scripts.campaign.kills import Kills
+from scripts.campaign.scale import Scale
 from scripts.campaign.tries import Part
 
-PARTS: dict[str, type[Part]] = {part.name: part for part in (Kills, Damage, Identity, Fuzz, History, Disk, Concurrency)}
+_ORDER: tuple[type[Part], ...] = (Kills, Damage, Identity, Fuzz, Disk, Concurrency, History, Scale)
+PARTS: dict[str, type[Part]] = {part.name: part for part in _ORDER}

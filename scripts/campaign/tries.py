@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import sys
 import time
@@ -20,6 +19,8 @@ from typing import ClassVar
 COMMAND = "python scripts/campaign"
 _TICK = 0.1
 _MINUTE = 60.0
+_MOST_SHOWN = 20
+"""Failures of one kind that the table lists."""
 
 
 class Skip(Exception):  # noqa: N818 (nothing went wrong)
@@ -46,22 +47,24 @@ class Part(ABC):
     place : Path
         An empty folder of its own.
     seed : int
+    large : bool
+        Whether parts that have sizes take their full ones.
     """
 
     name: ClassVar[str]
     short: ClassVar[int]
-    """Tries in the tests."""
+    """Tries in the tests; 0 leaves the part out."""
     usual: ClassVar[int]
     """Tries unless a number is given."""
     full: ClassVar[int]
     """Tries of the full campaign."""
 
-    def __init__(self, place: Path, seed: int):
-        self.place, self.seed = place, seed
+    def __init__(self, place: Path, seed: int, *, large: bool = False):
+        self.place, self.seed, self.large = place, seed, large
         self.notes: list[str] = []
         """What of the part is not tried on this machine, and why."""
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 (there may be nothing to prepare)
         """Make what the attempts compare with, once.
 
         Raises
@@ -76,6 +79,11 @@ class Part(ABC):
 
         Whatever an attempt writes goes below :meth:`folder`. An exception counts as a failed try.
         """
+
+    def say(self, figure: str) -> None:
+        """Keep a figure for the table; attempts are made in other processes, so it goes through a file."""
+        with (self.place / "figures.txt").open("a", encoding="utf-8") as stream:
+            print(figure, file=stream)
 
     def folder(self, number: int) -> Path:
         """Empty folder of an attempt; it is deleted when the attempt is over, unless that failed."""
@@ -94,6 +102,7 @@ class Report:
     seconds: float = 0.0
     skipped: str = ""
     notes: list[str] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
 
     @property
@@ -116,7 +125,7 @@ class Report:
         return {
             **{"part": self.part, "seed": self.seed, "seconds": self.seconds, "skipped": self.skipped},
             **{"tried": len(self.outcomes), "failed": len(self.failures)},
-            "not tried": self.notes,
+            **{"not tried": self.notes, "figures": self.figures},
             "rows": [dict(zip(("what", "tried", "failed"), row, strict=True)) for row in self.rows()],
             "failures": [asdict(one) | {"repeat": self.repeat(one.number)} for one in self.failures],
         }
@@ -185,6 +194,7 @@ def carry_out(part: Part, *, tries: int, only: int | None = None, jobs: int = 1)
         time.sleep(_TICK)
     for ledger in workers.values():
         report.outcomes += [Outcome(**json.loads(line)) for line in _lines(ledger)]
+    report.figures = _lines(part.place / "figures.txt")
     report.seconds = time.perf_counter() - started
     return report
 
@@ -220,6 +230,7 @@ def table(reports: Sequence[Report]) -> str:
         if report.skipped:
             lines.append(f"{report.part:12} skipped: {report.skipped}")
         lines += [f"{report.part:12} not tried: {note}" for note in report.notes]
+        lines += [f"{report.part:12} {figure}" for figure in report.figures]
         lines += [
             f"{report.part:12} {what:44} {tried:8,} {failed:7,}" for what, tried, failed in report.rows()
         ]
@@ -228,9 +239,16 @@ def table(reports: Sequence[Report]) -> str:
             f"  {report.seconds:.0f} s"
         )
     for report in reports:
+        shown: Counter[str] = Counter()
+        for one in report.failures:
+            shown[one.what] += 1
+            if shown[one.what] <= _MOST_SHOWN:
+                lines.append(f"FAILED {report.part}, {one.what}: {_shown(one.problem)}")
+                lines.append(f"       {report.repeat(one.number)}")
         lines += [
-            f"FAILED {report.part}, {one.what}: {_shown(one.problem)}\n       {report.repeat(one.number)}"
-            for one in report.failures
+            f"FAILED {report.part}, {what}: {count - _MOST_SHOWN:,} more (--json lists all)"
+            for what, count in shown.items()
+            if count > _MOST_SHOWN
         ]
     return "\n".join(lines)
 
@@ -238,8 +256,3 @@ def table(reports: Sequence[Report]) -> str:
 def _shown(text: str) -> str:
     """Text of a failure as one line that cannot move a cursor."""
     return text.encode("unicode_escape").decode("ascii")[:600]
-
-
-def command_line() -> str:
-    """This command, as it was given."""
-    return shlex.join(["python", *sys.argv])

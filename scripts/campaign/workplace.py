@@ -90,6 +90,7 @@ class Workplace:
         streams = self.root / "streams"
         count = len(list(streams.glob("*.err"))) if streams.is_dir() else 0
         name, full = streams / f"{count:03d}", {**self.environment, **(environment or {})}
+        self.root.mkdir(parents=True, exist_ok=True)
         if cold:
             return children.cold(arguments, name, full)
         return children.command(arguments, name, full, before=before, folder=self.root)
@@ -136,7 +137,7 @@ class Workplace:
     def leftovers(self) -> list[str]:
         """Temporary files and folders that nobody needs any more."""
         found = [path for room in (self.home, self.cache) for path in room.rglob(".*")]
-        kept = [path for path in self.home.rglob("unfinished/*/*")]
+        kept = list(self.home.rglob("unfinished/*/*"))
         return [
             str(path.relative_to(self.root))
             for path in sorted(found + kept)
@@ -168,18 +169,19 @@ def encoder(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def recipe(path: Path, encoder_folder: Path, *, seed: int = 0, text: str = RECIPE) -> Path:
+def recipe(path: Path, encoder_folder: Path, *, seed: int = 0) -> Path:
     """Write the recipe."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.format(encoder=encoder_folder, seed=seed), encoding="utf-8")
+    path.write_text(RECIPE.format(encoder=encoder_folder, seed=seed), encoding="utf-8")
     return path
 
 
 def rows(path: Path, *, copies: int | None = None, labelled: bool = False) -> Path:
     """Write the sample's held-out rows as GAP's TSV, or so many variants of them, each text its own."""
-    from gapstack.corpus import sample as package
+    import gapstack
 
-    lines = (Path(package.__file__).parent / "gap-sample-test.tsv").read_text(encoding="utf-8").splitlines()
+    sample = Path(gapstack.__file__).parent / "corpus" / "sample" / "gap-sample-test.tsv"
+    lines = sample.read_text(encoding="utf-8").splitlines()
     header, cells = lines[0].split("\t"), [line.split("\t") for line in lines[1:]]
     where = {name: header.index(name) for name in header}
     kept = [where[name] for name in header if labelled or not name.endswith("-coref")]
@@ -197,11 +199,27 @@ def rows(path: Path, *, copies: int | None = None, labelled: bool = False) -> Pa
     return path
 
 
-def reference(place: Path, *, text: str = RECIPE, seed: int = 0) -> Workplace:
-    """A finished, undisturbed run with a home and a cache of its own."""
-    small = encoder(place / "encoder")
-    found = Workplace(place / "reference", recipe(place / "campaign.toml", small, seed=seed, text=text))
-    succeeded(found.carry_out(), "the undisturbed run")
+def reference(place: Path) -> Workplace:
+    """A finished, undisturbed run with a home and a cache of its own; parts of one campaign share it.
+
+    Parameters
+    ----------
+    place : Path
+        The folder of a part.
+    """
+    shared = place.parent / "undisturbed"
+    found = Workplace(shared / "run", shared / "campaign.toml")
+    if not found.run.is_dir():
+        recipe(found.recipe, encoder(shared / "encoder"))
+        succeeded(found.carry_out(), "the undisturbed run")
+    return found.copy(place / "reference")
+
+
+def another(place: Path, seed: int) -> Workplace:
+    """A finished run of the recipe by another seed; :func:`reference` must have been called."""
+    found = Workplace(place / f"seed-{seed}", place / f"seed-{seed}.toml")
+    recipe(found.recipe, place.parent / "undisturbed" / "encoder", seed=seed)
+    succeeded(found.carry_out(), "the other run")
     return found
 
 
@@ -209,7 +227,14 @@ def read_commands(place: Workplace, table: Path) -> dict[str, Sequence[object]]:
     """Commands that answer from a finished run; what each prints or writes is a function of the run alone."""
     return {
         "predict": ("predict", RUN, "--input", table, "--output", place.root / "predicted.csv"),
-        "predict one": ("predict", f"{RUN}:surface", "--input", table, "--output", place.root / "predicted.csv"),
+        "predict one": (
+            "predict",
+            f"{RUN}:surface",
+            "--input",
+            table,
+            "--output",
+            place.root / "predicted.csv",
+        ),
         "compare": ("compare", RUN, "--replicates", 100, "--json"),
     }
 
