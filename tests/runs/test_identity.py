@@ -17,7 +17,8 @@ from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
 from gapstack.members.resolver import Resolver
 from gapstack.report.compare.flips import counterfactual_flips
-from gapstack.runs import Recipe, RunFolder, code, predict, run
+from gapstack.runs import Recipe, RunFolder, code, run
+from gapstack.runs.predict import predict
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.identity import of_part, of_stack
 from gapstack.runs.recipe import Part
