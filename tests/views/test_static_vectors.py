@@ -34,8 +34,8 @@ def binary(end):
         ("glove.txt", text(False)),
         ("word2vec.bin", binary(b"")),
         ("lines.bin", binary(b"\n")),  # as the original word2vec writes it
-        ("glove.txt.gz", gzip.compress(text(False))),
-        ("word2vec.bin.gz", gzip.compress(binary(b"\n"))),
+        ("glove.txt.gz", gzip.compress(text(False), mtime=0)),
+        ("word2vec.bin.gz", gzip.compress(binary(b"\n"), mtime=0)),
         ("glove.txt.xz", lzma.compress(text(False))),
     ],
 )

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from torch import nn
@@ -166,9 +166,10 @@ class Grep(FineTuned):
         state.values["sources"] = self.sources_
         return state
 
-    def _restore(self, state: State) -> None:
+    def restore(self, state: State) -> Self:
+        """Take back what :meth:`state` gave and return self."""
         self.sources_ = list(state.values["sources"])
-        super()._restore(state)
+        return super().restore(state)
 
 
 def _name(source: str | Clusters) -> str:

@@ -22,11 +22,11 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
 from gapstack.ensemble import create_stacker
-from gapstack.errors import MemberError
+from gapstack.errors import MemberError, MismatchError
 from gapstack.files import atomic_folder, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.base import Probabilities, each_once
-from gapstack.members.identity import changes
+from gapstack.members.identity import Identity, changes
 from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import told
@@ -168,7 +168,7 @@ def _do_jobs(
     reused = sum(map(len, jobs.values())) - len(open_jobs)
     if not open_jobs:
         return reused
-    redone = again((job.part.label, folder.job(job.part.label, job.fold), job.identity) for job in open_jobs)
+    redone = again(_recorded(job, folder) for job in open_jobs)
     if redone:
         say(redone)
     say(f"views of {len(todo)} members")
@@ -194,7 +194,17 @@ def _do_jobs(
                 say(f"{label}: {len(todo[label])} folds in {seconds:.1f} s")
 
         execute(open_jobs, folder, tell)
+    elsewhere = [job for job in open_jobs if not job.is_done(folder)]
+    if elsewhere:
+        raise MismatchError(
+            f"{elsewhere[0].name} was not made of what this process sees: workers must have the same files, package "
+            f"and environment ({again([_recorded(elsewhere[0], folder)])})"
+        )
     return reused
+
+
+def _recorded(job: Job, folder: RunFolder) -> tuple[str, dict[str, Any] | None, Identity]:
+    return job.part.label, folder.job(job.part.label, job.fold), job.identity
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:

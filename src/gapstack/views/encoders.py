@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.errors import DataNotFoundError, IntegrityError, MemberError
+from gapstack.errors import DataNotFoundError, IntegrityError, MemberError, MismatchError
 from gapstack.files import digest, fingerprint
 
 EMBEDDED = "all-MiniLM-L6-v2"
@@ -109,9 +109,18 @@ class Encoder:
         """Load a new copy of the model, in training mode, for whoever means to change it.
 
         ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``).
+
+        Raises
+        ------
+        MismatchError
+            If the files are not those any more that :func:`load_encoder` came across.
         """
         from transformers import AutoModel
 
+        if self.contents and _contents(self.folder) != self.contents:
+            raise MismatchError(
+                f"the files of encoder {self.name} have changed since they were found; run again"
+            )
         # BERT-like models take the argument that leaves the pooler out; others would refuse it
         if self.config.get("model_type") in _WITH_POOLER:
             options.setdefault("add_pooling_layer", False)
