@@ -6,9 +6,9 @@ import random
 import shutil
 from pathlib import Path
 
-DAMAGES = ("flip", "halve", "empty", "delete", "folder", "garbage", "append")
+DAMAGES = ("flip", "halve", "empty", "delete", "folder", "garbage", "append", "unreadable")
 """What can be done to a file: a bit flipped, cut in half, emptied, deleted, replaced by a folder or by random bytes,
-and bytes appended."""
+bytes appended, and a link to itself put in its place, which not even the superuser can read."""
 
 
 def apply_damage(path: Path, kind: str, rng: random.Random) -> None:
@@ -31,6 +31,9 @@ def apply_damage(path: Path, kind: str, rng: random.Random) -> None:
         (path / "inside").write_bytes(content)
     elif kind == "garbage":
         path.write_bytes(rng.randbytes(max(16, min(len(content), 4096))))
+    elif kind == "unreadable":
+        path.unlink()
+        path.symlink_to(path.name)
     elif kind == "append":
         path.write_bytes(content + rng.randbytes(16))
     else:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from gapstack.cli import app, main
 from gapstack.corpus.readers import read_submission, write_gap
-from tests.damage import apply_damage
+from tests.damage import DAMAGES, apply_damage
 
 RECIPE = """
 name = "tiny"
@@ -125,6 +125,16 @@ def test_a_damaged_run_is_refused_in_one_line_whose_command_mends_it(
     assert submission.read_bytes() == whole
     if command == "predict":
         gap(*arguments)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_lost_timing_is_shown_as_unknown_and_stops_nothing(workplace, kind):
+    apply_damage(workplace / "models/tiny-sample/members/prior/views.json", kind, random.Random(1))
+    done = CliRunner().invoke(app, ["run", str(workplace / "tiny.toml"), "--data", "sample"])
+    assert "6 of 6 folds were already" in done.stdout
+    assert "damaged" not in done.output
+    prior = next(line for line in done.stdout.splitlines() if line.split()[:1] == ["prior"])
+    assert prior.split()[-1] == "-"
 
 
 def test_score_agrees_with_the_run(workplace):

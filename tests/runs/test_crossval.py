@@ -167,4 +167,4 @@ def test_a_killed_run_goes_on_where_it_was(done, sample_train, sample_test, tmp_
     assert again.reused == len(kept)
     assert {path: json.loads(path.read_text()) for path in kept} == kept
     np.testing.assert_array_equal(again.stack.test, done.stack.test)
-    assert not list(root.glob("models/*/members/*/.fold-*"))
+    assert not list(root.rglob(".writing-*"))

@@ -18,9 +18,9 @@ from gapstack.files import cache_root
 from gapstack.members.resolver import Resolver
 from gapstack.report.compare.flips import counterfactual_flips
 from gapstack.runs import Recipe, RunFolder, code, run
-from gapstack.runs.predict import predict
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.identity import of_part, of_stack
+from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
 from gapstack.views.parses import ENVIRONMENT, docs, find_parser, store
 from gapstack.views.static_vectors import Vectors, write_vectors

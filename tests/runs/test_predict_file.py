@@ -9,9 +9,9 @@ from gapstack.corpus.readers import read_gap, write_gap, write_submission
 from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataError, MismatchError
 from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.predict import predict, predict_file
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import locked
+from gapstack.runs.predict import predict, predict_file
 
 RECIPE = {
     "name": "tiny",

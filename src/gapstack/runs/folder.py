@@ -23,7 +23,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from difflib import get_close_matches
 from importlib import resources
@@ -34,6 +34,7 @@ import filelock
 
 from gapstack.errors import DamageError, DataError, DataNotFoundError, MismatchError, Place
 from gapstack.files import atomic_folder, atomic_path, discard, sweep
+from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
 
 if TYPE_CHECKING:
@@ -207,31 +208,30 @@ class RunFolder:
         seal(self.manifest_path, manifest)
         return damaged
 
-    def repair(self, labels: Iterable[str], folds: int) -> list[str]:
+    def repair(self, labels: Sequence[str], folds: int) -> list[str]:
         """Delete what is damaged of these members' results and of the stack, and what is in their way.
 
         Gives a few words on each damaged result: its file and what is wrong.
         """
         damaged = []
-        _no_folders(self.root / "folds.json")
+        _only_files(self.root / "folds.json")
         _only_folders(self.root / "members")
         for label in labels:
             place = self.member(label)
             _only_folders(
                 place, place / "unfinished", *place.glob("unfinished/*"), *place.glob("unfinished/*/*")
             )
-            _no_folders(place / "out_of_fold.parquet", place / "test.parquet")
-            for fold in range(folds):
+            _only_files(place / "out_of_fold.parquet", place / "test.parquet")
+        records = [self.fold(label, fold) / "job.json" for label in labels for fold in range(folds)]
+        records.append(self.member(STACK) / "stack.json")
+        with progress("checking stored results", len(records)) as ticker:
+            for record in records:
                 try:
-                    self.job(label, fold, check=None)
+                    self._record(record, None)
                 except DamageError as damage:
                     damaged.append(self._told(damage))
-                    discard(self.fold(label, fold))
-        try:
-            self.stack(check=None)
-        except DamageError as damage:
-            damaged.append(self._told(damage))
-            discard(self.member(STACK))
+                    discard(record.parent)
+                ticker.advance()
         return damaged
 
     def _told(self, damage: DamageError) -> str:
@@ -242,7 +242,7 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        _no_folders(self.root / ".lock")
+        _only_files(self.root / ".lock")
         with locked(self.root):
             sweep(self.root, deep=True)
             yield
@@ -304,10 +304,10 @@ class RunFolder:
         return atomic_folder(self.fold(label, fold))
 
 
-def _no_folders(*paths: Path) -> None:
-    """Delete folders that lie where files belong."""
+def _only_files(*paths: Path) -> None:
+    """Delete folders and broken links that lie where files belong."""
     for path in paths:
-        if path.is_dir():
+        if not path.is_file():
             discard(path)
 
 
