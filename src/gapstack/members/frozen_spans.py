@@ -24,14 +24,14 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Label
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.siamese import SiameseSpans
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.features import Features, features
-from gapstack.views.frozen import GROUPS
+from gapstack.views.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -143,9 +143,15 @@ class FrozenSpans(Member):
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        logits = self.network_(*self._standardise(*self._read(corpus)))
-        mean: Probabilities = logits.double().softmax(-1).mean(0).numpy()
-        return mean
+        pieces, spans, relations = self._standardise(*self._read(corpus))
+        answers = np.empty((len(corpus), len(Label)))
+        # in shapes that a row alone decides, or its last bits would hang on the other rows
+        for rows, real, length in blocks(spans[:, -1, 1].numpy(), CPU_BUDGET, multiple=STEP):
+            sequences = torch.zeros(len(rows), length, pieces.shape[-1])
+            sequences[:, : pieces.shape[1]] = pieces[rows, :length]
+            logits = self.network_(sequences, spans[rows], relations[rows])
+            answers[rows[:real]] = logits.double().softmax(-1).mean(0)[:real].numpy()
+        return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
         encoder = load_encoder(self.encoder)
