@@ -145,12 +145,18 @@ class FrozenSpans(Member):
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         pieces, spans, relations = self._standardise(*self._read(corpus))
         answers = np.empty((len(corpus), len(Label)))
-        # in shapes that a row alone decides, or its last bits would hang on the other rows
-        for rows, real, length in blocks(spans[:, -1, 1].numpy(), CPU_BUDGET, multiple=STEP):
-            sequences = torch.zeros(len(rows), length, pieces.shape[-1])
-            sequences[:, : pieces.shape[1]] = pieces[rows, :length]
-            logits = self.network_(sequences, spans[rows], relations[rows])
-            answers[rows[:real]] = logits.double().softmax(-1).mean(0)[:real].numpy()
+        lengths, widths = spans[:, -1, 1].numpy(), np.diff(spans.numpy()).max(axis=(1, 2))
+        # in shapes that a row alone decides, or its last bits would hang on the other rows; to span extraction the
+        # widest mention is part of the shape
+        for width in np.unique(widths):
+            alike = np.flatnonzero(widths == width)
+            for block in blocks(lengths[alike], CPU_BUDGET, multiple=STEP):
+                rows = alike[block.rows]
+                sequences = torch.zeros(len(rows), block.length, pieces.shape[-1])
+                sequences[:, : pieces.shape[1]] = pieces[rows, : block.length]
+                logits = self.network_(sequences, spans[rows], relations[rows])
+                mean = logits.double().softmax(-1).mean(0)
+                answers[rows[: block.real]] = mean[: block.real].numpy()
         return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
