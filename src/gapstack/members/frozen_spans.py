@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Label
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.siamese import SiameseSpans
@@ -32,7 +32,7 @@ from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Po
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.features import Features, features
-from gapstack.views.frozen import GROUPS
+from gapstack.views.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -123,9 +123,21 @@ class FrozenSpans(Member):
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        logits = self.network_(*self._standardise(*self._read(corpus)))
-        mean: Probabilities = logits.double().softmax(-1).mean(0).numpy()
-        return mean
+        pieces, spans, relations = self._standardise(*self._read(corpus))
+        answers = np.empty((len(corpus), len(Label)))
+        lengths, widths = spans[:, -1, 1].numpy(), np.diff(spans.numpy()).max(axis=(1, 2))
+        # in shapes that a row alone decides, or its last bits would hang on the other rows; to span extraction the
+        # widest mention is part of the shape
+        for width in np.unique(widths):
+            alike = np.flatnonzero(widths == width)
+            for block in blocks(lengths[alike], CPU_BUDGET, multiple=STEP):
+                rows = alike[block.rows]
+                sequences = torch.zeros(len(rows), block.length, pieces.shape[-1])
+                sequences[:, : pieces.shape[1]] = pieces[rows, : block.length]
+                logits = self.network_(sequences, spans[rows], relations[rows])
+                mean = logits.double().softmax(-1).mean(0)
+                answers[rows[: block.real]] = mean[: block.real].numpy()
+        return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
         encoder = load_encoder(self.encoder)

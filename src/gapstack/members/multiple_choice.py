@@ -141,10 +141,10 @@ class ChoiceData:
             self._inputs.fingerprint, self._targets and self._targets.fingerprint, self._choices
         )
 
-    def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """See the class."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, Tensor]:
+        """See the class and :class:`~gapstack.training.Data`."""
         inputs = (rows[:, None] * self._choices + np.arange(self._choices)).ravel()
-        found = self._inputs.batch(inputs)
+        found = self._inputs.batch(inputs, None if length is None else length // self._choices)
         del found["mentions"]  # three ranges of each input: nothing that a head needs
         return found | (self._targets.batch(rows) if self._targets else {})
 

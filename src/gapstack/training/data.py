@@ -35,8 +35,12 @@ class Data(Protocol):
     def fingerprint(self) -> str:
         """Hash of everything that :meth:`batch` can give."""
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Keyword arguments of the model for ``rows``, and ``target`` where they have one."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """Keyword arguments of the model for ``rows``, and ``target`` where they have one.
+
+        Rows are padded to ``length`` pieces (of :attr:`sizes`) with a mask in any case; by default to the longest of
+        them.
+        """
 
 
 class RowData:
@@ -62,8 +66,8 @@ class RowData:
         """Hash of inputs and targets."""
         return _fingerprint(self._columns)
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Give the inputs of ``rows`` by name, and ``target`` where there are targets."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """Give the inputs of ``rows`` by name, and ``target`` where there are targets; nothing is padded."""
         return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
 
 
@@ -101,14 +105,14 @@ class PieceData:
         """Hash of pieces, mentions, extras and targets."""
         return _fingerprint({"ids": self.view.ids, "bounds": self.view.bounds, **self._columns})
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """See the class."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """See the class and :class:`Data`."""
         lengths = self.view.lengths[rows]
-        keep = np.arange(lengths.max()) < lengths[:, None]
+        keep = np.arange(lengths.max() if length is None else length) < lengths[:, None]
         ids = np.zeros(keep.shape, dtype=np.int64)
         ids[keep] = np.concatenate([self.view.ids[self.view.row(row)] for row in rows])
         arrays = {name: column[rows] for name, column in self._columns.items()} | {"ids": ids}
-        if not keep.all():
+        if length is not None or not keep.all():
             arrays["keep"] = keep
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 

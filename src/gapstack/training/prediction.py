@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 import numpy as np
 import torch
@@ -13,7 +14,13 @@ from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
 from gapstack.training.data import TARGET, Data, Rows, batches
 from gapstack.training.devices import compute_dtype, default_budget, processes
+from gapstack.training.parameters import ENCODER
 from gapstack.training.weights import cast
+from gapstack.views.encoders import positions
+from gapstack.views.frozen import STEP, blocks
+
+# Matrix products of a few rows take other instructions for those that do not fill a register
+_ROWS = 16
 
 
 def passes(
@@ -35,18 +42,29 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
     """Give the model's output for every row, (n, ...) float64, in the order of the rows.
 
     The model stays as this leaves it: in evaluation mode, on the device, and its encoder in ``precision`` (see
-    :class:`TrainingPlan`). In bfloat16 an answer depends in its third digit on the rows it is computed with.
+    :class:`TrainingPlan`). On one machine a row's output is the same to the bit whatever the other rows: rows are
+    computed in :func:`~gapstack.views.frozen.blocks`.
     """
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
-    order = np.argsort(data.sizes, kind="stable")
+    budget = default_budget(device)
     found: list[Tensor] = []
-    with progress("Predicting", len(order)) as ticker, torch.inference_mode():
-        for rows, inputs, _ in passes(data, order, device, None):
-            found.append(model(**inputs).to("cpu", torch.float64))
-            ticker.advance(len(rows))
+    order: list[NDArray[np.int64]] = []
+    with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
+        for rows, real, length in blocks(data.sizes, budget, step=_step(model), multiple=_ROWS):
+            inputs = {name: tensor.to(device) for name, tensor in data.batch(rows, length).items()}
+            inputs.pop(TARGET, None)
+            found.append(model(**inputs)[:real].to("cpu", torch.float64))
+            order.append(rows[:real])
+            ticker.advance(real)
     in_order = torch.cat(found).numpy()
     outputs = np.empty_like(in_order)
-    outputs[order] = in_order
+    outputs[np.concatenate(order)] = in_order
     return outputs
+
+
+def _step(model: nn.Module) -> int:
+    """Step of the lengths that rows are padded to: one that does not lead beyond the last position."""
+    config = getattr(getattr(model, ENCODER, None), "config", None)
+    return STEP if config is None else gcd(STEP, positions(config.to_dict()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -145,10 +145,15 @@ class Encoder:
     @cached_property
     def max_pieces(self) -> int:
         """Longest input in pieces, special pieces included."""
-        positions = int(self.config.get("max_position_embeddings") or _DEFAULT_LIMIT)
-        if self.config.get("model_type") in _OFFSET_POSITIONS:
-            positions -= int(self.config.get("pad_token_id", 1)) + 1
-        return min(positions, int(self.tokenizer.model_max_length))
+        return min(positions(self.config), int(self.tokenizer.model_max_length))
+
+
+def positions(config: Mapping[str, Any]) -> int:
+    """Pieces that an encoder of this configuration can tell the places of."""
+    most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
+    if config.get("model_type") in _OFFSET_POSITIONS:
+        most -= int(config.get("pad_token_id", 1)) + 1
+    return most
 
 
 def load_encoder(name: str | None = None) -> Encoder:

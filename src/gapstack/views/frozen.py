@@ -94,21 +94,29 @@ class Block(NamedTuple):
     length: int
 
 
-def blocks(lengths: NDArray[np.int64], budget: int, limit: int | None = None) -> Iterator[Block]:
+def blocks(
+    lengths: NDArray[np.int64],
+    budget: int,
+    limit: int | None = None,
+    *,
+    step: int = STEP,
+    multiple: int = 1,
+) -> Iterator[Block]:
     """Share positions 0..n-1 out to blocks whose shape is decided by the length of each row alone.
 
-    A row's length is rounded up to a multiple of :data:`STEP`, yet not beyond ``limit``, and a block of that length
-    has as many rows as ``budget`` pieces allow, at least one. Which instructions compute a row, and so the last bits
-    of what comes out, hangs on the shape of the tensors: so they are the same whatever rows it shares the block with.
+    A row's length is rounded up to a multiple of ``step``, yet not beyond ``limit``, and a block of that length
+    has as many rows as ``budget`` pieces allow, rounded up to a ``multiple``. Which instructions compute a row, and so
+    the last bits of what comes out, hangs on the shape of the tensors: so they are the same whatever rows it shares
+    the block with.
 
     Short blocks come first, and rows of one length in the order given.
     """
-    padded = -(-lengths // STEP) * STEP
+    padded = -(-lengths // step) * step
     if limit is not None:
         padded = np.minimum(padded, limit)
     for length in np.unique(padded).tolist():
         rows = np.flatnonzero(padded == length)
-        count = max(1, budget // max(length, 1))
+        count = -(-max(1, budget // max(length, 1)) // multiple) * multiple
         for start in range(0, len(rows), count):
             own = rows[start : start + count]
             yield Block(np.resize(own, count), len(own), length)
