@@ -23,7 +23,15 @@ TIMEOUT = 120.0
 _TICK = 0.005
 # what commands import when they begin to work
 _LAZY = (
-    *("torch", "lightgbm", "spacy.lang.en", "spacy.pipeline", "pyarrow.parquet", "safetensors.numpy"),
+    *(
+        "torch",
+        "lightgbm",
+        "spacy.lang.en",
+        "spacy.pipeline",
+        "pyarrow.parquet",
+        "pyarrow.dataset",
+        "safetensors.numpy",
+    ),
     *("sklearn.linear_model", "sklearn.isotonic", "scipy.optimize", "scipy.stats", "transformers"),
     *(
         "transformers.models.bert.modeling_bert",

@@ -32,12 +32,12 @@ _GRACE = 10.0
 class Concurrency(Part):
     """The scenarios of :meth:`attempt`, in turn."""
 
-    name, short, usual, full = "concurrency", 4, 14, 70
+    name, short, usual, full = "concurrency", 3, 14, 70
 
     def prepare(self) -> None:
         """Two runs that were alone."""
         self.reference = reference(self.place)
-        self.other = another(self.place, seed=3)
+        self.other = another(self.place)
         self.rows = rows(self.place / "rows.tsv")
         output = self.place / "predicted.csv"
         succeeded(self.reference.gap("predict", RUN, "--input", self.rows, "--output", output), "predict")
@@ -50,7 +50,7 @@ class Concurrency(Part):
     def attempt(self, number: int, rng: Random) -> Iterator[Outcome]:
         """One scenario."""
         scenarios: list[Callable[[Path, Random], Iterator[Outcome]]] = [
-            *(self._shared_cache, self._two_recipes, self._one_folder, self._predicts),
+            *(self._predicts, self._shared_cache, self._two_recipes, self._one_folder),
             *(self._orphans, self._lost_worker),
         ]
         if self.ray:

@@ -138,12 +138,12 @@ def sibling(path: Path) -> Path | None:
 class Damage(Part):
     """Files x kinds, in a shuffled order of the seed."""
 
-    name, short, usual, full = "damage", 6, 120, 2000
+    name, short, usual, full = "damage", 5, 120, 2000
 
     def prepare(self) -> None:
         """A finished run, an older version of it, and what the commands that read say of it."""
         self.reference = reference(self.place)
-        self.older = another(self.place, seed=7)
+        self.older = another(self.place)
         self.rows = rows(self.place / "rows.tsv")
         self.said = {}
         place = self.reference.copy(self.place / "read")

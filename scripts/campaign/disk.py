@@ -47,7 +47,7 @@ def unmount_below(folder: Path) -> None:
 class Disk(Part):
     """Commands that write, where they cannot."""
 
-    name, short, usual, full = "disk", 6, 60, 300
+    name, short, usual, full = "disk", 2, 60, 300
 
     def prepare(self) -> None:
         """See that a tmpfs can be mounted; a finished run and what its commands write."""

@@ -13,7 +13,7 @@ from random import Random
 
 from scripts.campaign.children import TIMEOUT, Ended, die_at
 from scripts.campaign.tries import Outcome, Part
-from scripts.campaign.workplace import RUN, Workplace, differing, reference, rows, succeeded
+from scripts.campaign.workplace import RUN, Workplace, differing, reference, rows, seconds, succeeded
 
 _CHAIN = 5
 _KILLED = -9
@@ -25,9 +25,9 @@ class Kills(Part):
     name, short, usual, full = "kills", 5, 40, 200
 
     def prepare(self) -> None:
-        """An undisturbed run, and how long it took."""
+        """An undisturbed run, how long it took, and what it predicts."""
         self.reference = reference(self.place)
-        self.seconds = Workplace(self.place / "timed", self.reference.recipe).carry_out().seconds
+        self.seconds = seconds(self.place)
         self.rows = rows(self.place / "rows.tsv")
         self.predicted = self.reference.root / "predicted.csv"
         succeeded(

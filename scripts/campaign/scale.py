@@ -43,7 +43,7 @@ name = "conditional"
 class Scale(Part):
     """``predict`` at n and 10 n rows, ``compare`` of many files, ``score`` of many rows."""
 
-    name, short, usual, full = "scale", 1, 5, 5
+    name, short, usual, full = "scale", 0, 5, 5
 
     def attempt(self, number: int, rng: Random) -> Iterator[Outcome]:
         """One of the three commands."""

@@ -211,15 +211,24 @@ def reference(place: Path) -> Workplace:
     found = Workplace(shared / "run", shared / "campaign.toml")
     if not found.run.is_dir():
         recipe(found.recipe, encoder(shared / "encoder"))
-        succeeded(found.carry_out(), "the undisturbed run")
+        ended = found.carry_out()
+        succeeded(ended, "the undisturbed run")
+        (shared / "seconds").write_text(f"{ended.seconds}", encoding="ascii")
     return found.copy(place / "reference")
 
 
-def another(place: Path, seed: int) -> Workplace:
-    """A finished run of the recipe by another seed; :func:`reference` must have been called."""
-    found = Workplace(place / f"seed-{seed}", place / f"seed-{seed}.toml")
-    recipe(found.recipe, place.parent / "undisturbed" / "encoder", seed=seed)
-    succeeded(found.carry_out(), "the other run")
+def seconds(place: Path) -> float:
+    """How long the undisturbed run took; :func:`reference` must have been called."""
+    return float((place.parent / "undisturbed" / "seconds").read_text(encoding="ascii"))
+
+
+def another(place: Path) -> Workplace:
+    """A finished run of the recipe by other seeds, shared in the same way and after it."""
+    shared = place.parent / "undisturbed"
+    found = Workplace(shared / "another", shared / "another.toml")
+    if not found.run.is_dir():
+        recipe(found.recipe, shared / "encoder", seed=7)
+        succeeded(found.carry_out(), "the other run")
     return found
 
 

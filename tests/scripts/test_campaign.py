@@ -29,7 +29,7 @@ CAMPAIGN = Path(__file__).resolve().parents[2] / "scripts" / "campaign"
 @pytest.fixture(scope="module")
 def short() -> dict[str, dict[str, Any]]:
     """What came of the short campaign, by part, carried out in a process as a user would."""
-    command = [sys.executable, str(CAMPAIGN), "--short", "--json", "--jobs", "2"]
+    command = [sys.executable, str(CAMPAIGN), "--short", "--json"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=280)
     assert done.stdout, done.stderr
@@ -133,7 +133,7 @@ class TestFuzz:
         [
             (_raises(KeyError("text")), "KeyError"),
             (lambda: bytes(8 << 30), "MemoryError"),
-            (lambda: os.kill(os.getpid(), signal.SIGSEGV), "ended with -11"),
+            (lambda: os._exit(7), "ended with 7"),
             (lambda: time.sleep(60), "took more than 0.2 s"),
         ],
         ids=["another error", "memory", "a crash", "time"],
