@@ -1,6 +1,7 @@
 """A file in chunks: the same as at once, whole or not at all, nothing done twice and nothing taken from elsewhere."""
 
 import shutil
+from functools import lru_cache
 from importlib import import_module
 
 import pytest
@@ -156,3 +157,14 @@ def test_members_are_kept_as_far_as_there_is_room(finished, sample_test, monkeyp
     for _ in range(2):
         fitted.ask(sample_test)
     assert [path.parents[1].name for path in loaded] == ["prior"] * 3 + ["surface"] * 6
+
+
+def test_a_rows_views_are_computed_once_however_few_are_remembered(finished, files, monkeypatch):
+    """Of a file longer than the caches, each fold would throw out what the next one needs."""
+    module, computed = import_module("gapstack.views.surface"), []
+    compute = module._values.__wrapped__
+    counted = lru_cache(maxsize=16)(lambda example: computed.append(example.id) or compute(example))
+    monkeypatch.setattr(module, "_values", counted)
+    source, output = files
+    predict_file(finished, source, output)
+    assert computed == read_gap(source).ids
