@@ -1,8 +1,10 @@
 """A file in chunks: the same as at once, whole or not at all, nothing done twice and nothing taken from elsewhere."""
 
+import os
 import shutil
 from functools import lru_cache
 from importlib import import_module
+from threading import Thread
 
 import pytest
 
@@ -136,6 +138,17 @@ def test_bad_rows_are_set_aside_once(finished, files, tmp_path, asked):
     quarantine = Quarantine(tmp_path / "aside")
     assert predict_file(finished, source, output, quarantine=quarantine) == 40
     assert (quarantine.count, len(quarantine.paths)) == (1, 1)
+
+
+def test_a_pipe_is_read_once(finished, files, tmp_path):
+    source, output = files
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(source.read_bytes()), daemon=True)
+    writer.start()
+    assert predict_file(finished, pipe, output) == 40
+    writer.join()
+    assert output.read_bytes() == undisturbed(finished, source, tmp_path)
 
 
 def test_two_processes_do_not_write_one_output(finished, files, asked):
