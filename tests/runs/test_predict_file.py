@@ -1,7 +1,10 @@
 """A file in chunks: the same as at once, whole or not at all, nothing done twice and nothing taken from elsewhere."""
 
+import os
 import shutil
+from functools import lru_cache
 from importlib import import_module
+from threading import Thread
 
 import pytest
 
@@ -138,6 +141,17 @@ def test_bad_rows_are_set_aside_once(finished, files, tmp_path, asked):
     assert (quarantine.count, len(quarantine.paths)) == (1, 1)
 
 
+def test_a_pipe_is_read_once(finished, files, tmp_path):
+    source, output = files
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(source.read_bytes()), daemon=True)
+    writer.start()
+    assert predict_file(finished, pipe, output) == 40
+    writer.join()
+    assert output.read_bytes() == undisturbed(finished, source, tmp_path)
+
+
 def test_two_processes_do_not_write_one_output(finished, files, asked):
     source, output = files
     with (
@@ -157,3 +171,14 @@ def test_members_are_kept_as_far_as_there_is_room(finished, sample_test, monkeyp
     for _ in range(2):
         fitted.ask(sample_test)
     assert [path.parents[1].name for path in loaded] == ["prior"] * 3 + ["surface"] * 6
+
+
+def test_a_rows_views_are_computed_once_however_few_are_remembered(finished, files, monkeypatch):
+    """Of a file longer than the caches, each fold would throw out what the next one needs."""
+    module, computed = import_module("gapstack.views.surface"), []
+    compute = module._values.__wrapped__
+    counted = lru_cache(maxsize=16)(lambda example: computed.append(example.id) or compute(example))
+    monkeypatch.setattr(module, "_values", counted)
+    source, output = files
+    predict_file(finished, source, output)
+    assert computed == read_gap(source).ids

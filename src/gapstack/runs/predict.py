@@ -68,9 +68,10 @@ def predict_file(
 ) -> int:
     """Answer the rows of a file of any length by a finished run, and write a submission in their order.
 
-    The whole file is checked first. Then :data:`CHUNK` rows at a time are read, answered and stored in the folder
-    ``OUTPUT.partial``, each chunk under a hash of its rows and of the run, so that a killed call goes on where it was
-    and nothing of other rows or of another run is taken up. The output appears whole, at the end.
+    The whole file is checked first (a pipe's rows are kept in memory). Then :data:`CHUNK` rows at a time are read,
+    answered and stored in the folder ``OUTPUT.partial``, each chunk under a hash of its rows and of the run, so that a
+    killed call goes on where it was and nothing of other rows or of another run is taken up. The output appears whole,
+    at the end.
 
     Parameters
     ----------
@@ -95,14 +96,16 @@ def predict_file(
         If another process is writing the same output.
     """
     fitted, label = _fitted(folder, label, keep=True)
-    ids = [example.id for chunk in read_gap_chunks(source, CHUNK, quarantine=quarantine) for example in chunk]
+    checked = read_gap_chunks(source, CHUNK, quarantine=quarantine)
+    kept = None if Path(source).is_file() else list(checked)  # a pipe can be read once
+    ids = [example.id for chunk in kept or checked for example in chunk]
     _warn(fitted, ids, say)
     output, digest = Path(output), fitted.digest()
     parts = output.with_name(f"{output.name}.partial")
     with locked(parts), progress("predicting", len(ids)) as bar:
         made: list[str] = []
         again = None if quarantine is None else replace(quarantine, problems=[], paths=[])
-        for rows in read_gap_chunks(source, CHUNK, quarantine=again):
+        for rows in kept or read_gap_chunks(source, CHUNK, quarantine=again):
             key = fingerprint(digest, label, rows.fingerprint)
             text = _stored(parts, key)
             if text is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ FLOOR = 1e-4
 """Least probability that a member is taken to give, as in the simplex stacker."""
 
 _TOGETHER = 32  # coalitions that are fitted at once; neighbours have most members in common
+_ALIKE = 64  # place from which on gains are so small and alike that one stratum does
 _STEPS = 3000  # of which all but a few coalitions need less than 400
 _OVERRELAXED = 1.8  # multiplicative updates take far fewer steps with an exponent between 1 and 2
 _LEAST, _SPEAKS = np.float32(1e-9), np.float32(1e-6)
@@ -73,11 +74,11 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     """Leave-one-out and Shapley values of a game.
 
     Up to :data:`EXACT_UP_TO` members all coalitions are tried. Beyond, the values are estimated by stratified sampling
-    (Maleki et al. 2013; Castro et al. 2017), whose cost grows as ``m log m``: a Shapley value is the mean over m places
-    of a member's mean gain on arriving there. Places are taken in strata that double, 1, 2, 3-4, 5-8 and so on, since
-    gains are large and various at the first places and small and alike at the last; in each stratum a draw looks at one
-    place, where in the rotations of a random order every member arrives once. The estimate is unbiased. What its sum
-    lacks to the total gain, which is known, is shared out evenly.
+    (Maleki et al. 2013; Castro et al. 2017), for which the number of coalitions grows as the number of members: a
+    Shapley value is the mean over places of a member's mean gain on arriving there. Places are taken in strata that
+    double, 1, 2, 3-4, 5-8 and so on, since gains are large and various at the first places and small and alike at the
+    last; in each stratum a draw looks at one place, where in the rotations of a random order every member arrives
+    once. The estimate is unbiased. What its sum lacks to the total gain, which is known, is shared out evenly.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     members : int
     draws : int
         How often to draw, by default what :data:`MOST_COALITIONS` allow; each draw asks for ``2 * members`` coalitions
-        in each of about ``log2(members) + 1`` strata.
+        in each of eight strata at most.
     seed : int
         Of the draw.
 
@@ -96,8 +97,8 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
         Without members, or for fewer than two draws, which would have no standard error.
     """
     if draws is None:
-        strata = 1 + max(members - 1, 0).bit_length()
-        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(2 * members * strata, 1)))
+        asked = 2 * members * len(_strata(members))
+        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(asked, 1)))
     if members < 1 or draws < 2:
         raise DataError(f"{members} members and {draws} draws", expected="members, and two draws or more")
     everyone = np.ones((1, members), dtype=bool)
@@ -120,16 +121,22 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
 def _drawn(worth: Worth, members: int, generator: np.random.Generator) -> Floats:
     """One draw of all Shapley values, (m, n), before its sum is set right."""
     values: Floats | float = 0.0
-    start, stop = 0, 1
-    while start < members:
+    for start, stop in _strata(members):
         place = int(generator.integers(start, stop))
         order = generator.permutation(members)
         gains = worth(_rotations(order, place)) - worth(_rotations(order, place + 1))
-        # the member that each rotation has at the place
+        # by member the rotation in which it arrives at the place
         arriving = np.argsort(np.roll(order, -place))
         values = values + (stop - start) / members * gains[arriving]
-        start, stop = stop, min(2 * stop, members)
     return np.asarray(values)
+
+
+def _strata(members: int) -> list[tuple[int, int]]:
+    """Ranges of places, from 0: each as long as all before it, but for the last, which has all that is left."""
+    bounds = [0, 1]
+    while bounds[-1] < members:
+        bounds.append(min(2 * bounds[-1] if bounds[-1] < _ALIKE else members, members))
+    return list(pairwise(bounds))
 
 
 def _rotations(order: NDArray[np.int64], size: int) -> Bools:
@@ -225,7 +232,7 @@ def _optimum(found: NDArray[np.float32], coalitions: Bools) -> Floats:
     grow: of a hundred members a blend needs a dozen.
     """
     allowed = coalitions.T.astype(np.float32)
-    weights: NDArray[np.float32] = allowed / allowed.sum(axis=0)
+    weights = allowed / allowed.sum(axis=0)
     made = np.empty(weights.shape)
     going = np.arange(weights.shape[1])
     for step in range(_STEPS // _BETWEEN):
@@ -239,9 +246,9 @@ def _optimum(found: NDArray[np.float32], coalitions: Bools) -> Floats:
         some, own, few = found[:, needed], allowed[needed], weights[needed]
         for _ in range(_BETWEEN):
             # nobody dies out, so that whoever is needed later can come back
-            few = np.maximum(few * _gains(some, few, own) ** _OVERRELAXED, own * np.float32(_LEAST))
+            few = np.maximum(few * _gains(some, few, own) ** _OVERRELAXED, own * _LEAST)
             few /= few.sum(axis=0)
-        weights = allowed * np.float32(_LEAST)
+        weights = np.asarray(allowed * _LEAST)
         weights[needed] = few
     raise DataError(f"the blends of {len(going)} coalitions are not at their optimum after {_STEPS} steps")
 
@@ -250,5 +257,5 @@ def _gains(
     found: NDArray[np.float32], weights: NDArray[np.float32], allowed: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Derivatives of the mean log by weight, (m, c)."""
-    gains: NDArray[np.float32] = allowed * (found.T @ (1 / (found @ weights))) / np.float32(len(found))
-    return gains
+    gains = allowed * (found.T @ (1 / (found @ weights))) / len(found)
+    return np.asarray(gains, dtype=np.float32)
