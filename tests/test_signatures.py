@@ -2,6 +2,7 @@
 
 import inspect
 import typing
+from importlib import import_module
 
 import pytest
 from sklearn.base import clone
@@ -46,6 +47,13 @@ def test_every_setting_is_described(name):
     assert set(MEMBERS.kinds(name)) <= set(described(MEMBERS[name])), (
         "a setting without a line in the docstring"
     )
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_published_values_are_allowed(name):
+    module = vars(import_module(MEMBERS[name].__module__))
+    for published in [value for key, value in module.items() if key.startswith("PUBLISHED")]:
+        MEMBERS.check(name, published)
 
 
 def test_fields_of_a_plan_are_read_with_the_dataclass_within():

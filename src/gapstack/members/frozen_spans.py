@@ -78,7 +78,7 @@ class FrozenSpans(Member):
 
     encoder: str | None = None
     layers: Sequence[Natural] | None = None
-    attention_layers: Sequence[Natural] | None = None
+    attention_layers: Sequence[Count] | None = None
     blocks: Sequence[BlockName] = ()
     seeds: Count = 4
     epochs: Count = 30
