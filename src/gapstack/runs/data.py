@@ -9,7 +9,6 @@ from pathlib import Path
 from gapstack.corpus import Corpus
 from gapstack.corpus.sources import load_gap, load_sample
 from gapstack.corpus.tables import Quarantine
-from gapstack.errors import RecipeError
 from gapstack.runs.recipe import Recipe
 
 
@@ -27,11 +26,6 @@ def corpora(
         ``-sample``, so that a run on the sample never stands in the way of one on GAP.
     quarantine : Quarantine, optional
         Takes bad rows so that the others can be read.
-
-    Raises
-    ------
-    RecipeError
-        If GAP has no split of a name that the recipe gives.
     """
     if data == "sample":
         found = load_sample("The sample was asked for")
@@ -39,10 +33,5 @@ def corpora(
         found = load_gap(Path(data) if data else None, label_set=recipe.labels, quarantine=quarantine)
     if found.is_sample:
         return recipe.revised(name=f"{recipe.name}-sample"), found.train, found.test
-    unknown = [split for split in (*recipe.train, *recipe.test) if split not in found.splits]
-    if unknown:
-        raise RecipeError(
-            f"recipe {recipe.name}: GAP has no split {', '.join(unknown)}; it has {', '.join(found.splits)}"
-        )
     train, test = (reduce(add, (found.splits[s] for s in splits)) for splits in (recipe.train, recipe.test))
     return recipe, train, test
