@@ -59,6 +59,7 @@ def test_published_values_are_allowed(name):
 def test_fields_of_a_plan_are_read_with_the_dataclass_within():
     read = settings_of("gapstack.training.plan:TrainingPlan")
     assert list(read) == list(TrainingPlan.__dataclass_fields__)
+    assert settings_of("gapstack.training:TrainingPlan") == read, "a package passes its modules' classes on"
     assert list(settings_of("gapstack.training.plan:Schedule")) == list(Schedule.__dataclass_fields__)
 
 
