@@ -188,6 +188,16 @@ def test_all_members_of_a_run_take_the_switches_asked_for(workplace):
 def test_members_and_recipes_are_listed():
     assert "Webster et al. 2018" in gap("members")
     assert json.loads(gap("members", "--json"))["prior"]["needs"] == "nothing"
+
+
+def test_a_member_s_settings_are_listed_with_range_default_and_published_value():
+    printed = gap("members", "probert")
+    assert "paper: Attree 2019" in printed
+    assert "max_pieces = none\n    a whole number, at least 1, or none\n" in printed
+    record = json.loads(gap("members", "probert", "--json"))
+    assert record["settings"]["encoder"]["published"] == "bert-large-uncased"
+    assert record["settings"]["seed"]["default"] == 0
+    assert record["settings"]["augment"]["description"].startswith("Copies of the training rows")
     assert "quickstart" in gap("recipes")
 
 
@@ -237,8 +247,14 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["run", "quickstrat"], "no recipe is called 'quickstrat'; there are: "),
-            (["run", "quickstart", "--folds", "2"], "folds must be at least 3"),
+            (
+                ["run", "quickstrat"],
+                'no recipe is called "quickstrat"; did you mean quickstart? (or give a .toml file)',
+            ),
+            (
+                ["run", "quickstart", "--folds", "2"],
+                "recipe quickstart: folds: found 2, expected a whole number, at least 3",
+            ),
             (["run", "quickstart", "--data", "nowhere"], "nowhere, which is not there"),
             (["predict", "nothing", "--input", "x", "--output", "y"], "no"),
         ],

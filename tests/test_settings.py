@@ -67,7 +67,7 @@ REFUSED = (
     ),
     ({"share": 1.5}, "share: found 1.5, expected a number, at least 0, at most 1"),
     ({"dropout": 1}, "dropout: found 1, expected a number, at least 0, less than 1"),
-    ({"most": 0}, "most: found 0, expected a whole number, at least 1 or none"),
+    ({"most": 0}, "most: found 0, expected a whole number, at least 1, or none"),
     ({"blocks": 5}, "blocks: found 5, expected a list, each one of surface, cues, fill_the_gap, positions"),
     (
         {"blocks": "cues"},
@@ -83,8 +83,8 @@ REFUSED = (
         'task: found "snippet_context", expected one of "gold-two-mention", "snippet-context"; '
         "did you mean snippet-context?",
     ),
-    ({"folder": "a\0b"}, 'folder: found "a\\u0000b", expected text or none'),
-    ({"folder": "\ud800"}, 'folder: found "\\ud800", expected text or none'),
+    ({"folder": "a\0b"}, 'folder: found "a\\u0000b", expected text, or none'),
+    ({"folder": "\ud800"}, 'folder: found "\\ud800", expected text, or none'),
     ({"symmetric": 1}, "symmetric: found 1, expected true or false"),
     ({"training": {"epoch": 1}}, "training.epoch: no such setting; did you mean epochs?"),
     ({"training": {"epochs": 0}}, "training.epochs: found 0, expected a whole number, at least 1"),
@@ -168,5 +168,5 @@ def test_the_closest_name_is_offered_else_all(name, known, said):
 
 
 def test_kinds_are_described_in_words():
-    assert expected(Count | None) == "a whole number, at least 1 or none"
+    assert expected(Count | None) == "a whole number, at least 1, or none"
     assert expected(list[Share]) == "a list, each a number, at least 0, at most 1"

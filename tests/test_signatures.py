@@ -2,6 +2,7 @@
 
 import inspect
 import typing
+from importlib import import_module
 
 import pytest
 from sklearn.base import clone
@@ -48,9 +49,17 @@ def test_every_setting_is_described(name):
     )
 
 
+@pytest.mark.parametrize("name", MEMBERS)
+def test_published_values_are_allowed(name):
+    module = vars(import_module(MEMBERS[name].__module__))
+    for published in [value for key, value in module.items() if key.startswith("PUBLISHED")]:
+        MEMBERS.check(name, published)
+
+
 def test_fields_of_a_plan_are_read_with_the_dataclass_within():
     read = settings_of("gapstack.training.plan:TrainingPlan")
     assert list(read) == list(TrainingPlan.__dataclass_fields__)
+    assert settings_of("gapstack.training:TrainingPlan") == read, "a package passes its modules' classes on"
     assert list(settings_of("gapstack.training.plan:Schedule")) == list(Schedule.__dataclass_fields__)
 
 

@@ -122,6 +122,8 @@ class Table:
 Natural = Annotated[int, Range(0, _MOST)]
 Count = Annotated[int, Range(1, _MOST)]
 Leaves = Annotated[int, Range(2, _MOST)]
+AnyLayer = Annotated[int, Range(-1000, 1000)]
+"""A layer of an encoder, from 0 (embeddings) up or from -1 (the last) down."""
 Seed = Annotated[int, Range(0, _MOST)]
 Share = Annotated[float, Range(0, 1)]
 SomeShare = Annotated[float, Range(0, 1, above=True)]
@@ -307,7 +309,7 @@ class _Type:
 
 _FORMS: Mapping[Any, _Form] = {
     None: _Form(_check_plain, lambda kind: _PLAIN[kind].words),
-    Union: _Form(_check_union, lambda kind: " or ".join(map(expected, get_args(kind)))),
+    Union: _Form(_check_union, lambda kind: ", or ".join(map(expected, get_args(kind)))),
     Annotated: _Form(_check_annotated, _describe_annotated),
     Literal: _Form(_check_literal, lambda kind: f"one of {', '.join(map(shown, get_args(kind)))}"),
     Mapping: _Form(_check_mapping, lambda kind: "a table"),

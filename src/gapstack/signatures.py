@@ -65,6 +65,10 @@ def _of_source(where: str) -> Mapping[str, Setting]:
     module, _, name = where.partition(":")
     found: dict[str, Setting] = {}
     classes = _classes(module)
+    if name not in classes and (
+        origin := _origin(module, name)
+    ):  # a package that passes on what a module defines
+        return _of_source(origin)
     for base in classes[name].bases:
         origin = _origin(module, ast.unparse(base))
         if origin is not None:

@@ -122,7 +122,7 @@ def test_the_papers_settings_make_members():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"head": "both"}, "head is 'both'; expected end_to_end or pure"),
+        ({"head": "both"}, 'head: found "both", expected one of "end_to_end", "pure"'),
         ({"weights": [1, 1]}, r"weights are \[1, 1\]; expected 5"),
     ],
 )

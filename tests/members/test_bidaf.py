@@ -70,7 +70,7 @@ def test_without_other_names_no_parse_is_needed(sample_train, tiny_encoder_folde
         "bidaf", encoder=str(tiny_encoder_folder), neither="slot", max_pieces=96, training=QUICK
     ).fit(rows)
     assert member.predict_proba(rows).shape == (20, 3)
-    with pytest.raises(MemberError, match="neither is 'cls'; expected one of names, slot"):
+    with pytest.raises(MemberError, match='neither: found "cls", expected one of "names", "slot"'):
         create("bidaf", encoder=str(tiny_encoder_folder), neither="cls").fit(rows)
 
 

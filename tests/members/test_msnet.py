@@ -47,7 +47,7 @@ def test_a_shallow_encoder_gives_all_of_its_layers(asked, read, tiny_encoder):
 
 
 def test_no_layer_at_all_is_refused(sample_train, tiny_encoder_folder):
-    with pytest.raises(MemberError, match="the last 0 layers"):
+    with pytest.raises(MemberError, match="layers: found 0, expected a whole number, at least 1"):
         create("msnet", encoder=str(tiny_encoder_folder), layers=0).fit(sample_train[:20])
 
 

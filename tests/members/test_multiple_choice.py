@@ -96,7 +96,7 @@ def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"clip": 0.4}, "clip is 0.4; expected"),
+        ({"clip": 0.4}, "clip: found 0.4, expected a number, at least 0, less than 0.333333"),
         ({"training": {"frozen": ["encoder"]}}, "freezes the whole encoder"),
         ({"max_pieces": 40}, "its mentions and what is added to its text take more than the 40 pieces"),
     ],

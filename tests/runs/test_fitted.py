@@ -71,7 +71,7 @@ def test_kept_members_are_read_once(finished, sample_test, monkeypatch):
 
 
 def test_who_is_not_in_the_run_is_named(finished):
-    with pytest.raises(MemberError, match="no 'probert'; it has: prior, token_distance, stack"):
+    with pytest.raises(MemberError, match='no member of run tiny is called "probert"; did you mean prior'):
         FittedRun(finished.folder, ["probert"])
 
 

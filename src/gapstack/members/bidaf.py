@@ -33,10 +33,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus
-from gapstack.errors import MemberError
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.flow import AttentionFlow
-from gapstack.settings import Count, Natural, NotAll
+from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 from gapstack.views.encoders import Encoder
 from gapstack.views.parses import parses
@@ -74,14 +73,14 @@ class BiDAF(FineTuned):
         Whose vectors are read, from 0 (embeddings) up or from -1 (the last) down; by default the one at two thirds
         of the encoder's depth.
     neither : str
-        One of :data:`NEITHER`.
+        ``names`` or ``slot``.
     hidden : int
         ELU units.
     dropout : float
         On what a place is scored by, and on the ELU units.
     """
 
-    layer: Natural | None = None
+    layer: AnyLayer | None = None
     neither: Literal["names", "slot"] = "names"
     hidden: Count = 64
     dropout: NotAll = 0.7
@@ -106,8 +105,6 @@ class BiDAF(FineTuned):
         return FlowHead(encoder.hidden_size, self.hidden, self.dropout)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        if self.neither not in NEITHER:
-            raise MemberError(f"bidaf: neither is {self.neither!r}; expected one of {', '.join(NEITHER)}")
         view = align(corpus, encoder, self.max_pieces)
         others = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
         if self.neither == "names":

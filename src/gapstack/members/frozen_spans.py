@@ -28,7 +28,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.siamese import SiameseSpans
-from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed
+from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
 from gapstack.views.activations import SpanActivations, span_activations
 from gapstack.views.encoders import load_encoder
 from gapstack.views.features import Features, features
@@ -78,7 +78,7 @@ class FrozenSpans(Member):
 
     encoder: str | None = None
     layers: Sequence[Natural] | None = None
-    attention_layers: Sequence[Natural] | None = None
+    attention_layers: Sequence[Count] | None = None
     blocks: Sequence[BlockName] = ()
     seeds: Count = 4
     epochs: Count = 30
@@ -87,8 +87,8 @@ class FrozenSpans(Member):
     weight_decay: NotNegative = 0.1
     width: Count = 32
     hidden: Count = 64
-    input_dropout: NotAll = 0.7
-    relation_dropout: NotAll = 0.3
+    input_dropout: Share = 0.7
+    relation_dropout: Share = 0.3
     dropout: NotAll = 0.5
     seed: Seed = 0
 

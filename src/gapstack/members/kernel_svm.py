@@ -112,14 +112,6 @@ class KernelSVM(Member):
     def _fit(self, corpus: Corpus) -> None:
         from sklearn.linear_model import LogisticRegression
 
-        if self.classifier not in CLASSIFIERS:
-            raise MemberError(
-                f"no classifier is called {self.classifier!r}; there are: {', '.join(CLASSIFIERS)}"
-            )
-        if self.gamma not in ("auto", "scale") and not (
-            isinstance(self.gamma, int | float) and self.gamma > 0
-        ):
-            raise MemberError(f"gamma is {self.gamma!r}; expected auto, scale or a number above 0")
         labels = corpus.labels
         counts = np.bincount(labels, minlength=len(Label))
         if counts.min() < 2:

@@ -139,16 +139,9 @@ class MaskedLM(Member):
         return super().reads() | ({} if self.contaminates() else {"texts": False})
 
     def _plan(self) -> TrainingPlan:
-        if self.training and "seed" in self.training:
-            raise MemberError("the seed is a setting of the member, not of its training")
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
     def _fit(self, corpus: Corpus) -> None:
-        if self.texts not in (GIVEN, STAGE2) or self.pairs < 1 or self.riddles < 2:
-            raise MemberError(
-                f"texts is {self.texts!r}, pairs {self.pairs} and riddles {self.riddles}; expected texts 'given' or "
-                "'stage2', pairs from 1 and riddles from 2"
-            )
         encoder, labels = load_encoder(self.encoder), corpus.labels
         self._told(corpus, encoder)  # refuses what does not fit before anything is learned
         arrays: dict[str, NDArray[Any]] = {}

@@ -37,7 +37,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.corpus import Corpus, Label
-from gapstack.errors import MemberError
 from gapstack.members.parts.dense import BatchNorm, ParallelLinear
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.pooling import mean_of_pieces, mention_pieces, query_attention
@@ -102,8 +101,6 @@ class MSNet(FineTuned):
     )
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        if self.layers < 1:
-            raise MemberError(f"msnet reads the last {self.layers} layers; expected at least 1")
         return tuple(range(-min(self.layers, encoder.num_layers), 0))
 
     def _head(self, encoder: Encoder) -> nn.Module:

@@ -86,8 +86,6 @@ class MultipleChoice(FineTuned):
     PLAN = ON_GAP.changed({"epochs": 2})
 
     def _plans(self) -> tuple[TrainingPlan, ...]:
-        if not 0 <= self.clip < 1 / 3:
-            raise MemberError(f"clip is {self.clip}; expected a number from 0 to below 1/3")
         plans = super()._plans()
         if any(map(needs_no_encoder, plans)):
             raise MemberError(

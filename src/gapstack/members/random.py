@@ -13,7 +13,6 @@ from hashlib import sha256
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
-from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.settings import Confidence, Seed
 
@@ -38,8 +37,6 @@ class Random(Member):
     seed: Seed = 0
 
     def _fit(self, corpus: Corpus) -> None:
-        if not 0.5 < self.confidence < 1:
-            raise MemberError(f"Random has confidence {self.confidence}; expected more than 0.5, less than 1")
         # add-one smoothed, as the prior is
         neither = np.count_nonzero(corpus.labels == Label.NEITHER)
         self.neither_ = (neither + 1) / (len(corpus) + len(Label))

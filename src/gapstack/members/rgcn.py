@@ -45,7 +45,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.members.parts.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
-from gapstack.settings import Count, Natural, NotAll
+from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.views.encoders import load_encoder
 from gapstack.views.hidden import hidden_states
@@ -106,7 +106,7 @@ class RGCN(FrozenHead):
     """
 
     encoder: str | None = None
-    layer: Natural | None = None
+    layer: AnyLayer | None = None
     widths: Sequence[Count] = (256,)
     text_width: Count | None = None
     hidden: Count = 256

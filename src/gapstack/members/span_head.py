@@ -49,7 +49,7 @@ from gapstack.errors import MemberError
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.mention_head import at_depth
 from gapstack.members.parts.span_head import SpanHeads
-from gapstack.settings import BlockName, Count, Natural, NotAll
+from gapstack.settings import AnyLayer, BlockName, Count, Natural, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.features import features
@@ -109,7 +109,7 @@ class SpanHead(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
-    layer: Natural | None = None
+    layer: AnyLayer | None = None
     blocks: Sequence[BlockName] = ("positions",)
     seeds: Count = 4
     tune_layer: bool = True

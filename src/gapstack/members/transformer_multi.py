@@ -29,7 +29,6 @@ from gapstack.views.attention import attention
 from gapstack.views.scenes import Setting
 
 Floats = NDArray[np.float64]
-FEATURES = ("choice", "share")
 
 
 class TransformerMulti(Member):
@@ -122,8 +121,6 @@ class TransformerMulti(Member):
 
     def _table(self, corpus: Corpus) -> tuple[Floats, int]:
         """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
-        if self.features not in FEATURES:
-            raise MemberError(f"features are {self.features!r}; there are: {', '.join(FEATURES)}")
         seen = attention(corpus, self.encoder, self.setting, self.parser)
         if self.features == "choice":
             found = seen.choices(self.direction).astype(np.float64)

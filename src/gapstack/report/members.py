@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 from importlib import import_module
 from typing import Any
 
 from gapstack.members import MEMBERS
-from gapstack.settings import expected, shown
+from gapstack.settings import expected
 from gapstack.signatures import described
 
 
@@ -68,4 +69,4 @@ def _line(name: str) -> dict[str, str]:
 
 
 def _plain(value: Any) -> str:
-    return "none" if value is None else shown(value)
+    return "none" if value is None else json.dumps(value)

@@ -9,7 +9,6 @@ from pathlib import Path
 from gapstack.corpus import Corpus
 from gapstack.corpus.sources import load_gap, load_sample
 from gapstack.corpus.tables import Quarantine
-from gapstack.errors import RecipeError
 from gapstack.runs.folder import SAMPLE
 from gapstack.runs.recipe import Recipe
 
@@ -29,11 +28,6 @@ def corpora(
         one of a run on the sample, and stays with it.
     quarantine : Quarantine, optional
         Takes bad rows so that the others can be read.
-
-    Raises
-    ------
-    RecipeError
-        If GAP has no split of a name that the recipe gives.
     """
     if data == "sample" or recipe.name.endswith(SAMPLE):
         found = load_sample("The sample was asked for")
@@ -41,10 +35,5 @@ def corpora(
         found = load_gap(Path(data) if data else None, label_set=recipe.labels, quarantine=quarantine)
     if found.is_sample:
         return recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE), found.train, found.test
-    unknown = [split for split in (*recipe.train, *recipe.test) if split not in found.splits]
-    if unknown:
-        raise RecipeError(
-            f"recipe {recipe.name}: GAP has no split {', '.join(unknown)}; it has {', '.join(found.splits)}"
-        )
     train, test = (reduce(add, (found.splits[s] for s in splits)) for splits in (recipe.train, recipe.test))
     return recipe, train, test

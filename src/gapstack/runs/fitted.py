@@ -8,12 +8,13 @@ import numpy as np
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble import create_calibrator, create_stacker
-from gapstack.errors import DataError, MemberError, Place
+from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint, sha256
 from gapstack.members import Member
 from gapstack.members.base import Probabilities
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
+from gapstack.registry import unknown
 from gapstack.runs.folder import STACK, RunFolder
 from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
@@ -61,9 +62,9 @@ class FittedRun:
         self._kept: dict[tuple[str, int], Member] = {}
         self._room = KEPT_BYTES if keep else 0
         not_for = self.recipe.not_for()
-        unknown = [label for label in only if label not in not_for]
-        if unknown:
-            raise MemberError(f"the run has no {unknown[0]!r}; it has: {', '.join(not_for)}")
+        for label in only:
+            if label not in not_for:
+                raise unknown(f"member of run {folder.root.name}", label, not_for)
         self.not_for = {label: names for label, names in not_for.items() if not only or label in only}
         stacked = STACK in self.not_for
         every = [part.label for part in self.recipe.members]

@@ -242,7 +242,8 @@ def require_run(name: str) -> tuple[RunFolder, str]:
     if found is None:
         raise unknown("run", name, run_names())
     folder, member = found
-    labels = [*(part.label for part in Recipe.of_run(folder).members), STACK]
+    recipe = Recipe.of_run(folder)
+    labels = [*(part.label for part in recipe.members), *([STACK] if recipe.stacked else ())]
     if member and member not in labels:
         raise unknown(f"member of run {folder.root.name}", member, labels)
     return found

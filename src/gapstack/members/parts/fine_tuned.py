@@ -145,8 +145,6 @@ class FineTuned(Member):
         return tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
 
     def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
-        if "seed" in changes:
-            raise MemberError("the seed is a setting of the member, not of its training")
         return replace(plan.changed(dict(changes)), seed=self.seed)
 
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:

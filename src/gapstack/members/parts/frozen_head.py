@@ -14,7 +14,6 @@ from scipy.special import softmax
 from torch import nn
 
 from gapstack.corpus import Corpus
-from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.settings import Count, Held, Plan, Seed
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
@@ -79,10 +78,7 @@ class FrozenHead(Member):
         self._arrays(corpus)
 
     def _plan(self, seed: int) -> TrainingPlan:
-        changes = dict(self.training or {})
-        if "seed" in changes:
-            raise MemberError("the seed is a setting of the member, not of its training")
-        return replace(self.PLAN.changed(changes), seed=seed)
+        return replace(self.PLAN.changed(dict(self.training or {})), seed=seed)
 
     def _fit(self, corpus: Corpus) -> None:
         arrays, labels = self._to_learn(corpus)
