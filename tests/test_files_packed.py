@@ -1,5 +1,6 @@
 """Packed input: damage and bombs are one error, wherever packed files are read."""
 
+import contextlib
 import gzip
 import io
 import lzma
@@ -76,10 +77,9 @@ def test_every_truncation_and_every_flip_of_a_packed_file_is_noticed(tmp_path, s
         with pytest.raises(DataError, match="cannot be unpacked"):
             read_bytes(path)
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :])
-        try:
-            assert read_bytes(path) == content  # a flip in gzip's header alone (its time, its system)
-        except DataError as problem:
-            assert "cannot be unpacked" in str(problem)
+        # a flip in gzip's header alone (its time, its system) changes nothing
+        with contextlib.suppress(DataError):
+            assert read_bytes(path) == content
 
 
 def test_what_cannot_be_opened_is_named(tmp_path):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, say
+from gapstack.cli.common import DataOption, JsonOption, say, show
 from gapstack.corpus.readers import write_submission
 
 app = typer.Typer()
@@ -89,7 +89,7 @@ def audit_rows_command(
     from gapstack.audit import write_rows
 
     for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
-        print(path)
+        show(str(path))
 
 
 @app.command("audit-embeddings")

@@ -20,6 +20,7 @@ from gapstack.cli.common import (
     ParserOption,
     quarantine_for,
     say,
+    show,
     stdout,
     tell,
 )
@@ -102,7 +103,9 @@ def run_command(
         return
     table.print(stdout)
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
-    print(f"\nsubmission: {finished.submission}\nrun folder: {finished.folder.root} ({done})")
+    print()
+    show(f"submission: {finished.submission}")
+    show(f"run folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
 
 
@@ -150,7 +153,7 @@ def predict_command(
     rows = read_gap(input_path, quarantine=quarantine)
     tell(quarantine)
     write_submission(output_path, rows.ids, predict(folder, rows, member, say=say))
-    print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
+    show(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
 
 
 @app.command("reproduce")
