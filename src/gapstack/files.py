@@ -10,7 +10,7 @@ import lzma
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -79,7 +79,8 @@ def open_bytes(path: Path) -> IO[bytes]:
         If there is no such file.
     """
     path = Path(path)
-    unpack = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix)
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+    unpack = openers.get(path.suffix)
     try:
         return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
     except FileNotFoundError:
