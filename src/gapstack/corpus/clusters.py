@@ -340,7 +340,8 @@ class _Line:
         if not (isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)):
             raise self.error(key, f"{shown(value)} is no span", "[start, end] in whole characters")
         try:
-            return span_within(*value, length)
+            start, end = value
+            return span_within(start, end, length)
         except DataError as problem:
             raise problem.at(Place(self._file, self._number, key)) from None
 
