@@ -454,6 +454,7 @@ def _mined(path: Path) -> object:
     return into
 
 
+@cache
 def _sample() -> Corpus:
     return read_gap(_SAMPLE).take(range(len(_IDS)))
 

@@ -1,17 +1,22 @@
 """The command line as a user meets it: whole commands on the embedded sample, in processes of their own where
 the exit status and the streams matter."""
 
+import errno
 import json
+import os
 import random
+import resource
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app, main
-from gapstack.corpus.readers import read_submission, write_gap
+from gapstack.corpus.readers import read_submission, write_gap, write_submission
+from gapstack.errors import DataError
 from tests.damage import DAMAGES, apply_damage
 
 RECIPE = """
@@ -320,3 +325,145 @@ def test_audit_embeddings_prints_measures_before_and_after_and_keeps_them(tmp_pa
     figures = json.loads((tmp_path / "embeddings.json").read_text())["figures"]
     assert figures == json.loads(gap(*asked, "--json"))["figures"]
     assert figures["hard"]["gipe"] < figures["as given"]["gipe"]
+
+
+def _score(tmp_path, sample_test, **streams):
+    """Run ``gap score`` on a good submission in a process of its own."""
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    write_submission(tmp_path / "answers.csv", sample_test.ids, [[0.3, 0.3, 0.4]] * len(sample_test))
+    command = [sys.executable, "-m", "gapstack.cli", "score", "answers.csv", "--gold", "gold.tsv"]
+    return subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, **streams)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line(tmp_path, sample_test):
+    with Path("/dev/full").open("w") as full, _score(tmp_path, sample_test, stdout=full) as running:
+        said = running.stderr.read()
+    assert running.returncode == 2
+    assert said.splitlines() == [
+        "gap: No space left on device; finished work is kept: make room and run the same command again"
+    ]
+
+
+def test_whoever_reads_may_stop_reading(tmp_path, sample_test):
+    with _score(tmp_path, sample_test, stdout=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 1
+
+
+def test_a_terminal_that_lacks_a_character_stops_nothing(tmp_path, sample_test):
+    (tmp_path / "t\u00e9st.csv").write_text("ID,A,B,NEITHER\nx,1,0,0\n")
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    done = subprocess.run(
+        [sys.executable, "-m", "gapstack.cli", "submit-check", "t\u00e9st.csv", "--against", "gold.tsv"],
+        **{"cwd": tmp_path, "capture_output": True},
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 1
+    assert rb"t\xe9st.csv: Kaggle would refuse it" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+REFUSED_BY_THE_SYSTEM = {
+    "a file where a folder should be": "answers.csv/below.csv",
+    "a folder where a file should be": "folder",
+    "a name too long": "x" * 300 + ".csv",
+    "a disk that takes no more": "small.csv",
+}
+
+
+@pytest.mark.parametrize("output", REFUSED_BY_THE_SYSTEM.values(), ids=REFUSED_BY_THE_SYSTEM)
+def test_what_cannot_be_written_is_one_line_and_costs_nothing_computed(tmp_path, sample_train, output):
+    write_gap(tmp_path / "gold.tsv", sample_train)
+    (tmp_path / "folder").mkdir()
+    for name in ("answers.csv", "others.csv"):
+        write_submission(tmp_path / name, sample_train.ids, [[0.3, 0.3, 0.4]] * len(sample_train))
+    command = [
+        sys.executable,
+        "-m",
+        "gapstack.cli",
+        "stack",
+        "answers.csv",
+        "others.csv",
+        "--gold",
+        "gold.tsv",
+    ]
+    command += ["--stacker", "simplex", "--folds", "3", "--output", output]
+    limit = 512 if output == "small.csv" else None
+
+    def limited() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(
+        command,
+        **{"cwd": tmp_path, "capture_output": True, "text": True},
+        check=False,
+        preexec_fn=limited,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "simplex" in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("gap: ")]
+    assert "Traceback" not in done.stderr
+    assert any(words in line for words in ("directory", "too long", "too large", "File exists"))
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a.json"),
+            "a.json: No space left on device; finished",
+        ),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files; raise the limit"),
+        (PermissionError(errno.EACCES, "Permission denied", "x\x1b[31m"), r"x\x1b[31m: Permission denied"),
+        (MemoryError(), "the memory is used up"),
+        (RecursionError(), "the input nests too deeply"),
+        (
+            RuntimeError("I/O error: No space left on device (os error 28)"),
+            "No space left on device; finished",
+        ),
+        (DataError("found '\x1b[2J\u202e'"), r"found '\x1b[2J\u202e'"),
+    ],
+)
+def test_what_goes_wrong_is_one_line(monkeypatch, capsys, problem, line):
+    def fails(**_):
+        raise problem
+
+    monkeypatch.setattr("gapstack.cli.app", fails)
+    monkeypatch.setattr("gapstack.cli._silence", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"gap: {line}")
+    assert said.count("\n") == 1
+    assert said[:-1].isprintable()
+    monkeypatch.setenv("GAPSTACK_DEBUG", "1")
+    with pytest.raises(type(problem)):
+        main()
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    def fails(**_):
+        raise KeyError("bug")
+
+    monkeypatch.setattr("gapstack.cli.app", fails)
+    with pytest.raises(KeyError):
+        main()
+
+
+def test_ids_with_escape_sequences_do_not_reach_the_terminal(tmp_path, sample_test):
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    (tmp_path / "bad.csv").write_text("ID,A,B,NEITHER\nx\x1b[31m\u202e,1,0,0\n")
+    for command in (("score", "bad.csv", "--gold"), ("submit-check", "bad.csv", "--against")):
+        done = subprocess.run(
+            [sys.executable, "-m", "gapstack.cli", *command, "gold.tsv"],
+            **{"cwd": tmp_path, "capture_output": True, "text": True},
+            check=False,
+        )
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\u202e" not in done.stdout + done.stderr
+        assert r"x\x1b[31m\u202e" in done.stdout + done.stderr

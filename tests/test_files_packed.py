@@ -10,8 +10,8 @@ from contextlib import suppress
 import pytest
 
 from gapstack import files
-from gapstack.corpus import read_gap
 from gapstack.corpus.extra.conll import read_tar
+from gapstack.corpus.tables import read_lines
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import open_bytes, read_bytes
 from gapstack.views.static_vectors import read_vectors
@@ -29,7 +29,7 @@ def bomb(suffix: str) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", PACK)
-@pytest.mark.parametrize("read", [read_bytes, read_gap, read_vectors])
+@pytest.mark.parametrize("read", [read_bytes, read_lines, read_vectors])
 def test_a_bomb_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch, suffix, read):
     monkeypatch.setattr(files, "UNPACKED_BYTES", LIMIT)
     path = tmp_path / f"bomb{suffix}"

@@ -14,7 +14,7 @@ import shutil
 import socket
 import time
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -191,8 +191,8 @@ def open_bytes(path: Path) -> IO[bytes]:
         If there is no such file.
     """
     path = Path(path)
-    packed: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-    unpack = packed.get(path.suffix)
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+    unpack = openers.get(path.suffix)
     try:
         return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
     except FileNotFoundError:

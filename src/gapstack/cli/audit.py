@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, refuse_unknown_run, say
+from gapstack.cli.common import DataOption, JsonOption, refuse_unknown_run, say, show
 from gapstack.corpus.readers import write_submission
 
 app = typer.Typer()
@@ -90,7 +90,7 @@ def audit_rows_command(
     from gapstack.audit import write_rows
 
     for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
-        print(path)
+        show(str(path))
 
 
 @app.command("audit-embeddings")

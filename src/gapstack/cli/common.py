@@ -12,6 +12,7 @@ from rich.console import Console
 from gapstack.corpus import Corpus
 from gapstack.corpus.readers import read_gap
 from gapstack.corpus.tables import Quarantine
+from gapstack.errors import printable
 from gapstack.progress import console as stderr
 
 stdout = Console(highlight=False, soft_wrap=True)
@@ -42,8 +43,13 @@ OnErrorOption = Annotated[
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, as work goes on."""
-    stderr.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+    """Print a line on standard error, as work goes on; what would steer a terminal is written out."""
+    stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def show(line: str) -> None:
+    """Print a line on standard output; what would steer a terminal is written out."""
+    print(printable(line))
 
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:

@@ -20,6 +20,7 @@ from gapstack.cli.common import (
     ParserOption,
     quarantine_for,
     say,
+    show,
     stdout,
     tell,
 )
@@ -112,7 +113,9 @@ def run_command(
         return
     table.print(stdout)
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
-    print(f"\nsubmission: {finished.submission}\nrun folder: {finished.folder.root} ({done})")
+    print()
+    show(f"submission: {finished.submission}")
+    show(f"run folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
 
 
@@ -166,7 +169,7 @@ def predict_command(
     quarantine = quarantine_for(on_error)
     count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
     tell(quarantine)
-    print(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
+    show(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
 
 
 @app.command("show")
@@ -184,7 +187,10 @@ def show_command(
     if found is None:
         raise no_run(run_name)
     known = run_identity(found[0])
-    print(json.dumps(known.json(), indent=2) if as_json else known.text())
+    if as_json:
+        print(json.dumps(known.json(), indent=2))
+    else:
+        show(known.text())
 
 
 @app.command("reproduce")

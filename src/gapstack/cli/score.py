@@ -15,9 +15,10 @@ from gapstack.cli.common import (
     labelled,
     refuse_unknown_run,
     say,
+    show,
     stdout,
 )
-from gapstack.corpus.readers import read_gap, write_submission
+from gapstack.corpus.readers import read_gap, read_gold, write_submission
 
 app = typer.Typer()
 
@@ -34,7 +35,8 @@ def score_command(
     from gapstack.report import gap_record, gap_report
     from gapstack.scoring import degenerate_scores, score_file
 
-    corpus = labelled(gold, labels, data)
+    # other label sets change rows of GAP alone, which are few
+    corpus = read_gold(gold) if labels in {None, "official"} else labelled(gold, labels, data)
     scores, notes = score_file(predictions, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:
@@ -54,9 +56,9 @@ def submit_check_command(
     rows = read_gap(against)
     problems = submit_check(submission, rows)
     for problem in problems:
-        print(problem)
+        show(str(problem))
     refused = any(problem.fatal for problem in problems)
-    print(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
+    show(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
     raise typer.Exit(1 if refused else 0)
 
 

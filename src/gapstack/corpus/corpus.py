@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
@@ -122,15 +122,7 @@ class Corpus(Sequence[Example]):
         DataError
             If an example has none.
         """
-        found: list[int] = []
-        for example in self.examples:
-            if example.label is None:
-                raise DataError(
-                    f"example {example.id!r} of {self.name} has no label",
-                    remedy="Use a labelled corpus to fit and to score",
-                )
-            found.append(int(example.label))
-        return np.array(found, dtype=np.int64)
+        return _columns([example.label for example in self.examples], self.ids, self.name)
 
     @cached_property
     def groups(self) -> NDArray[np.str_]:
@@ -141,6 +133,46 @@ class Corpus(Sequence[Example]):
     def genders(self) -> NDArray[np.str_]:
         """Gender of each pronoun, as an (n,) array of strings."""
         return np.array([str(e.gender) for e in self.examples], dtype=str)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What scoring needs of a labelled corpus, for corpora whose texts are not to be kept.
+
+    Attributes
+    ----------
+    ids : list of str
+        In order.
+    known : list of Label or None
+        Labels; None where nobody has said.
+    genders : (n,) array of str
+        Gender of each pronoun.
+    name, label_set : str
+        As in :class:`Corpus`.
+    """
+
+    ids: list[str]
+    known: Sequence[Label | None]
+    genders: NDArray[np.str_]
+    name: str
+    label_set: str = "official"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """As :attr:`Corpus.labels`, and refused as there."""
+        return _columns(self.known, self.ids, self.name)
+
+
+def _columns(labels: Sequence[Label | None], ids: Sequence[str], name: str) -> NDArray[np.int64]:
+    if None in labels:
+        raise DataError(
+            f"example {ids[labels.index(None)]!r} of {name} has no label",
+            remedy="Use a labelled corpus to fit and to score",
+        )
+    return np.array(labels, dtype=np.int64)
 
 
 def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:

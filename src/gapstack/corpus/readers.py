@@ -20,6 +20,7 @@ import csv
 import io
 import math
 import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.corpus.corpus import Corpus
+from gapstack.corpus.corpus import Corpus, Gold
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.corpus.tables import (
@@ -52,6 +53,7 @@ SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
 SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
 
+_GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
 MISSING = -1
 """A decision that was not given: an empty cell of a scorer TSV."""
 
@@ -115,37 +117,26 @@ def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = No
 
 def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     unique = _unique_ids()
+    return stream_table(path, _GAP_LAYOUTS, lambda row: _example(row, unique), quarantine=quarantine)
 
-    def parse(row: Row) -> Example:
-        pronoun = row["Pronoun"]
-        if pronoun.lower() not in GENDER_BY_FORM:
-            raise row.error(
-                "Pronoun",
-                f"{pronoun!r} is no pronoun that gapstack knows",
-                expected=f"one of {', '.join(GENDER_BY_FORM)}",
-                remedy="Check that the columns are in order",
-            )
-        spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
-        for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
-            if spans[one].overlaps(spans[other]):
-                raise row.error(
-                    f"{other}-offset",
-                    f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} "
-                    f"at {tuple(spans[one])}",
-                    expected="three spans that share no character",
-                )
-        label = _label(row) if "A-coref" in row.columns else None
-        return Example(
-            id=unique(row),
-            text=row["Text"],
-            pronoun=spans["Pronoun"],
-            a=spans["A"],
-            b=spans["B"],
-            url=row["URL"] or None,
-            label=label,
-        )
 
-    return stream_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
+def read_gold(path: Path) -> Gold:
+    """Read what scoring needs of a GAP TSV, checked as :func:`read_gap` checks it and raising as it does.
+
+    The texts are not kept: a million rows take a few hundred megabytes.
+    """
+    unique = _unique_ids()
+    genders: list[str] = []
+    labels: list[Label | None] = []
+
+    def parse(row: Row) -> str:
+        example = _example(row, unique)
+        genders.append(str(example.gender))
+        labels.append(example.label)
+        return example.id
+
+    ids = read_table(path, _GAP_LAYOUTS, parse)
+    return Gold(ids, labels, np.array(genders, dtype=str), plain_stem(path))
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
@@ -182,14 +173,15 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
         with three zeros (Kaggle divides by the sum).
     """
     unique = _unique_ids()
-    rows = read_table(
-        path,
-        (SUBMISSION_COLUMNS,),
-        lambda row: (_probabilities(row), unique(row)),
-        separator=",",
-        quarantine=quarantine,
-    )
-    return Submission([row[1] for row in rows], np.array([row[0] for row in rows], dtype=np.float64))
+    values = array("d")  # a million rows of Python's own floats would take 200 megabytes
+
+    def parse(row: Row) -> str:
+        found, name = _probabilities(row), unique(row)
+        values.extend(found)
+        return name
+
+    ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    return Submission(ids, np.array(values, dtype=np.float64).reshape(-1, 3))
 
 
 def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
@@ -291,6 +283,37 @@ def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | N
     writer.writerow(SUBMISSION_COLUMNS)
     writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
     return stream.getvalue()
+
+
+def _example(row: Row, name: Callable[[Row], str]) -> Example:
+    """Make an example of a row of GAP, which is checked; ``name`` gives its id."""
+    pronoun = row["Pronoun"]
+    if pronoun.lower() not in GENDER_BY_FORM:
+        raise row.error(
+            "Pronoun",
+            f"{pronoun!r} is no pronoun that gapstack knows",
+            expected=f"one of {', '.join(GENDER_BY_FORM)}",
+            remedy="Check that the columns are in order",
+        )
+    spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
+    for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
+        if spans[one].overlaps(spans[other]):
+            raise row.error(
+                f"{other}-offset",
+                f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} "
+                f"at {tuple(spans[one])}",
+                expected="three spans that share no character",
+            )
+    label = _label(row) if "A-coref" in row.columns else None
+    return Example(
+        id=name(row),
+        text=row["Text"],
+        pronoun=spans["Pronoun"],
+        a=spans["A"],
+        b=spans["B"],
+        url=row["URL"] or None,
+        label=label,
+    )
 
 
 def _unique_ids() -> Callable[[Row], str]:

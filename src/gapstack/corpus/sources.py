@@ -23,7 +23,7 @@ from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
 from gapstack.corpus.tables import Quarantine
-from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError
+from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError, printable
 from gapstack.files import cache_root, read_bytes
 from gapstack.progress import console
 from gapstack.registry import unknown
@@ -342,4 +342,4 @@ def _warn(message: str) -> None:
 
 
 def _say(message: str, style: str | None = None) -> None:
-    console.print(message, style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)

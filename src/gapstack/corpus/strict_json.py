@@ -19,9 +19,14 @@ Shape = Any
 """What a value must be, written as a value of that form (see :func:`check`)."""
 
 _DIGITS = 18  # of an integer; more than any offset, fewer than 64 bits
-_WORDS: dict[Any, str] = {
-    **{str: "a string", int: "an integer", float: "a number", bool: "true or false", NoneType: "null"},
-    **{list: "a list", dict: "an object"},
+_WORDS: dict[type, str] = {
+    str: "a string",
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    NoneType: "null",
+    list: "a list",
+    dict: "an object",
 }
 
 

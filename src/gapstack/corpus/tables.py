@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path, read_bytes
+from gapstack.files import atomic_path, open_bytes
 
 T = TypeVar("T")
 Columns = tuple[str, ...]
@@ -143,22 +143,13 @@ def stream_table(
         If there is no such file.
     """
     path = Path(path)
-    lines = read_lines(path)
-    first = 1
     columns = layouts[0]
-    if header:
-        columns = _match_header(path, lines[0], layouts, separator)
-        first = 2
-    if len(lines) < first:
-        raise DataError(
-            "has a header and no rows",
-            place=Place(path, 1),
-            expected="one line for each example after the header",
-            remedy="Check that the file was written to its end",
-        )
     good = 0
     rejected: list[tuple[DataError, bytes]] = []
-    for number, raw in enumerate(lines[first - 1 :], start=first):
+    for number, raw in enumerate(iter_lines(path), start=1):
+        if header and number == 1:
+            columns = _match_header(path, raw, layouts, separator)
+            continue
         try:
             value = parse(_row(path, number, columns, raw, separator))
         except DataError as problem:
@@ -170,6 +161,13 @@ def stream_table(
         yield value
     if quarantine is not None:
         quarantine.put(path, rejected)
+    if not good and not rejected:
+        raise DataError(
+            "has a header and no rows",
+            place=Place(path, 1),
+            expected="one line for each example after the header",
+            remedy="Check that the file was written to its end",
+        )
     if not good:
         raise DataError(
             f"none of its {len(rejected)} rows is good; the first: {rejected[0][0].problem}",
@@ -180,6 +178,11 @@ def stream_table(
 
 
 def read_lines(path: Path) -> list[bytes]:
+    """Give all lines of a file; raises as :func:`iter_lines` does."""
+    return list(iter_lines(path))
+
+
+def iter_lines(path: Path) -> Iterator[bytes]:
     """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
 
     Raises
@@ -189,19 +192,21 @@ def read_lines(path: Path) -> list[bytes]:
     DataNotFoundError
         If there is no such file.
     """
-    blob = read_bytes(path)
-    if not blob:
-        raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if blob.startswith(mark):
-            raise DataError(
-                f"begins with the byte-order mark of {encoding} ({mark.hex(' ').upper()})",
-                place=Place(path, 1, 1),
-                expected="UTF-8 without a mark",
-                remedy="Save it as plain UTF-8 (in spreadsheets and Windows editors: not 'UTF-8 with BOM')",
-            )
-    lines = blob.split(b"\n")
-    return lines[:-1] if lines[-1] == b"" else lines
+    with open_bytes(path) as stream:
+        line = stream.readline()
+        if not line:
+            raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
+        for mark, encoding in _BYTE_ORDER_MARKS.items():
+            if line.startswith(mark):
+                raise DataError(
+                    f"begins with the byte-order mark of {encoding} ({mark.hex(' ').upper()})",
+                    place=Place(path, 1, 1),
+                    expected="UTF-8 without a mark",
+                    remedy="Save it as plain UTF-8 (in spreadsheets and Windows editors: not 'UTF-8 with BOM')",
+                )
+        while line:
+            yield line.removesuffix(b"\n")
+            line = stream.readline()
 
 
 def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator: str) -> Columns:

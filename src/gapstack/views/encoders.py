@@ -17,8 +17,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.errors import DataNotFoundError, IntegrityError, MemberError, MismatchError
-from gapstack.files import digest, fingerprint
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MemberError, MismatchError, Place
+from gapstack.files import digest, fingerprint, read_bytes
 
 EMBEDDED = "all-MiniLM-L6-v2"
 """What the embedded encoder is called in tables."""
@@ -76,8 +76,15 @@ class Encoder:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The model's ``config.json``."""
-        found: dict[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        """The model's ``config.json``; DataError if it is no JSON object."""
+        path = self.folder / "config.json"
+        try:
+            # not strictly: transformers itself writes Infinity and numbers beyond 64 bits
+            found = json.loads(read_bytes(path))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise DataError("is no JSON object", place=Place(path), expected="the encoder's settings")
         return found
 
     @cached_property
