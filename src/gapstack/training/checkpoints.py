@@ -1,7 +1,4 @@
-"""Checkpoints: one safetensors file, whole or absent, whose header carries the run's record as JSON.
-
-A new one is written beside the old one and takes its place, so there are never more than two on the disk.
-"""
+"""Checkpoints: one safetensors file, written atomically, with the run's record as JSON in its header."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class Checkpoints:
     ----------
     folder : Path
     seconds : float
-        Least time between two checkpoints.
+        Minimum time between two checkpoints.
     """
 
     def __init__(self, folder: Path, seconds: float):
@@ -38,15 +35,15 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self) -> tuple[dict[str, Any], Tensors] | None:
-        """Give record and tensors (on the CPU), or None if there is no checkpoint.
+        """Load record and tensors (on the CPU), or None if there is no checkpoint.
 
         Raises
         ------
         DataError
             If the file is damaged.
         """
-        for leftover in self._path.parent.glob(f".{Path(NAME).stem}-*"):
-            leftover.unlink(missing_ok=True)  # of a writer that was killed
+        for temporary in self._path.parent.glob(f".{Path(NAME).stem}-*"):
+            temporary.unlink(missing_ok=True)  # of a writer that was killed
         if not self._path.is_file():
             return None
         try:
@@ -64,11 +61,11 @@ class Checkpoints:
             ) from problem
 
     def is_due(self) -> bool:
-        """Whether the last one is old enough."""
+        """Whether the minimum time has passed."""
         return time.monotonic() - self._last >= self._seconds
 
     def save(self, record: dict[str, Any], tensors: Tensors) -> None:
-        """Put this in the place of what was there."""
+        """Replace the checkpoint."""
         with atomic_path(self._path) as temporary:
             metadata = {"format": _FORMAT, "record": json.dumps(record)}
             save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, temporary, metadata)

@@ -1,4 +1,4 @@
-"""Passes without learning: what a model says of rows, in batches by length."""
+"""Prediction with a model, in batches by length."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gapstack.views.frozen import batches
 def passes(
     data: Data, rows: Rows, device: torch.device, budget: int | None
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
-    """Share ``rows``, sorted by size, out to passes of at most ``budget`` pieces.
+    """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
 
-    Yields the rows of each pass, the model's inputs, and targets (empty where the data have none).
+    Yields the rows of each pass, the model's inputs, and the targets (empty where the data have none).
     """
     for part in batches(data.sizes[rows], budget or default_budget(device)):
         batch = {
@@ -33,21 +33,21 @@ def passes(
 
 
 def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
-    """Give the model's output for every row, (n, ...) float64, in the order of the rows.
+    """Compute the model's output for every row, (n, ...) float64, in the order of the rows.
 
-    The model stays as this leaves it: in evaluation mode, on the device, and its encoder in ``precision`` (see
-    :class:`TrainingPlan`). In bfloat16 an answer depends in its third digit on the rows it is computed with.
+    Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
+    :class:`TrainingPlan`). In bfloat16 the third digit of an output depends on the other rows of its batch.
     """
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
     order = np.argsort(data.sizes, kind="stable")
-    found: list[Tensor] = []
+    batch_outputs: list[Tensor] = []
     with progress("Predicting", len(order)) as ticker, torch.inference_mode():
         for rows, inputs, _ in passes(data, order, device, None):
-            found.append(model(**inputs).to("cpu", torch.float64))
+            batch_outputs.append(model(**inputs).to("cpu", torch.float64))
             ticker.advance(len(rows))
-    in_order = torch.cat(found).numpy()
-    outputs = np.empty_like(in_order)
-    outputs[order] = in_order
+    by_size = torch.cat(batch_outputs).numpy()
+    outputs = np.empty_like(by_size)
+    outputs[order] = by_size
     return outputs
