@@ -20,7 +20,7 @@ from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
 from gapstack.views.attention import Attention, attention
-from gapstack.views.cues import Verdicts
+from gapstack.views.cues import CueDecisions
 
 
 def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
@@ -68,7 +68,7 @@ class TransformerSingle(CueMember):
         self.direction = direction
         self.encoder = encoder
 
-    def verdicts(self, corpus: Corpus) -> Verdicts:
+    def verdicts(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.
 
         Raises

@@ -1,4 +1,4 @@
-"""The debiasers, one file each, and this table by which the command line finds them."""
+"""Debiasers of word vectors, one file each."""
 
 from gapstack.views.debias.base import Debiaser
 from gapstack.views.debias.gn_glove import GnGlove
@@ -9,6 +9,6 @@ from gapstack.views.debias.ran import RanDebias
 DEBIASERS: dict[str, type[Debiaser]] = {
     debiaser.name: debiaser for debiaser in (HardDebias, GnGlove, RanDebias, Inlp)
 }
-"""By name."""
+"""By their names on the command line."""
 
 __all__ = ["DEBIASERS", "Debiaser", "GnGlove", "HardDebias", "Inlp", "RanDebias"]
