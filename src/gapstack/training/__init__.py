@@ -4,7 +4,7 @@ A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits. I
 the pre-trained part, with its own learning rate, precision and freezing; the rest is the head. Any classes and
 inputs will do.
 
-    history = train(model, data, TrainingPlan(epochs=3), validation=held)
+    history = train(model, data, TrainingPlan(epochs=3), validation=validation_data)
     logits = predict(model, data)
 """
 
