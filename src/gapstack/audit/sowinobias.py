@@ -11,7 +11,6 @@ say how many of them it used, so its figures and ours may be over different sent
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
@@ -33,7 +32,8 @@ from gapstack.audit.base import (
 )
 from gapstack.audit.statistics import mean_percent, paired
 from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.extra.base import file_of
+from gapstack.corpus.word_lists import read_json
 from gapstack.errors import DataError, Place
 from gapstack.scoring.metrics import Bools, Floats
 
@@ -135,12 +135,7 @@ class SoWinoBias(Suite):
 
 
 def _vocabulary(path: Path) -> dict[str, list[str]]:
-    try:
-        words: dict[str, list[str]] = json.loads(read_text(path))
-    except json.JSONDecodeError as problem:
-        raise DataError(
-            f"is no JSON ({problem.msg})", place=Place(path, problem.lineno, problem.colno), expected="JSON"
-        ) from None
+    words: dict[str, list[str]] = read_json(path)
     for key in ("occ_female", "occ_male", "adj_positive", "adj_negative"):
         if not words.get(key) or len(set(words[key])) != len(words[key]):
             raise DataError(

@@ -23,11 +23,7 @@ def shares(
     groups: NDArray[np.str_], values: Floats, where: Bools, *, replicates: int = REPLICATES, seed: int = 0
 ) -> list[Interval]:
     """Mean in percent of each column of ``values`` (n, k) over the rows ``where`` (n, k); NaN without rows."""
-    pages = Pages.of(groups)
-    table = np.concatenate([np.where(where, values, 0.0), where.astype(np.float64)], axis=1)
-    by_page = pages.sums(table)
-    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
-    points = _ratio(table.sum(axis=0, keepdims=True))[0]
+    points, samples = _means(groups, np.where(where, values, 0.0), where, replicates, seed)
     return [Interval(float(p), *ends(samples[:, k])) for k, p in enumerate(points)]
 
 
@@ -41,13 +37,10 @@ def contrast(
     seed: int = 0,
 ) -> Interval:
     """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
-    pages = Pages.of(groups)
-    where = np.stack([one, other], axis=1).astype(np.float64)
-    table = np.concatenate([where * np.asarray(values, dtype=np.float64)[:, None], where], axis=1)
-    by_page = pages.sums(table)
-    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
-    point = _ratio(table.sum(axis=0, keepdims=True))[0]
-    return Interval(float(point[0] - point[1]), *ends(samples[:, 0] - samples[:, 1]))
+    where = np.stack([one, other], axis=1)
+    table = where * np.asarray(values, dtype=np.float64)[:, None]
+    points, samples = _means(groups, table, where, replicates, seed)
+    return Interval(float(points[0] - points[1]), *ends(samples[:, 0] - samples[:, 1]))
 
 
 def correlation(x: Floats, y: Floats, *, replicates: int = REPLICATES, seed: int = 0) -> Interval:
@@ -132,6 +125,17 @@ def ends(samples: Floats) -> tuple[float, float]:
         return np.nan, np.nan
     low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
+
+
+def _means(
+    groups: NDArray[np.str_], values: Floats, where: Bools, replicates: int, seed: int
+) -> tuple[Floats, Floats]:
+    """Means in percent of columns (n, k), which are 0 off the rows ``where``: (k,), and resampled (replicates, k)."""
+    pages = Pages.of(groups)
+    table = np.concatenate([values, where.astype(np.float64)], axis=1)
+    by_page = pages.sums(table)
+    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
+    return _ratio(table.sum(axis=0, keepdims=True))[0], samples
 
 
 def _ratio(sums: Floats) -> Floats:

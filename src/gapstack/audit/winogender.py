@@ -9,6 +9,7 @@ The paper's systems link the pronoun to any mention; here they choose between tw
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -81,10 +82,7 @@ class Winogender(Suite):
         """Read the 720 sentences; facts are occupation, participant, column of the occupation, and two statistics."""
         extra = load("winogender", data, neutral=True)
         statistics = occupation_statistics(data)
-        facts: dict[str, list[Any]] = {
-            **{"occupation": [], "participant": [], "column": []},
-            **{"bls": [], "text": [], "sentence": []},
-        }
+        facts: dict[str, list[Any]] = defaultdict(list)
         for example, label in zip(extra.corpus, extra.corpus.labels, strict=True):
             occupation, participant, answer, _ = example.id.removeprefix("winogender-").split(".")
             if occupation not in statistics:

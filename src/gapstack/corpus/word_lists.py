@@ -77,12 +77,7 @@ def read_lists(data: Path | None = None) -> Lists:
     """
 
     def load_json(name: str) -> Any:
-        path = file_of("wordlists", name, data)
-        try:
-            return json.loads(read_text(path, windows=True))
-        except json.JSONDecodeError as problem:
-            place = Place(path, problem.lineno, problem.colno)
-            raise DataError(f"is no JSON ({problem.msg})", place=place, expected="JSON") from None
+        return read_json(file_of("wordlists", name, data))
 
     def lines(name: str) -> tuple[str, ...]:
         return tuple(read_text(file_of("wordlists", name, data), windows=True).split())
@@ -104,6 +99,15 @@ def read_lists(data: Path | None = None) -> Lists:
         masculine=lines("gn_glove_male_word_file.txt"),
         feminine=lines("gn_glove_female_word_file.txt"),
     )
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; DataError with the place if it is none."""
+    try:
+        return json.loads(read_text(path, windows=True))
+    except json.JSONDecodeError as problem:
+        place = Place(path, problem.lineno, problem.colno)
+        raise DataError(f"is no JSON ({problem.msg})", place=place, expected="JSON") from None
 
 
 def _pairs(rows: list[list[str]]) -> Pairs:
