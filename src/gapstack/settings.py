@@ -167,6 +167,10 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 
 
+FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr"}
+"""Former names of settings, which recipes may use until the next version; whoever reads them warns."""
+
+
 def check_all(
     values: Mapping[Any, Any], kinds: Mapping[str, Any], where: Sequence[str] = (), *, called: str = "setting"
 ) -> None:
@@ -175,9 +179,10 @@ def check_all(
     ``called`` is what an error calls one of them.
     """
     for name, value in values.items():
-        if name not in kinds:
+        current = name if name in kinds else FORMER_NAMES.get(name) if isinstance(name, str) else None
+        if current not in kinds:
             raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
-        check(value, kinds[name], (*where, name))
+        check(value, kinds[current], (*where, name))
 
 
 def expected(kind: Any) -> str:

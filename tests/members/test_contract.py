@@ -24,13 +24,13 @@ CLUSTERS = "clusters of the sample's rows"
 FOLDERS = {ENCODER: "tiny_encoder_folder", LANGUAGE_MODEL: "tiny_language_model_folder"}
 """Fixtures that give their folders."""
 LEARN_BY_HEART = {
-    **{"epochs": 100, "batch_size": 16, "encoder_rate": 2e-3, "head_rate": 1e-2, "label_smoothing": 0.0},
+    **{"epochs": 100, "batch_size": 16, "encoder_lr": 2e-3, "head_lr": 1e-2, "label_smoothing": 0.0},
     **{"schedule": {"shape": "linear", "warmup": 0.1}, "weight_decay": 0.0, "frozen": []},
     **{"precision": "float32"},
 }
 """Training that makes a fine-tuned member over the tiny encoder know 32 rows by heart."""
 HEAD_BY_HEART = {
-    **{"epochs": 40, "batch_size": 16, "head_rate": 1e-2, "weight_decay": 0.0, "label_smoothing": 0.0},
+    **{"epochs": 40, "batch_size": 16, "head_lr": 1e-2, "weight_decay": 0.0, "label_smoothing": 0.0},
 }
 """The same for a head on frozen features."""
 
@@ -92,7 +92,7 @@ ROWS = (
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,
         overfit={
-            "training": [HEAD_BY_HEART | {"epochs": 5}, LEARN_BY_HEART | {"epochs": 40, "head_rate": 3e-2}],
+            "training": [HEAD_BY_HEART | {"epochs": 5}, LEARN_BY_HEART | {"epochs": 40, "head_lr": 3e-2}],
             **{"attention_dropout": 0.0, "dropout": 0.0},
         },
     ),
@@ -116,7 +116,7 @@ ROWS = (
     Row(
         "pair_product",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
-        overfit={"training": LEARN_BY_HEART | {"epochs": 80, "head_rate": 3e-2}, "dropout": 0.0},
+        overfit={"training": LEARN_BY_HEART | {"epochs": 80, "head_lr": 3e-2}, "dropout": 0.0},
     ),
     Row(
         "sequence",
@@ -148,7 +148,7 @@ ROWS = (
         needs_parses=True,
         # the batch norm behind its last layer is slow to let it be sure
         overfit={
-            "training": HEAD_BY_HEART | {"epochs": 80, "head_rate": 3e-2},
+            "training": HEAD_BY_HEART | {"epochs": 80, "head_lr": 3e-2},
             **{"vector_dropout": 0.0, "feature_dropout": 0.0},
         },
     ),
@@ -188,8 +188,8 @@ ROWS = (
                 **LEARN_BY_HEART,
                 "epochs": 40,
                 "batch_size": 4,
-                "encoder_rate": 3e-3,
-                "head_rate": 3e-3,
+                "encoder_lr": 3e-3,
+                "head_lr": 3e-3,
             },
         },
         overfit_to=0.7,
@@ -200,7 +200,7 @@ ROWS = (
         needs_parses=True,
         equivariant=False,
         overfit={
-            "training": {"epochs": 40, "head_rate": 1e-2, "label_smoothing": 0.0},
+            "training": {"epochs": 40, "head_lr": 1e-2, "label_smoothing": 0.0},
             **{"dropout": 0.0, "node_dropout": 0.0},
         },
     ),

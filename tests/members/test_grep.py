@@ -115,5 +115,5 @@ def test_the_papers_settings_are_settings_of_the_member():
     member = create("grep", **PUBLISHED)
     assert isinstance(member, Grep)
     plan = member._plans()[0]
-    assert (plan.encoder_rate, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())
+    assert (plan.encoder_lr, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())
     assert (member.max_mentions, member.max_mention_pieces) == (20, 8)

@@ -66,6 +66,6 @@ def test_the_head_learns_alone_before_the_encoder_does_and_its_norm_is_saved(
 
 def test_the_papers_settings_are_settings_of_the_member():
     head, whole = create("msnet", **PUBLISHED)._plans()
-    assert (head.head_rate, head.patience, head.batch_size, head.frozen) == (4e-4, 3, 32, ("encoder",))
-    assert (whole.encoder_rate, whole.patience, whole.batch_size) == (5e-6, 4, 5)
+    assert (head.head_lr, head.patience, head.batch_size, head.frozen) == (4e-4, 3, 32, ("encoder",))
+    assert (whole.encoder_lr, whole.patience, whole.batch_size) == (5e-6, 4, 5)
     assert whole.frozen == ("encoder.embeddings",)

@@ -108,4 +108,4 @@ def test_what_cannot_be_is_refused(settings, message, sample_train, tiny_encoder
 
 def test_the_published_settings_are_settings():
     plan = create("multiple_choice", **PUBLISHED)._plans()[0]
-    assert (plan.epochs, plan.batch_size, plan.encoder_rate, plan.frozen) == (2, 4, 1e-5, ())
+    assert (plan.epochs, plan.batch_size, plan.encoder_lr, plan.frozen) == (2, 4, 1e-5, ())

@@ -46,8 +46,8 @@ BAD = (
     ({"epochs": 1.5}, "epochs"),
     ({"batch_size": None}, "batch_size"),
     ({"patience": 0}, "patience"),
-    ({"encoder_rate": -1e-5}, "encoder_rate"),
-    ({"head_rate": float("nan")}, "head_rate"),
+    ({"encoder_lr": -1e-5}, "encoder_lr"),
+    ({"head_lr": float("nan")}, "head_lr"),
     ({"layer_decay": 0.0}, "layer_decay"),
     ({"label_smoothing": 1.0}, "label_smoothing"),
     ({"max_norm": 0.0}, "max_norm"),
@@ -83,3 +83,16 @@ def test_a_plan_survives_json():
 def test_a_change_of_one_field_of_the_schedule_keeps_the_others():
     plan = TrainingPlan(schedule=Schedule(shape="cosine", warmup=0.1)).changed({"schedule": {"warmup": 0.2}})
     assert plan.schedule == Schedule(shape="cosine", warmup=0.2)
+
+
+def test_former_names_of_learning_rates_work_with_one_note_each():
+    old = {"encoder_rate": 3e-5, "head_rate": 1e-4}
+    with pytest.warns(FutureWarning, match="is now") as notes:
+        plan = TrainingPlan.from_dict(old)
+    assert plan == TrainingPlan(encoder_lr=3e-5, head_lr=1e-4)
+    assert [str(note.message) for note in notes] == [
+        "training plan: encoder_rate is now encoder_lr; rename it",
+        "training plan: head_rate is now head_lr; rename it",
+    ]
+    with pytest.raises(MemberError, match="head_rate and head_lr are the same setting"):
+        TrainingPlan().changed({"head_rate": 1e-4, "head_lr": 1e-4})

@@ -1,4 +1,4 @@
-"""An ordered, immutable collection of examples that knows what it is."""
+"""An ordered, immutable collection of examples."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Corpus(Sequence[Example]):
     examples : iterable of Example
         Ids must be unique.
     label_set : str
-        Name of the label set that the labels come from (``official``, ``liu``, ...; see
-        :mod:`gapstack.corpus.labels`). Carried along with every score.
+        Label set of the labels (``official``, ``liu``, ...; see :mod:`gapstack.corpus.labels`), reported with every
+        score.
     name : str
-        What to call it in tables ("gap-test").
+        Name in tables ("gap-test").
 
     Raises
     ------
@@ -60,7 +60,7 @@ class Corpus(Sequence[Example]):
         return self.examples[index]
 
     def __add__(self, other: Corpus) -> Corpus:
-        """Both corpora one after the other; they must share a label set."""
+        """Concatenate two corpora with the same label set."""
         if self.label_set != other.label_set:
             raise DataError(
                 f"{self.name} has {self.label_set} labels and {other.name} has {other.label_set}",
@@ -90,7 +90,7 @@ class Corpus(Sequence[Example]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of ids, texts, spans and urls in order. Labels are left out: see ``label_fingerprint``."""
+        """Hash of ids, texts, spans and urls in order, without labels (see ``label_fingerprint``)."""
         return fingerprint([(e.id, e.text, e.pronoun, e.a, e.b, e.url) for e in self.examples])
 
     @cached_property
@@ -126,7 +126,7 @@ class Corpus(Sequence[Example]):
 
     @cached_property
     def groups(self) -> NDArray[np.str_]:
-        """What must stay together in folds and in clustered intervals: the page URL, else the text itself."""
+        """Groups for folds and clustered intervals, (n,): the page URL, or else the text."""
         return np.array([e.url or e.text for e in self.examples], dtype=str)
 
     @cached_property

@@ -25,7 +25,7 @@ _STORED = {"k": int, "seed": int, "corpus": str, "folds": str, "assignment": [in
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Which fold each row of one corpus is held out in.
+    """Assignment of each row of a corpus to the fold in which it is held out.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Folds:
     k : int
         Number of folds.
     seed : int
-        What they were drawn with.
+        Random seed of the assignment.
     corpus_fingerprint : str
-        The corpus they belong to (texts, spans and URLs; folds serve every label set of it).
+        Hash of the corpus (texts, spans and URLs; the same for all label sets).
 
     Raises
     ------
@@ -79,11 +79,11 @@ class Folds:
         return fingerprint(self.corpus_fingerprint, self.k, self.seed, self.assignment.tolist())
 
     def split(self, fold: int) -> tuple[Rows, Rows]:
-        """Give the rows to fit on and the rows held out in ``fold``, each in the corpus's order."""
+        """Training rows and held-out rows of ``fold``, each in the corpus's order."""
         if not 0 <= fold < self.k:
             raise IndexError(f"fold {fold} of {self.k}: folds are numbered from 0")
-        held = self.assignment == fold
-        return np.flatnonzero(~held), np.flatnonzero(held)
+        held_out = self.assignment == fold
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def save(self, path: Path) -> None:
         """Write the folds as JSON, atomically."""
@@ -100,7 +100,7 @@ class Folds:
 
     @classmethod
     def load(cls, path: Path, corpus: Corpus) -> Self:
-        """Read folds back for the corpus they were made for.
+        """Read the folds of ``corpus``.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Folds:
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
-    """Draw ``k`` folds of a labelled corpus: groups whole, gender and label in equal shares.
+    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
 
     The same corpus, ``k`` and ``seed`` give the same folds.
 
@@ -143,7 +143,7 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
     DataError
         If the corpus has no labels, or too few groups or rows of each kind for ``k`` folds.
     """
-    from sklearn.model_selection import StratifiedGroupKFold  # slow to import, and reading needs none of it
+    from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 
     strata = np.char.add(corpus.genders, corpus.labels.astype(str))
     assignment = np.full(len(corpus), -1, dtype=np.int64)
@@ -152,8 +152,8 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
         with warnings.catch_warnings():
             # a stratum smaller than k cannot be in every fold; the others still can
             warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-            for fold, (_, held) in enumerate(splitter.split(strata, strata, corpus.groups)):
-                assignment[held] = fold
+            for fold, (_, held_out) in enumerate(splitter.split(strata, strata, corpus.groups)):
+                assignment[held_out] = fold
     except ValueError as problem:
         raise DataError(
             f"{corpus.name} cannot be cut into {k} folds ({problem})",

@@ -1,4 +1,4 @@
-"""The word lists that measures and debiasers work with."""
+"""Word lists for measures of bias in word vectors and debiasers."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Lists:
-    """Words by their part in the literature.
+    """Word lists of the literature.
 
     Attributes
     ----------
     definitional : pairs
-        A woman's word and a man's, whose difference is gender (Bolukbasi et al. 2016, figure in section 5.1).
+        Feminine and masculine words that differ in gender alone (Bolukbasi et al. 2016, figure in section 5.1).
     equalize : pairs
         Pairs that hard debiasing puts at equal distance from all neutral words.
     gender_specific : frozenset of str
-        Words that are about gender by what they mean.
+        Words that are gendered by definition.
     professions : tuple of str
-        Occupations that are not.
+        Occupations that are not gendered by definition.
     sembias : tuple of four pairs
-        Each: definitional, two of no kind, stereotypical (Zhao et al. 2018, section 4.1).
+        Questions: a definitional pair, two unrelated ones, a stereotypical one (Zhao et al. 2018, section 4.1).
     weat : mapping of str to tuple of str
         Word sets of Caliskan et al. 2017 by name.
     sowinobias : mapping of str to tuple of str
         Occupations, adjectives and definitional words of Dawkins 2021.
     masculine, feminine : tuple of str
-        Gendered words that GN-GloVe is trained with.
+        Gendered words used to train GN-GloVe.
     """
 
     definitional: Pairs
@@ -53,7 +53,7 @@ class Lists:
 
     @cached_property
     def gendered(self) -> frozenset[str]:
-        """Every word that may be gendered, in lower case: specific, definitional, equalized, and GN-GloVe's."""
+        """All gendered words, in lower case: specific, definitional, equalized, and GN-GloVe's."""
         pairs = {word for pair in self.definitional + self.equalize for word in pair}
         return frozenset(
             w.lower() for w in self.gender_specific | pairs | {*self.masculine, *self.feminine, "he", "she"}
@@ -63,7 +63,7 @@ class Lists:
     def every_word(self) -> frozenset[str]:
         """All words of all lists."""
         rows = (word for row in self.sembias for pair in row for word in pair)
-        sets = (word for kept in (*self.weat.values(), *self.sowinobias.values()) for word in kept)
+        sets = (word for words in (*self.weat.values(), *self.sowinobias.values()) for word in words)
         return self.gendered | {*rows, *sets, *self.professions} | self.gender_specific
 
 
@@ -73,7 +73,7 @@ def read_lists(data: Path | None = None) -> Lists:
     Raises
     ------
     DataNotFoundError
-        If it is at none of the places searched.
+        If it is missing.
     DataError
         If a file breaks its format.
     """
@@ -90,7 +90,7 @@ def read_lists(data: Path | None = None) -> Lists:
         definitional=_pairs(loaded("definitional_pairs.json", [(str, str)])),
         equalize=_pairs(loaded("equalize_pairs.json", [(str, str)])),
         gender_specific=specific,
-        # the middle figure says how far the word is gendered by definition
+        # the middle figure is the degree to which the word is gendered by definition
         professions=tuple(
             word
             for word, by_definition, _ in loaded("professions.json", [(str, float, float)])
@@ -111,8 +111,8 @@ def lists_key(data: Path | None = None) -> str:
     return tree_digest(require("wordlists", data))
 
 
-def _pairs(found: list[list[str]]) -> Pairs:
-    return tuple((one, other) for one, other in found)
+def _pairs(rows: list[list[str]]) -> Pairs:
+    return tuple((one, other) for one, other in rows)
 
 
 def _sembias(path: Path) -> tuple[Pairs, ...]:

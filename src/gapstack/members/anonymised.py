@@ -65,13 +65,13 @@ PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "layers": [21],
     "max_pieces": 256,
-    "training": {**_PLAN, "head_rate": 3e-5, "weight_decay": 0.0, "patience": 100},
+    "training": {**_PLAN, "head_lr": 3e-5, "weight_decay": 0.0, "patience": 100},
 }
 """Settings of the paper's code: ``create("anonymised", **PUBLISHED)``."""
 PUBLISHED_PURE: dict[str, Any] = {
     **PUBLISHED,
     **{"head": "pure", "layers": [22, 21]},
-    "training": {**_PLAN, "head_rate": 1e-3, "weight_decay": 0.1, "patience": 5},
+    "training": {**_PLAN, "head_lr": 1e-3, "weight_decay": 0.1, "patience": 5},
 }
 """Those of its other head."""
 
@@ -117,7 +117,7 @@ class Anonymised(MentionHead):
     dropout: NotAll | None = None
 
     LAYERS = ((16,), 24)
-    PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_rate": 1e-3})
+    PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode the rows and their copies in one pass."""

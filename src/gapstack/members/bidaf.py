@@ -50,7 +50,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 50,
         "batch_size": 25,
-        "head_rate": 1e-3,
+        "head_lr": 1e-3,
         "weight_decay": 0.0,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "label_smoothing": 0.0,
@@ -88,7 +88,7 @@ class BiDAF(FineTuned):
     PLAN = TrainingPlan(
         epochs=20,
         batch_size=32,
-        head_rate=1e-3,
+        head_lr=1e-3,
         frozen=("encoder",),
         schedule=Schedule(shape="linear", warmup=0.1),
         label_smoothing=0.0,

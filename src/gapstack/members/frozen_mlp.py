@@ -62,7 +62,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 1000,
         "batch_size": 64,
-        "head_rate": 2e-2,
+        "head_lr": 2e-2,
         "schedule": {"shape": "linear", "warmup": 0.0},
         "weight_decay": 0.02,
         "label_smoothing": 0.0,

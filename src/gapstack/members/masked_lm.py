@@ -123,8 +123,8 @@ class MaskedLM(Member):
     PLAN = TrainingPlan(
         epochs=1,
         batch_size=32,
-        encoder_rate=2e-4,
-        head_rate=2e-3,
+        encoder_lr=2e-4,
+        head_lr=2e-3,
         frozen=("encoder.embeddings",),
         schedule=Schedule(shape="linear", warmup=0.1),
     )

@@ -49,11 +49,11 @@ PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-cased",
     "training": [
         {
-            **{"epochs": 30, "batch_size": 32, "head_rate": 4e-4, "patience": 3, "label_smoothing": 0.0},
+            **{"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3, "label_smoothing": 0.0},
             "schedule": {"shape": "constant", "warmup": 0.0},
         },
         {
-            **{"epochs": 20, "batch_size": 5, "encoder_rate": 5e-6, "head_rate": 5e-6, "patience": 4},
+            **{"epochs": 20, "batch_size": 5, "encoder_lr": 5e-6, "head_lr": 5e-6, "patience": 4},
             **{"label_smoothing": 0.0, "attention_dropout": True},
             "schedule": {"shape": "constant", "warmup": 0.0},
         },
@@ -91,7 +91,7 @@ class MSNet(FineTuned):
         TrainingPlan(
             epochs=10,
             batch_size=32,
-            head_rate=1e-3,
+            head_lr=1e-3,
             frozen=("encoder",),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,

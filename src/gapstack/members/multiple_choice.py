@@ -51,8 +51,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 2,
         "batch_size": 4,
-        "encoder_rate": 1e-5,
-        "head_rate": 1e-5,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
         "frozen": [],
         "label_smoothing": 0.0,
         "attention_dropout": True,

@@ -44,7 +44,7 @@ from gapstack.views.pieces import align
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        **{"batch_size": 256, "encoder_rate": 2e-5, "head_rate": 2e-5, "label_smoothing": 0.01, "frozen": []},
+        **{"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01, "frozen": []},
         **{"schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
     },
     "feminise": True,

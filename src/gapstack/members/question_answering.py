@@ -54,8 +54,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 2,
         "batch_size": 12,
-        "encoder_rate": 1e-5,
-        "head_rate": 1e-5,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
         "frozen": ["encoder.embeddings", *range(1, 13)],
         "attention_dropout": True,
     },

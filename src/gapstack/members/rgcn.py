@@ -62,7 +62,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 100,
         "batch_size": 4,
-        "head_rate": 1e-4,
+        "head_lr": 1e-4,
         "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
         "weight_decay": 0.035,
         "label_smoothing": 0.0,
@@ -118,7 +118,7 @@ class RGCN(FrozenHead):
     PLAN = TrainingPlan(
         epochs=15,
         batch_size=32,
-        head_rate=5e-4,
+        head_lr=5e-4,
         schedule=Schedule(shape="linear", warmup=0.1),
         weight_decay=0.1,
     )

@@ -54,7 +54,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 200,
         "batch_size": 32,
-        "head_rate": 1e-3,
+        "head_lr": 1e-3,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "weight_decay": 0.1,
         "label_smoothing": 0.0,

@@ -67,11 +67,11 @@ PUBLISHED: dict[str, Any] = {
     "tune_layer": False,
     "extra": ["dpr-train", "winogender"],
     "first": [
-        {**_ADAM, "epochs": 60, "head_rate": 1e-3, "frozen": ["encoder"]},
-        {**_ADAM, "epochs": 60, "encoder_rate": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
+        {**_ADAM, "epochs": 60, "head_lr": 1e-3, "frozen": ["encoder"]},
+        {**_ADAM, "epochs": 60, "encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
     ],
     "training": {
-        **{"epochs": 15, "batch_size": 20, "head_rate": 2e-3, "label_smoothing": 0.0, "weight_decay": 0.0},
+        **{"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "label_smoothing": 0.0, "weight_decay": 0.0},
         "schedule": {"shape": "constant", "warmup": 0.0},
     },
 }
@@ -124,7 +124,7 @@ class SpanHead(FineTuned):
         head = TrainingPlan(
             epochs=15,
             batch_size=32,
-            head_rate=2e-3,
+            head_lr=2e-3,
             frozen=("encoder",),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,
@@ -137,8 +137,8 @@ class SpanHead(FineTuned):
         layer = TrainingPlan(
             epochs=3,
             batch_size=32,
-            encoder_rate=1e-4,
-            head_rate=5e-4,
+            encoder_lr=1e-4,
+            head_lr=5e-4,
             frozen=tuple(number for number in range(encoder.num_layers + 1) if number != read),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,

@@ -91,7 +91,7 @@ class StaticVectors(FrozenHead):
     PLAN = TrainingPlan(
         epochs=10,
         batch_size=64,
-        head_rate=2e-3,
+        head_lr=2e-3,
         schedule=Schedule(shape="linear", warmup=0.1),
         weight_decay=1.0,
         label_smoothing=0.0,

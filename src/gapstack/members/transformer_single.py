@@ -21,7 +21,7 @@ from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
 from gapstack.settings import Natural
 from gapstack.views.attention import Attention, attention
-from gapstack.views.cues import Verdicts
+from gapstack.views.cues import CueDecisions
 from gapstack.views.scenes import Setting
 
 
@@ -60,7 +60,7 @@ class TransformerSingle(CueMember):
     direction: Literal["pronoun-to-name", "name-to-pronoun", "both", "each"] = "both"
     encoder: str | None = None
 
-    def verdicts(self, corpus: Corpus) -> Verdicts:
+    def verdicts(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.
 
         Raises

@@ -17,15 +17,15 @@ from gapstack.runs.identity import key_of, of_part, of_rows
 from gapstack.runs.recipe import Part
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
+from gapstack.training.checkpoint_context import checkpoint_context
 from gapstack.training.checkpoints import NAME as CHECKPOINT
-from gapstack.training.workplace import workplace
 
 
 @dataclass(frozen=True)
 class Job:
     """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``.
 
-    ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.Workplace` of the fit; they
+    ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.CheckpointContext` of the fit; they
     decide nothing.
     """
 
@@ -74,7 +74,9 @@ class Job:
         fitted_rows, held_rows = self.folds.split(self.fold)
         held = self.train.take(held_rows)
         place = folder.unfinished(self.part.label, self.fold) / key
-        with workplace(place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard):
+        with checkpoint_context(
+            place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard
+        ):
             member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
         held_probabilities, test_probabilities = member.predict_proba(held), member.predict_proba(self.test)
         seconds = time.perf_counter() - started

@@ -71,7 +71,7 @@ class Checkpoints:
     ----------
     folder : Path
     seconds : float
-        Least time between two checkpoints.
+        Minimum time between two checkpoints.
     """
 
     def __init__(self, folder: Path, seconds: float):
@@ -85,7 +85,7 @@ class Checkpoints:
         return read_tensors(self._path, "this training begins anew")
 
     def is_due(self) -> bool:
-        """Whether the last one is old enough."""
+        """Whether the minimum time has passed."""
         return time.monotonic() - self._last >= self._seconds
 
     def save(self, record: dict[str, Any], tensors: Tensors) -> None:

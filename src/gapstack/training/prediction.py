@@ -1,4 +1,4 @@
-"""Passes without learning: what a model says of rows, in batches by length."""
+"""Prediction with a model, in batches by length."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ROWS = 16
 def passes(
     data: Data, rows: Rows, device: torch.device, budget: int | None
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
-    """Share ``rows``, sorted by size, out to passes of at most ``budget`` pieces.
+    """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
 
-    Yields the rows of each pass, the model's inputs, and targets (empty where the data have none).
+    Yields the rows of each pass, the model's inputs, and the targets (empty where the data have none).
     """
     for part in batches(data.sizes[rows], budget or default_budget(device)):
         batch = {
@@ -39,9 +39,9 @@ def passes(
 
 
 def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
-    """Give the model's output for every row, (n, ...) float64, in the order of the rows.
+    """Compute the model's output for every row, (n, ...) float64, in the order of the rows.
 
-    The model stays as this leaves it: in evaluation mode, on the device, and its encoder in ``precision`` (see
+    Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
     :class:`TrainingPlan`). On one machine a row's output is the same to the bit whatever the other rows: rows are
     computed in :func:`~gapstack.views.frozen.blocks`.
     """
@@ -49,18 +49,18 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
     budget = default_budget(device)
-    found: list[Tensor] = []
+    batch_outputs: list[Tensor] = []
     order: list[NDArray[np.int64]] = []
     with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
         for rows, real, length in blocks(data.sizes, budget, step=_step(model), multiple=_ROWS):
             inputs = {name: tensor.to(device) for name, tensor in data.batch(rows, length).items()}
             inputs.pop(TARGET, None)
-            found.append(model(**inputs)[:real].to("cpu", torch.float64))
+            batch_outputs.append(model(**inputs)[:real].to("cpu", torch.float64))
             order.append(rows[:real])
             ticker.advance(real)
-    in_order = torch.cat(found).numpy()
-    outputs = np.empty_like(in_order)
-    outputs[np.concatenate(order)] = in_order
+    by_batch = torch.cat(batch_outputs).numpy()
+    outputs = np.empty_like(by_batch)
+    outputs[np.concatenate(order)] = by_batch
     return outputs
 
 

@@ -27,7 +27,7 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import MemberError
 from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress
-from gapstack.views.cues import Verdicts
+from gapstack.views.cues import CueDecisions
 from gapstack.views.encoders import Encoder, load_encoder
 from gapstack.views.frozen import CPU_BUDGET, blocks, computed_by, padded_ids
 from gapstack.views.parses import parses
@@ -102,7 +102,7 @@ class Attention:
         ]
         return np.stack(answers, axis=-1)
 
-    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> Verdicts:
+    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
         """What one head says; margins are in decibels of attention over the best name that loses.
 
         Raises
@@ -127,7 +127,7 @@ class Attention:
         # every name that is left ties: nothing was decided unless they all count for the same side
         tied = decided & np.isneginf(second) & (np.isfinite(own).sum(axis=1) > 1)
         margins[tied] = 0.0
-        return Verdicts(answers, np.where(decided, 0, -1), margins)
+        return CueDecisions(answers, np.where(decided, 0, -1), margins)
 
 
 def attention(

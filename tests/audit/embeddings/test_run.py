@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gapstack.audit.embeddings import ORIGINAL, YARDSTICKS, Vectors, audit_embeddings
+from gapstack.audit.embeddings import EMBEDDING_MEASURES, ORIGINAL, Vectors, audit_embeddings
 from gapstack.errors import DataError
 from gapstack.registry import UnknownNameError
 from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
@@ -19,8 +19,8 @@ def found():
 
 def test_every_measure_is_taken_before_and_after_each_debiaser(found):
     assert list(found.figures) == [ORIGINAL, "hard", "inlp"]
-    assert list(found.yardsticks) == list(YARDSTICKS)
-    keys = {measure.key for yardstick in found.yardsticks.values() for measure in yardstick.measures}
+    assert list(found.measures) == list(EMBEDDING_MEASURES)
+    keys = {measure.key for yardstick in found.measures.values() for measure in yardstick.measures}
     for figures in found.figures.values():
         assert set(figures) == keys
         assert all(np.isfinite(value) for value in figures.values())

@@ -21,7 +21,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.members.base import Member, Probabilities, State
 from gapstack.settings import NotNegative, Task
-from gapstack.views.cues import Cue, Verdicts, decide, needs_parses
+from gapstack.views.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.views.scenes import Setting
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class CueMember(Member):
 
     cue: ClassVar[Cue]
 
-    def verdicts(self, corpus: Corpus) -> Verdicts:
+    def verdicts(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with the passes that made them and their margins; needs no fit.
 
         Raises
@@ -122,7 +122,7 @@ def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
     return np.stack([direction * strength, -direction * strength, doubt], axis=1)
 
 
-def _design(verdicts: Verdicts) -> tuple[Floats, Floats, Floats]:
+def _design(verdicts: CueDecisions) -> tuple[Floats, Floats, Floats]:
     """Which name was chosen, +1 A, -1 B, 0 both or none (n,), and the designs of s (n, 3L) and of n (n, 4L)."""
     answers = verdicts.answers.astype(np.float64)
     direction = answers[:, 0] - answers[:, 1]

@@ -44,8 +44,8 @@ LAST = (-1,)
 ON_GAP = TrainingPlan(
     epochs=3,
     batch_size=32,
-    encoder_rate=1e-4,
-    head_rate=5e-4,
+    encoder_lr=1e-4,
+    head_lr=5e-4,
     frozen=("encoder.embeddings",),
     schedule=Schedule(shape="linear", warmup=0.1),
     label_smoothing=0.05,

@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 ON_MENTIONS = TrainingPlan(
     epochs=20,
     batch_size=64,
-    head_rate=2e-3,
+    head_lr=2e-3,
     schedule=Schedule(shape="linear", warmup=0.1),
     weight_decay=3.0,
     label_smoothing=0.05,
