@@ -180,7 +180,7 @@ def check_all(
     """
     for name, value in values.items():
         current = name if name in kinds else FORMER_NAMES.get(name) if isinstance(name, str) else None
-        if current not in kinds:
+        if current is None or current not in kinds:
             raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
         check(value, kinds[current], (*where, name))
 
