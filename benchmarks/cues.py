@@ -21,10 +21,10 @@ import time
 from collections.abc import Callable
 
 from gapstack.corpus import Corpus, sources
-from gapstack.views.cue_features import cue_features
-from gapstack.views.cues import Cue, decide
-from gapstack.views.parses import find_parser, parses
-from gapstack.views.scenes import Setting
+from gapstack.features.cue_features import cue_features
+from gapstack.text.cues import Cue, decide
+from gapstack.text.parses import find_parser, parses
+from gapstack.text.scenes import Setting
 
 CORES = 2
 GAP_SECONDS, STAGE2_SECONDS = 90, 300

@@ -33,10 +33,10 @@ from plain_trainer import fit, matrix_peak, operations
 
 from gapstack.corpus import sources
 from gapstack.corpus.readers import read_gap
+from gapstack.encoding.encoders import load_encoder
 from gapstack.members.parts.fine_tuned import Network
 from gapstack.members.probert import ProBERT, PronounHead
 from gapstack.training import predict, train
-from gapstack.views.encoders import load_encoder
 
 TRAINER, OURS, UNFROZEN, BESIDE, FORWARD = (
     "Trainer, float32",

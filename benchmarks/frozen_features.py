@@ -26,9 +26,9 @@ import torch
 
 from gapstack.corpus import Corpus, sources
 from gapstack.corpus.readers import read_gap
-from gapstack.views.activations import SpanActivations, span_activations
-from gapstack.views.encoders import Encoder, load_encoder, quiet
-from gapstack.views.pieces import align
+from gapstack.encoding.activations import SpanActivations, span_activations
+from gapstack.encoding.encoders import Encoder, load_encoder, quiet
+from gapstack.encoding.pieces import align
 
 BATCH = 32
 # bfloat16 keeps 8 bits: relative errors of 2^-8 a step, over six layers

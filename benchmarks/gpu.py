@@ -26,10 +26,10 @@ import torch
 from plain_trainer import fit, matrix_peak, operations, synchronize
 from transformers import BertConfig, BertModel
 
+from gapstack.encoding.pieces import PieceView
 from gapstack.members.parts.fine_tuned import Network
 from gapstack.members.probert import ProBERT, PronounHead
 from gapstack.training import PieceData, train
-from gapstack.views.pieces import PieceView
 
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 
 from gapstack.corpus import sources
-from gapstack.views.parses import SHIPPED_PARSES, find_parser, write_docs
+from gapstack.text.parses import SHIPPED_PARSES, find_parser, write_docs
 
 
 def main() -> None:

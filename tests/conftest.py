@@ -7,7 +7,7 @@ from hypothesis import settings
 
 from gapstack.corpus import Corpus, sources
 
-pytest_plugins = ["tests.fixtures_encoder"]
+pytest_plugins = ["tests.fixtures_encoder", "tests.fixtures_comparison"]
 
 # The same examples in every run, and no time limit for one of them: a busy machine is no bug.
 settings.register_profile("gapstack", deadline=None, derandomize=True)

@@ -24,10 +24,9 @@ from typing import Any
 from gapstack.audit.sowinobias import _vocabulary
 from gapstack.corpus import Corpus, Example, Label, Span, sources
 from gapstack.corpus.augment import gender, gender_words
-from gapstack.corpus.clusters import read_clusters, text_sha256
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
-from gapstack.corpus.extra.base import Gathered, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, read_text
 from gapstack.corpus.folds import Folds
 from gapstack.corpus.labels import read_corrections
 from gapstack.corpus.readers import (
@@ -37,12 +36,13 @@ from gapstack.corpus.readers import (
     read_submission,
     write_gap,
 )
-from gapstack.corpus.resolvers import detect, read_resolver
 from gapstack.corpus.word_lists import _sembias, read_lists
 from gapstack.errors import GapstackError
+from gapstack.resolvers.clusters import read_clusters, text_sha256
+from gapstack.resolvers.formats import detect, read_resolver
 from gapstack.runs.recipe import Recipe
 from gapstack.scoring import score_file, submit_check
-from gapstack.views.static_vectors import read_vectors
+from gapstack.vectors.static_vectors import read_vectors
 
 
 @dataclass(frozen=True)

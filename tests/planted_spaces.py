@@ -6,7 +6,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from gapstack.corpus.word_lists import Lists
-from gapstack.views.static_vectors import Vectors
+from gapstack.vectors.static_vectors import Vectors
 
 DEFINITIONAL = (("woman", "man"), ("she", "he"), ("mother", "father"), ("her", "his"))
 EQUALIZE = (("nun", "priest"),)

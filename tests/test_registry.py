@@ -10,17 +10,17 @@ import pytest
 from gapstack.audit.registry import SUITES
 from gapstack.corpus.augment import AUGMENTATIONS
 from gapstack.corpus.extra import EXTRA
-from gapstack.corpus.resolvers import FORMATS
-from gapstack.corpus.resolvers.live import ADAPTERS
+from gapstack.encoding.cluster_pieces import HEURISTICS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.errors import MemberError
+from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
 from gapstack.registry import Entry, Registry, UnknownNameError, lazy
+from gapstack.resolvers.formats import FORMATS
+from gapstack.resolvers.live import ADAPTERS
 from gapstack.runs.executors import EXECUTORS
 from gapstack.settings import SettingError
-from gapstack.views.clusters import HEURISTICS
-from gapstack.views.debias import DEBIASERS
-from gapstack.views.features import BLOCKS
+from gapstack.vectors.debias import DEBIASERS
 
 REGISTRIES = (
     *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, HEURISTICS, FORMATS, ADAPTERS, SUITES, EXTRA),
@@ -77,7 +77,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gapstack.members.base import Member
+from gapstack.members.member import Member
 from gapstack.settings import Count, Share
 
 

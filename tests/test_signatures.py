@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from gapstack.ensemble import STACKERS
 from gapstack.members import MEMBERS
-from gapstack.members.base import Member
+from gapstack.members.member import Member
 from gapstack.settings import Count, SettingError
 from gapstack.signatures import described, settings_of
 from gapstack.training.plan import Schedule, TrainingPlan

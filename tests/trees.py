@@ -2,7 +2,7 @@
 
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.files import cache_root
-from gapstack.views.parses import find_parser, store
+from gapstack.text.parses import find_parser, store
 
 PARSER = "hand-made"
 _POS = {

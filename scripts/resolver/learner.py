@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from gapstack.corpus.resolvers.live.fastcoref import model_class
+from gapstack.encoding.encoders import load_encoder
+from gapstack.resolvers.live.fastcoref import model_class
 from gapstack.training import seeded, trainable_encoder
-from gapstack.views.encoders import load_encoder
 
 PIECES = 384
 """Most word pieces of a text to learn from, special ones included."""

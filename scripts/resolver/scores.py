@@ -10,8 +10,8 @@ from typing import Any
 
 import spacy
 
-from gapstack.corpus.resolvers.live.base import library
 from gapstack.progress import progress
+from gapstack.resolvers.live.adapter import library
 from scripts.resolver.data import Clusters, Text
 
 Resolve = Callable[[list[str]], Clusters]

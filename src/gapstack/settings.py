@@ -140,18 +140,18 @@ Held = Annotated[float, Range(0, 0.5, above=True)]
 UpToHalf = Annotated[float, Range(0, 0.5)]
 Confidence = Annotated[float, Range(0.5, 1, above=True, below=True)]
 
-BlockName = Annotated[str, OneOf("gapstack.views.features:BLOCKS")]
-HeuristicName = Annotated[str, OneOf("gapstack.views.clusters:HEURISTICS")]
+BlockName = Annotated[str, OneOf("gapstack.features.blocks:BLOCKS")]
+HeuristicName = Annotated[str, OneOf("gapstack.encoding.cluster_pieces:HEURISTICS")]
 AugmentationName = Annotated[str, OneOf("gapstack.corpus.augment.variants:AUGMENTATIONS")]
 ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
-DebiaserName = Annotated[str, OneOf("gapstack.views.debias:DEBIASERS")]
+DebiaserName = Annotated[str, OneOf("gapstack.vectors.debias:DEBIASERS")]
 CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
 SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
 LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
 Label = Annotated[str, FolderName()]
 Folds = Annotated[int, Range(3, 1000)]
 Task = Literal["gold-two-mention", "snippet-context"]
-"""Values of :class:`gapstack.views.scenes.Setting`."""
+"""Values of :class:`gapstack.text.scenes.Setting`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
 """Some fields of a :class:`~gapstack.training.TrainingPlan`, as a mapping; the seed is the member's."""
 

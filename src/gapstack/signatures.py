@@ -22,7 +22,7 @@ from gapstack.registry import find
 from gapstack.settings import SettingError, Table, check_all
 
 _OURS = __package__
-# :class:`~gapstack.members.base.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
+# :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from gapstack.audit import Files, RunTarget, target_of
 from gapstack.corpus import Corpus
-from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, MemberError
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.predict import predict
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gapstack.corpus.extra import load, shared_passages
-from gapstack.corpus.extra.base import Gathered
 from gapstack.corpus.extra.conll import Document, Mention, parse, read_tar
+from gapstack.corpus.extra.extra_corpus import Gathered
 from gapstack.corpus.extra.mined import GAP_PRIOR, mine
 from gapstack.errors import DataError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gapstack.ensemble import CALIBRATORS, create_calibrator
-from gapstack.ensemble.base import SWAPPED
+from gapstack.ensemble.stacker import SWAPPED
 from gapstack.errors import MemberError
 from gapstack.members.store import read_state, write_state
 from gapstack.scoring import log_loss

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gapstack.ensemble import create_stacker
 from gapstack.scoring import log_loss
-from tests.ensemble.test_base import LABELS, OPINIONS, opinions_on
+from tests.ensemble.test_stacker import LABELS, OPINIONS, opinions_on
 
 
 @settings(max_examples=20, deadline=None)

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from gapstack.ensemble import create_stacker, fit_nested
-from gapstack.ensemble.base import Opinions, Stacker
+from gapstack.ensemble.stacker import Opinions, Stacker
 from gapstack.errors import MemberError
-from gapstack.members.base import Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.scoring import log_loss
-from tests.ensemble.test_base import LABELS, OPINIONS
+from tests.ensemble.test_stacker import LABELS, OPINIONS
 
 FOLDS = np.arange(len(LABELS)) % 5
 

@@ -8,6 +8,7 @@ import torch
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.corpus.augment import variants
+from gapstack.encoding import activations
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.anonymised import (
@@ -19,7 +20,6 @@ from gapstack.members.anonymised import (
     PureHead,
     distance_buckets,
 )
-from gapstack.views import activations
 
 # "Ann Lee" and "Eve" may be anonymised; in the second row "Ann" is a part of the other name, so it may not
 ROWS = Corpus(

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from gapstack.corpus import Corpus, Example, Span
+from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.members import bidaf, create
 from gapstack.members.bidaf import PUBLISHED, FlowHead, other_names
-from gapstack.views.grammar import empty_parse
-from gapstack.views.parses import ENVIRONMENT as PARSER_VARIABLE
-from gapstack.views.pieces import align
+from gapstack.text.grammar import empty_parse
+from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
 
 QUICK = {"epochs": 1, "precision": "float32"}
 

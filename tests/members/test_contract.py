@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import augmented, swap_gender
-from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.errors import DataError, DataNotFoundError, MemberError, NotFittedError
 from gapstack.members import MEMBERS, create, store
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.scoring.metrics import log_loss
-from gapstack.views.parses import ENVIRONMENT as PARSER_VARIABLE
-from gapstack.views.parses import parses
+from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
+from gapstack.text.parses import parses
 
 ENCODER = "the tiny random encoder"
 LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"

@@ -9,7 +9,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.parts import cues as module
-from gapstack.views.cues import CueDecisions
+from gapstack.text.cues import CueDecisions
 from tests.trees import corpus, example, tree
 
 N = 400

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.frozen_mlp import PUBLISHED, TowersNetwork, numeric
-from gapstack.views.encoders import load_encoder
-from gapstack.views.grammar import Role
+from gapstack.text.grammar import Role
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.errors import DataNotFoundError, MemberError, MismatchError
 from gapstack.members import create, store
 from gapstack.members.grep import PUBLISHED, Grep
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 
 QUICK = {"epochs": 1, "precision": "float32"}
 

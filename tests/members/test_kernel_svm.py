@@ -5,11 +5,11 @@ import pytest
 from sklearn.svm import SVC
 
 from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.encoding.activations import span_activations
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.kernel_svm import PUBLISHED, scalars
 from gapstack.scoring.metrics import log_loss
-from gapstack.views.activations import span_activations
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"

@@ -11,12 +11,12 @@ from scipy.special import log_softmax
 from transformers import BertConfig, BertForMaskedLM
 
 from gapstack.corpus import Corpus, Example, Span, sources
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create, masked_lm, store
 from gapstack.members.masked_lm import PUBLISHED, MaskedLM
-from gapstack.members.parts.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
+from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
 from gapstack.training import once
-from gapstack.views.encoders import Encoder, load_encoder
 
 # The tiny vocabulary spells words, so letters are the only names that it has as one piece
 NAMES = {"feminine": ["q", "z", "x", "j"], "masculine": ["k", "v", "w", "y"]}

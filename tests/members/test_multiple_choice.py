@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from gapstack.corpus import Corpus
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.multiple_choice import PUBLISHED, ChoiceData, ChoiceHead, MultipleChoice
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.training.prediction import passes
-from gapstack.views.encoders import load_encoder
 
 QUICK = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}
 

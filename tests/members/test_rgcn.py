@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
+from gapstack.encoding.hidden_states import hidden_states
+from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.rgcn import PUBLISHED, GraphHead
-from gapstack.views.hidden import hidden_states
-from gapstack.views.pieces import align
 
 
 @pytest.fixture

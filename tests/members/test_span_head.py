@@ -3,11 +3,11 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.parts import fine_tuned
 from gapstack.members.span_head import PUBLISHED, SpanHead
-from gapstack.views.encoders import load_encoder
 
 QUICK = {"epochs": 1, "precision": "float32"}
 

@@ -10,7 +10,7 @@ from gapstack.corpus.extra import load as load_extra
 from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members import create, store
 from gapstack.members.static_vectors import _bags
-from gapstack.views.static_vectors import Vectors, write_vectors
+from gapstack.vectors.static_vectors import Vectors, write_vectors
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))

@@ -8,10 +8,10 @@ from hypothesis.extra import numpy as arrays
 
 from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
+from gapstack.features.blocks import Features, features
 from gapstack.members.prior import Prior
 from gapstack.members.surface import Surface, candidate_table, choice_probabilities
 from gapstack.scoring.scores import score
-from gapstack.views.features import Features, features
 
 
 @pytest.mark.parametrize(

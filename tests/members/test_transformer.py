@@ -7,13 +7,13 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from gapstack.corpus import Label
+from gapstack.encoding.attention import Attention
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.members import create, store
 from gapstack.members import transformer_multi as multi_module
 from gapstack.members import transformer_single as single_module
-from gapstack.members.parts.forest import Forest
+from gapstack.members.transformer_multi.forest import Forest
 from gapstack.scoring import score, score_decisions
-from gapstack.views.attention import Attention
 
 
 @pytest.fixture

@@ -35,14 +35,14 @@ def changed_by(package, file) -> set[str]:
     ("file", "hit", "spared"),
     [
         ("members/prior.py", {"prior"}, {"probert", "surface"}),
-        ("members/base.py", set(MEMBERS), set()),
+        ("members/member.py", set(MEMBERS), set()),
         ("members/parts/tags.py", {"probert"}, {"prior", "surface", "frozen_spans"}),
         ("training/loop.py", {"probert"}, {"prior", "surface", "url"}),
         # reached through the table of feature blocks, by names in strings
-        ("views/surface.py", {"surface", "frozen_spans"}, {"prior"}),
+        ("features/surface.py", {"surface", "frozen_spans"}, {"prior"}),
         ("members/__init__.py", set(), set(MEMBERS)),
         ("members/a_new_one.py", set(), set(MEMBERS)),
-        ("report/tables.py", set(), set(MEMBERS)),
+        ("report/scores.py", set(), set(MEMBERS)),
     ],
 )
 def test_a_change_reaches_whom_it_concerns(package, file, hit, spared):
@@ -85,10 +85,10 @@ def test_what_is_done_is_told_apart(before, after):
 
 def test_imports_within_functions_and_names_in_strings_lead_on(package):
     (package / "members" / "a_new_one.py").write_text(
-        'def f():\n    from gapstack.views import page\nTABLE = {"a": "gapstack.views.strata:of"}\n'
+        'def f():\n    from gapstack.views import page\nTABLE = {"a": "gapstack.comparison.strata:of"}\n'
     )
     found = code.modules_behind("gapstack.members.a_new_one")
-    assert {"gapstack.views.page", "gapstack.views.strata"} <= set(found)
+    assert {"gapstack.text.page_title", "gapstack.comparison.strata"} <= set(found)
 
 
 def test_no_file_but_the_samples_decides_anything_beside_the_code():

@@ -6,7 +6,7 @@ import pytest
 from gapstack.corpus.readers import write_scorer_tsv, write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.report.stack import stack_table
-from gapstack.runs.files import stack_files
+from gapstack.runs.file_stack import stack_files
 from gapstack.scoring import log_loss
 
 KINDS = ("conditional", "simplex")

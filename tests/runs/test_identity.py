@@ -10,20 +10,20 @@ from typer.testing import CliRunner
 
 from gapstack.audit.targets import RunTarget
 from gapstack.cli import app
+from gapstack.comparison.flips import counterfactual_flips
 from gapstack.corpus import sources
-from gapstack.corpus.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.corpus.readers import write_gap, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
 from gapstack.members.resolver import Resolver
-from gapstack.report.compare.flips import counterfactual_flips
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, code, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.identity import of_part, of_stack
 from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
-from gapstack.views.parses import ENVIRONMENT, docs, find_parser, store
-from gapstack.views.static_vectors import Vectors, write_vectors
+from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
+from gapstack.vectors.static_vectors import Vectors, write_vectors
 from tests.fixtures_encoder import build_tiny_encoder
 
 BESIDE = Part("prior", "prior")
@@ -209,10 +209,10 @@ def test_a_stack_that_reads_evidence_hangs_on_its_parser(tmp_path, monkeypatch):
 
 def test_comments_retrain_nothing_and_code_what_it_reaches(small, tmp_path, monkeypatch):
     carried_out(PAIR, small, tmp_path, **STACKED)
-    edited(monkeypatch, "gapstack.views.surface", '\n# Said better.\n"""And at length."""\n')
+    edited(monkeypatch, "gapstack.features.surface", '\n# Said better.\n"""And at length."""\n')
     again, said = carried_out(PAIR, small, tmp_path, **STACKED)
     assert (again.reused, said) == (6, [])
-    edited(monkeypatch, "gapstack.views.surface", "\nCHANGED = 1\n")
+    edited(monkeypatch, "gapstack.features.surface", "\nCHANGED = 1\n")
     with pytest.raises(MismatchError, match=r"small:member would not answer.*code changed"):
         predict(again.folder, small[1])
     again, said = carried_out(PAIR, small, tmp_path, **STACKED)

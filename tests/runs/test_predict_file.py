@@ -8,8 +8,8 @@ from threading import Thread
 
 import pytest
 
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap, write_gap, write_submission
-from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataError, MismatchError
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
@@ -175,7 +175,7 @@ def test_members_are_kept_as_far_as_there_is_room(finished, sample_test, monkeyp
 
 def test_a_rows_views_are_computed_once_however_few_are_remembered(finished, files, monkeypatch):
     """Of a file longer than the caches, each fold would throw out what the next one needs."""
-    module, computed = import_module("gapstack.views.surface"), []
+    module, computed = import_module("gapstack.features.surface"), []
     compute = module._values.__wrapped__
     counted = lru_cache(maxsize=16)(lambda example: computed.append(example.id) or compute(example))
     monkeypatch.setattr(module, "_values", counted)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gapstack.corpus.extra.conll import Document, Mention
-from gapstack.views.encoders import load_encoder
+from gapstack.encoding.encoders import load_encoder
 from scripts.resolver.data import CorefData, Text, parts, split, text_of
 from scripts.resolver.learner import Learner, make_model
 from scripts.resolver.scores import Scores

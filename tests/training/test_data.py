@@ -4,9 +4,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gapstack.encoding.pieces import align
 from gapstack.training import PieceData
 from gapstack.training.data import batches, epoch_batches
-from gapstack.views.pieces import align
 
 
 @given(

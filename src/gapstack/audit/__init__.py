@@ -1,13 +1,13 @@
 """The bias audit: benchmark suites for any member, stack or file of probabilities.
 
 :func:`audit` runs the suites of :data:`SUITES` on a :class:`Target` (:func:`target_of` looks one up by name). A suite
-gives rows (:class:`~gapstack.audit.base.Items`) and turns probabilities for them into
-:class:`~gapstack.audit.base.Findings`, which :mod:`gapstack.report.audit` shows.
+gives rows (:class:`~gapstack.audit.suite.Items`) and turns probabilities for them into
+:class:`~gapstack.audit.suite.Findings`, which :mod:`gapstack.report.audit` shows.
 """
 
-from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Scatter, Suite
 from gapstack.audit.registry import SUITES
 from gapstack.audit.run import CAUTION, MARK, Audit, SuiteAudit, audit, write_rows
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Scatter, Suite
 from gapstack.audit.targets import Files, Members, RunTarget, Target, target_of
 
 __all__ = [

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Suite, Value
 from gapstack.audit.statistics import REPLICATES, ends
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value
+from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
 from gapstack.corpus import Gender, Label
 from gapstack.corpus.sources import gap_split
 from gapstack.scoring import bootstrap, contributions
@@ -22,7 +23,6 @@ from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import Pages, resamples
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import SLICE_SCORES, slice_scores
-from gapstack.views.strata import STRATA, names_and_ranks, rank_of_answer, strata
 
 _SCORES = (
     *(Measure("f1_masculine", "F1 M"), Measure("f1_feminine", "F1 F"), Measure("f1_overall", "F1 O")),

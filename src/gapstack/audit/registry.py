@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from gapstack.audit.base import Suite
 from gapstack.audit.gap import GapTest
 from gapstack.audit.sowinobias import SoWinoBias
+from gapstack.audit.suite import Suite
 from gapstack.audit.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC273
 from gapstack.audit.winobias import WinoBias
 from gapstack.audit.winogender import Winogender

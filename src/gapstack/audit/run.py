@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.audit.base import Findings, Items, Suite
 from gapstack.audit.registry import NO_SUITE, SUITES
+from gapstack.audit.suite import Findings, Items, Suite
 from gapstack.audit.targets import Files, Target
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import average as average_variants

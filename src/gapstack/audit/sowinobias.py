@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audit.base import (
+from gapstack.audit.statistics import mean_percent, paired
+from gapstack.audit.suite import (
     Findings,
     Headline,
     Items,
@@ -30,9 +31,8 @@ from gapstack.audit.base import (
     forced_choice,
     predictions,
 )
-from gapstack.audit.statistics import mean_percent, paired
 from gapstack.corpus import Corpus, Example, Label, Span, strict_json
-from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.errors import DataError, Place
 from gapstack.scoring.metrics import Bools, Floats
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
-from gapstack.corpus.clusters import read_clusters
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.members import Member
-from gapstack.members.base import each_once
+from gapstack.members.member import each_once
 from gapstack.members.store import is_saved, load, saved_record
+from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import RunFolder, home
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import find_run
@@ -120,7 +120,7 @@ class RunTarget(Target):
 class Files(Target):
     """What somebody else's systems said, a file for each suite, named by it: probabilities or a resolver's clusters.
 
-    A CSV holds probabilities (ID,A,B,NEITHER), a JSONL clusters (:mod:`gapstack.corpus.clusters`). The pronoun's
+    A CSV holds probabilities (ID,A,B,NEITHER), a JSONL clusters (:mod:`gapstack.resolvers.clusters`). The pronoun's
     cluster decides as in ``gap clusters-to-gap``: the name that it has is the answer, with certainty; both names, none
     of them, and saying nothing of a row all count as NEITHER.
 

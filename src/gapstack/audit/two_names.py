@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.audit.base import (
+from gapstack.audit.statistics import contrast, shares
+from gapstack.audit.suite import (
     Findings,
     Headline,
     Items,
@@ -24,10 +25,9 @@ from gapstack.audit.base import (
     forced_choice,
     predictions,
 )
-from gapstack.audit.statistics import contrast, shares
 from gapstack.corpus import Corpus, Gender, Label
 from gapstack.corpus.extra import conll, mined, pages, schemas
-from gapstack.corpus.extra.base import Gathered, file_of, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, file_of, read_text
 from gapstack.scoring import gap_scores, gold_decisions
 from gapstack.scoring.metrics import Floats
 
@@ -51,9 +51,9 @@ class TwoNames(Suite):
     ----------
     name, title, paper, dataset : str
     contamination_id : str
-        See :attr:`~gapstack.audit.base.Suite.contamination_ids`.
+        See :attr:`~gapstack.audit.suite.Suite.contamination_ids`.
     read : callable
-        Takes the data folder or None and fills a :class:`~gapstack.corpus.extra.base.Gathered`.
+        Takes the data folder or None and fills a :class:`~gapstack.corpus.extra.extra_corpus.Gathered`.
     note : str
         Caveat for readers of the figures.
     kind : callable, optional

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.audit.base import Findings, Headline, Items, Measure, Panel, Suite, Value, predictions
 from gapstack.audit.statistics import mean_percent, paired
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, predictions
 from gapstack.corpus import Corpus, Example, Gender, Label
 from gapstack.corpus.extra import load
-from gapstack.corpus.extra.base import PRONOUN
+from gapstack.corpus.extra.extra_corpus import PRONOUN
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.metrics import Floats
 from gapstack.scoring.scores import gold_decisions

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.audit.base import (
+from gapstack.audit.statistics import contrast, correlation, shares
+from gapstack.audit.suite import (
     NEITHER,
     OCCUPATION,
     PARTICIPANT,
@@ -31,11 +32,10 @@ from gapstack.audit.base import (
     Value,
     predictions,
 )
-from gapstack.audit.statistics import contrast, correlation, shares
 from gapstack.corpus import Gender
+from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.extra import load
-from gapstack.corpus.extra.base import file_of
-from gapstack.corpus.tables import Row, read_table
+from gapstack.corpus.extra.extra_corpus import file_of
 from gapstack.errors import DataError, MismatchError
 from gapstack.scoring.metrics import Bools, Floats
 

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap
-from gapstack.corpus.tables import Quarantine
 from gapstack.errors import printable
 from gapstack.progress import console as stderr
 

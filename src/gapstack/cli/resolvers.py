@@ -30,10 +30,10 @@ def clusters_to_gap_command(
     version: Annotated[str, typer.Option(help="Its version, where the file does not say.")] = "unstated",
 ) -> None:
     """Turn what a resolver wrote into rows for the official scorer: whether the pronoun's cluster has the names."""
-    from gapstack.corpus.clusters import write_clusters
     from gapstack.corpus.readers import write_scorer_tsv
-    from gapstack.corpus.resolvers import read_resolver
     from gapstack.report.clusters import told
+    from gapstack.resolvers.clusters import write_clusters
+    from gapstack.resolvers.formats import read_resolver
 
     rows = read_gap(gold)
     found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
@@ -58,9 +58,9 @@ def resolve_command(
     ] = None,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
-    from gapstack.corpus.resolvers.live import resolve
     from gapstack.corpus.sources import gap_split
     from gapstack.report.clusters import told
+    from gapstack.resolvers.live import resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
     found = resolve(name, model, rows, output)

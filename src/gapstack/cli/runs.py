@@ -24,7 +24,7 @@ from gapstack.cli.common import (
     stdout,
     tell,
 )
-from gapstack.corpus.tables import Quarantine
+from gapstack.corpus.cells import Quarantine
 from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def reproduce_command(
     For shared_task that is the run `families`, for sowinobias the run of that name and its audit; they are done, or
     taken up, first.
     """
-    from gapstack.report import shared_task, sowinobias, webster2018
+    from gapstack.reproduce import shared_task, sowinobias, webster2018
 
     report: webster2018.Report | shared_task.Report | sowinobias.Report
     if paper is Paper.SHARED_TASK:
@@ -257,7 +257,7 @@ def _run(
 ) -> Run:
     """Carry a recipe out on the data asked for; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs import run
-    from gapstack.runs.data import corpora
+    from gapstack.runs.corpora import corpora
     from gapstack.runs.executors import create_executor
 
     recipe, train, test = corpora(recipe, data, quarantine)

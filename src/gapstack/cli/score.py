@@ -82,7 +82,7 @@ def stack_command(
 ) -> None:
     """Stack anybody's submission files, scored by nested cross-validation."""
     from gapstack.report.stack import stack_table
-    from gapstack.runs.files import KINDS, stack_files
+    from gapstack.runs.file_stack import KINDS, stack_files
 
     rows = labelled(gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)

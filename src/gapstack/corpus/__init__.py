@@ -1,5 +1,6 @@
 """Examples, corpora, the files they come from, their label sets and their folds."""
 
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.folds import Folds, make_folds
@@ -13,7 +14,6 @@ from gapstack.corpus.readers import (
     write_scorer_tsv,
     write_submission,
 )
-from gapstack.corpus.tables import Quarantine
 
 __all__ = [
     "Corpus",

@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gapstack.corpus.cells import Columns, Row, read_table
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.example import Example, Label
-from gapstack.corpus.tables import Columns, Row, read_table
 from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
 from gapstack.registry import unknown
 

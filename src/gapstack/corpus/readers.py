@@ -8,7 +8,7 @@ submission CSV      ``ID,A,B,NEITHER``: probabilities
 solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
 ==================  =====================================================================================
 
-Plain, ``.gz`` and ``.xz``, told apart by the suffix. Reading is strict: see :mod:`gapstack.corpus.tables`
+Plain, ``.gz`` and ``.xz``, told apart by the suffix. Reading is strict: see :mod:`gapstack.corpus.cells`
 for what is checked in every file; each reader says what it checks besides. Tolerated without a word: labels
 in any case (the official scorer reads them so), probabilities that do not sum to 1 (Kaggle divides by the
 sum), A after B, and an empty URL (read as None).
@@ -29,10 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.corpus.corpus import Corpus, Gold
-from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import (
+from gapstack.corpus.cells import (
     Columns,
     Quarantine,
     Row,
@@ -41,6 +38,9 @@ from gapstack.corpus.tables import (
     stream_table,
     whole_number,
 )
+from gapstack.corpus.corpus import Corpus, Gold
+from gapstack.corpus.example import Example, Label, Span
+from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
@@ -98,7 +98,7 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
     DataError
         For a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses its
         mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
-        :func:`~gapstack.corpus.tables.read_table` refuses.
+        :func:`~gapstack.corpus.cells.read_table` refuses.
     DataNotFoundError
         If there is no such file.
     """

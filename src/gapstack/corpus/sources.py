@@ -17,12 +17,12 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS, GAP_HOME, Dataset
 from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
-from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError, printable
 from gapstack.files import cache_root, read_bytes
 from gapstack.progress import console

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.corpus import strict_json
-from gapstack.corpus.extra.base import file_of, read_text
+from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.corpus.sources import require
 from gapstack.errors import DataError, Place
 from gapstack.files import tree_digest

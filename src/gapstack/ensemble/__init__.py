@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from gapstack.registry import Entry, Registry, lazy
 
 if TYPE_CHECKING:
-    from gapstack.ensemble.base import Opinions, Stacker
     from gapstack.ensemble.calibration import Calibrator
     from gapstack.ensemble.nested import NestedStack, fit_nested
+    from gapstack.ensemble.stacker import Opinions, Stacker
 else:
     __getattr__ = lazy(
         __name__,
         {
             "Calibrator": "gapstack.ensemble.calibration:Calibrator",
             "NestedStack": "gapstack.ensemble.nested:NestedStack",
-            "Opinions": "gapstack.ensemble.base:Opinions",
-            "Stacker": "gapstack.ensemble.base:Stacker",
+            "Opinions": "gapstack.ensemble.stacker:Opinions",
+            "Stacker": "gapstack.ensemble.stacker:Stacker",
             "fit_nested": "gapstack.ensemble.nested:fit_nested",
         },
     )

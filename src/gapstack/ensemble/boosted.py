@@ -8,9 +8,9 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.ensemble.linear import ConditionalStacker
-from gapstack.members.base import Probabilities, State
+from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
 from gapstack.settings import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 

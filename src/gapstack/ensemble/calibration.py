@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from gapstack.ensemble.base import SWAPPED, Labels, softmax
-from gapstack.members.base import Probabilities, State
+from gapstack.ensemble.stacker import SWAPPED, Labels, softmax
+from gapstack.members.member import Probabilities, State
 
 _FLOOR = 1e-6
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.errors import MemberError
-from gapstack.members.base import Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.settings import Floor, Positive
 
 _TOLERANCE = 1e-6

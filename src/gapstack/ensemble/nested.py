@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.ensemble import create_calibrator
-from gapstack.ensemble.base import Labels, Opinions, Stacker
 from gapstack.ensemble.calibration import Calibrator
+from gapstack.ensemble.stacker import Labels, Opinions, Stacker
 from gapstack.errors import MemberError
-from gapstack.members.base import Probabilities
+from gapstack.features.blocks import Features
+from gapstack.members.member import Probabilities
 from gapstack.scoring.metrics import example_losses
-from gapstack.views.features import Features
 
 Kind = tuple[str, str]
 """Names of a stacker and of a calibrator."""

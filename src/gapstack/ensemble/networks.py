@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.base import Labels, Opinions, Stacker, Table, log_opinions, softmax
-from gapstack.members.base import Probabilities, State
+from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.members.member import Probabilities, State
 from gapstack.settings import Count, Floor, NotNegative, Positive, Seed
 from gapstack.training import seeded
 

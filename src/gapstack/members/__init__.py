@@ -1,6 +1,6 @@
 """The members: one file each, and this table, which is how everything else finds them.
 
-To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.base.Member`, add its line here, and
+To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.member.Member`, add its line here, and
 add its row to the test table in ``tests/members/test_contract.py``.
 """
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from gapstack.registry import Entry, Registry, lazy
 
 if TYPE_CHECKING:
-    from gapstack.members.base import Member
+    from gapstack.members.member import Member
 else:
-    __getattr__ = lazy(__name__, {"Member": "gapstack.members.base:Member"})
+    __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
 
 MEMBERS: Registry[type[Member]] = Registry(
     "member",

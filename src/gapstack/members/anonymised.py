@@ -23,7 +23,7 @@ What differs here:
 - Which five scalars there are is not in the sources at hand: ours are a name's part in the page title, whether it
   precedes the pronoun and is in its sentence, the names between, and its mentions. They and the distance, counted
   in words, are those of the original row in all its copies: whose page it is must not be forgotten with the name.
-- Texts are not cut at sentences but by :func:`gapstack.views.pieces.align`, and whole words alone are replaced.
+- Texts are not cut at sentences but by :func:`gapstack.encoding.pieces.align`, and whole words alone are replaced.
 - ``pure`` answers with the mean over both orders of the names, so that exchanging them exchanges the answers;
   ``end_to_end`` does so by its nature.
 - A row that a rule keeps from being anonymised has one weight and not five. Mixing the two heads is the ensemble's
@@ -46,13 +46,13 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import Variant, average, variants
 from gapstack.errors import MemberError
-from gapstack.members.base import Probabilities
+from gapstack.features.blocks import features
+from gapstack.members.member import Probabilities
 from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 from gapstack.settings import Count, NotAll, NotNegative
-from gapstack.views.features import features
 
 _PLAN: dict[str, Any] = {
     "epochs": 1000,

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from gapstack.corpus import Corpus, Label
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.encoding.activations import SpanActivations, span_activations
+from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
+from gapstack.features.blocks import Features, features
+from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
-from gapstack.members.parts.siamese import SiameseSpans
 from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
-from gapstack.views.activations import SpanActivations, span_activations
-from gapstack.views.encoders import load_encoder
-from gapstack.views.features import Features, features
-from gapstack.views.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -60,13 +60,13 @@ class FrozenSpans(Member):
         Layers whose heads are read; None for all.
     blocks : sequence of str
         Hand-made features that join the relations (as in Yang et al. 2019 and Abzaliev 2019); see
-        :data:`gapstack.views.features.BLOCKS`.
+        :data:`gapstack.features.blocks.BLOCKS`.
     seeds : int
         Networks whose probabilities are averaged.
     epochs, batch_size, learning_rate, weight_decay
         Of AdamW.
     width, hidden, input_dropout, relation_dropout, dropout
-        Of the network, see :class:`~gapstack.members.parts.siamese.SiameseSpans`.
+        Of the network, see :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`.
     seed : int
         Of weights, order and dropout.
 

@@ -20,7 +20,7 @@ What differs here:
 - Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; a mention that
   the window has cut off is no evidence.
 - The paper's equations rather than the released code, whose three mistakes are left out; see
-  :mod:`gapstack.members.parts.evidence` and, for the back-off of ``parallelism+url``, :mod:`gapstack.views.clusters`.
+  :mod:`gapstack.members.parts.evidence` and, for the back-off of ``parallelism+url``, :mod:`gapstack.encoding.cluster_pieces`.
 
 Files have evidence for the texts that they were made from. Copies of rows in other words (``augment``, ``average``)
 and the rows of ``extra`` and ``teacher`` get it only if the files have their texts too; heuristics work on all.
@@ -38,16 +38,16 @@ import numpy as np
 from torch import nn
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.clusters import Clusters, read_resolvers
+from gapstack.encoding.cluster_pieces import cluster_pieces, pronoun_clusters
+from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError, MismatchError
-from gapstack.members.base import Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.evidence import EvidenceHead
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.tags import tagged
+from gapstack.resolvers.clusters import Clusters, read_resolvers
 from gapstack.settings import Count, HeuristicName
 from gapstack.training import PieceData, Targets
-from gapstack.views.clusters import cluster_pieces, pronoun_clusters
-from gapstack.views.encoders import Encoder
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -75,9 +75,9 @@ class Grep(FineTuned):
     Parameters
     ----------
     sources : sequence of str
-        Heuristics among :data:`gapstack.views.clusters.HEURISTICS`.
+        Heuristics among :data:`gapstack.encoding.cluster_pieces.HEURISTICS`.
     clusters : sequence of str
-        Files of resolvers' clusters, see :mod:`gapstack.corpus.clusters`; files of one resolver are one source. A
+        Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source. A
         fitted member may be given further files, as of new texts, if they are by the same resolvers.
     max_mentions, max_mention_pieces : int
         Mentions of a cluster that count, and their longest length in pieces; longer ones are left out.

@@ -3,7 +3,7 @@
 A setting names an encoder, a parser or a file; what lies under that name may change, and then results are others.
 :data:`READS` says how each such setting becomes a digest of what it leads to now, whether it names it or leaves it to
 a default or the environment. A member whose settings do not tell all says the rest in
-:meth:`~gapstack.members.base.Member.reads`.
+:meth:`~gapstack.members.member.Member.reads`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from types import MappingProxyType
 from typing import Any
 
 from gapstack.corpus import sources
-from gapstack.corpus.clusters import cluster_files
 from gapstack.corpus.extra import EXTRA
 from gapstack.corpus.teacher import teacher_files
 from gapstack.corpus.word_lists import lists_key
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import DataNotFoundError, MismatchError
+from gapstack.features.blocks import needs_parses
 from gapstack.files import digest, fingerprint, tree_digest
-from gapstack.members.base import Member
+from gapstack.members.member import Member
 from gapstack.members.parts.extra_rows import contaminated_by
-from gapstack.views.encoders import load_encoder
-from gapstack.views.features import needs_parses
-from gapstack.views.parses import parser_key, parser_name
-from gapstack.views.static_vectors import vectors_key
+from gapstack.resolvers.clusters import cluster_files
+from gapstack.text.parses import parser_key, parser_name
+from gapstack.vectors.static_vectors import vectors_key
 
 Identity = dict[str, str]
 """What decided a result, by name: each a digest, after the name of what it is of where that has one."""

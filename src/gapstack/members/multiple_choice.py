@@ -34,17 +34,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
-from gapstack.members.base import Probabilities
+from gapstack.members.member import Probabilities
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
 from gapstack.settings import BelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.training.data import Rows
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import PieceView
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

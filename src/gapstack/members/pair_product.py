@@ -17,7 +17,7 @@ What differs here:
 - The encoder is the embedded MiniLM unless another is named, with the rates that suit it; :data:`PUBLISHED` has the
   paper's rates, warm-up, batch and smoothing. How many epochs it trained for is not told.
 - A and B have one bias between them, so exchanging A and B exchanges the answers exactly.
-- Windows of 64 or 128 pieces are cut by the paper's rule (:mod:`gapstack.views.pieces`), and mentions too long for
+- Windows of 64 or 128 pieces are cut by the paper's rule (:mod:`gapstack.encoding.pieces`), and mentions too long for
   one are refused. ``max_pieces`` says which; None is the encoder's limit.
 - Pseudo-labels were mixed with GAP's rows 64 to 128 in each batch; here ``teacher`` has the other systems' answers to
   the unscored rows of stage 2 learned first. It is off unless asked for, and recorded as contamination.
@@ -34,12 +34,12 @@ from torch.nn import functional
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.augment import augmented, feminise
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import align
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.pooling import first_pieces
 from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Targets
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import align
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

@@ -6,7 +6,7 @@ The strongest cue that looks at the text alone. It speaks where the pronoun is a
 from __future__ import annotations
 
 from gapstack.members.parts.cues import CueMember
-from gapstack.views.cues import Cue
+from gapstack.text.cues import Cue
 
 
 class Parallelism(CueMember):

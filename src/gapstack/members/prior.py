@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
 
 
 class Prior(Member):

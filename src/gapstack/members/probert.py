@@ -34,11 +34,11 @@ import torch
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import MENTIONS
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.tags import tagged
 from gapstack.training import PieceData, Targets
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import MENTIONS
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

@@ -13,7 +13,7 @@ from hashlib import sha256
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
 from gapstack.settings import Confidence, Seed
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
-from gapstack.corpus.clusters import Clusters, read_resolvers
 from gapstack.errors import MemberError, MismatchError
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
+from gapstack.resolvers.clusters import Clusters, read_resolvers
 from gapstack.settings import Positive
 
 NOT_ASKED, NOBODY, BOTH, ONE = range(4)
@@ -32,7 +32,7 @@ class Resolver(Member):
     Parameters
     ----------
     clusters : sequence of str
-        Files of one resolver, see :mod:`gapstack.corpus.clusters`; ``gap clusters-to-gap --clusters`` makes them from
+        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` makes them from
         what resolvers write.
     smoothing : float
         Rows' worth of the training rows' average answer that each kind is counted with.

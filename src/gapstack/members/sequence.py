@@ -33,11 +33,11 @@ from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import align
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.pooling import first_pieces, inclusive
 from gapstack.training import PieceData, Schedule, Targets
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import align
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

@@ -23,7 +23,7 @@ What differs here:
 - The paper's L2 penalty of .1 on the last layer is AdamW's weight decay on all layers, and a strong one. It stops
   after 15 epochs without gain on the very fold that it scores, and we on rows of other pages
   (``training={"patience": 15}``) or, by default, after a fixed number of epochs at a falling rate.
-- Features come from the project's own parser, see :mod:`gapstack.views.fill_the_gap`.
+- Features come from the project's own parser, see :mod:`gapstack.features.fill_the_gap`.
 
 One fold of five of GAP development and validation, logloss: 0.641; 0.694 without features, 0.679 naive, 0.663 with
 ``symmetric=False``.
@@ -73,7 +73,7 @@ class Siamese(MentionHead):
     Parameters
     ----------
     blocks : sequence of str
-        Hand-made features beside the vectors, by their names in :data:`gapstack.views.features.BLOCKS`.
+        Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     encoder, layers, training, seeds, validation_share, seed

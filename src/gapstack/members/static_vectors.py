@@ -7,7 +7,7 @@ of lovely people it can only have from the vectors, which stay as they are, and 
 are what every member has: ``augment=["swap_gender"]``. The recipe ``sowinobias`` is the whole experiment.
 
 Each mention is three means of vectors: of its words, of the words before and of those after it. Pronoun and name are
-projected alike, crossed and scored, with the same weights for both names (:mod:`~gapstack.members.parts.siamese`),
+projected alike, crossed and scored, with the same weights for both names (:mod:`~gapstack.members.parts.crossed_spans`),
 beside where the name stands.
 
 What differs from the paper:
@@ -34,15 +34,15 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import lists_key, read_lists
+from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.members.parts.siamese import SiameseSpans
 from gapstack.settings import Count, DebiaserName, ExtraName, Natural, NotAll
+from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
-from gapstack.views.debias import DEBIASERS
-from gapstack.views.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
-from gapstack.views.words import words
+from gapstack.vectors.debias import DEBIASERS
+from gapstack.vectors.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 
 _PLACES = 3
 """Means for each mention: before, of itself, after."""
@@ -55,9 +55,9 @@ class StaticVectors(FrozenHead):
     ----------
     vectors : str
         A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
-        :func:`gapstack.views.static_vectors.read_vectors`.
+        :func:`gapstack.vectors.static_vectors.read_vectors`.
     debias : str
-        What the space goes through first, by its name in :data:`gapstack.views.debias.DEBIASERS` with that one's
+        What the space goes through first, by its name in :data:`gapstack.vectors.debias.DEBIASERS` with that one's
         default settings; empty for the space as it is.
     limit : int, optional
         How many of a file's words are read, the most frequent ones; None for all.
@@ -66,7 +66,7 @@ class StaticVectors(FrozenHead):
     extra : sequence of str
         Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
-        Of the network, see :class:`~gapstack.members.parts.siamese.SiameseSpans`; ``dropout`` is on relations too.
+        Of the network, see :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
     training, seeds, validation_share, seed
         See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 

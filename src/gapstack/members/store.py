@@ -11,8 +11,8 @@ from safetensors.numpy import load_file, save_file
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, atomic_path, sweep, write_json, write_text
 from gapstack.members import create
-from gapstack.members.base import Member, State
 from gapstack.members.identity import refuse_changed, what_it_reads
+from gapstack.members.member import Member, State
 from gapstack.sealed import read_sealed, seal
 
 FORMAT = 1

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import one_hot
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.features.blocks import Features, features
+from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
 from gapstack.settings import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
-from gapstack.views.features import Features, features
 
 
 class Surface(Member):
@@ -38,7 +38,7 @@ class Surface(Member):
     Parameters
     ----------
     blocks : sequence of str
-        Which feature blocks to use; see :data:`gapstack.views.features.BLOCKS`.
+        Which feature blocks to use; see :data:`gapstack.features.blocks.BLOCKS`.
     rounds : int
         Trees in each booster.
     learning_rate : float

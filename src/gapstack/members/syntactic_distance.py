@@ -7,7 +7,7 @@ any spaCy pipeline does. Sentences are linked through their roots at a cost that
 from __future__ import annotations
 
 from gapstack.members.parts.cues import CueMember
-from gapstack.views.cues import Cue
+from gapstack.text.cues import Cue
 
 
 class SyntacticDistance(CueMember):

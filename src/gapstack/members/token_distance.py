@@ -7,7 +7,7 @@ It needs no parser in gold-two-mention.
 from __future__ import annotations
 
 from gapstack.members.parts.cues import CueMember
-from gapstack.views.cues import Cue
+from gapstack.text.cues import Cue
 
 
 class TokenDistance(CueMember):

@@ -7,7 +7,7 @@ where A and B share a word.
 from __future__ import annotations
 
 from gapstack.members.parts.cues import CueMember
-from gapstack.views.cues import Cue
+from gapstack.text.cues import Cue
 
 
 class TopicalEntity(CueMember):

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
+from gapstack.encoding.attention import Attention, attention
 from gapstack.errors import NotFittedError
-from gapstack.members.base import State
+from gapstack.members.member import State
 from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
 from gapstack.settings import Natural
-from gapstack.views.attention import Attention, attention
-from gapstack.views.cues import CueDecisions
-from gapstack.views.scenes import Setting
+from gapstack.text.cues import CueDecisions
+from gapstack.text.scenes import Setting
 
 
 def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
@@ -43,9 +43,9 @@ class TransformerSingle(CueMember):
         all heads or those of ``layer``.
     direction : str
         ``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
-        :class:`~gapstack.views.attention.Direction`.
+        :class:`~gapstack.encoding.attention.Direction`.
     encoder : str, optional
-        As for :func:`~gapstack.views.encoders.load_encoder`; by default the embedded one.
+        As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
     setting, ridge, parser
         As for :class:`~gapstack.members.parts.cues.CueMember`; a parser is needed for snippet-context only.
 

@@ -6,7 +6,7 @@ GAP's best baseline ("Parallelism+URL" in the paper's tables), since a page is m
 from __future__ import annotations
 
 from gapstack.members.parts.cues import CueMember
-from gapstack.views.cues import Cue
+from gapstack.text.cues import Cue
 
 
 class Url(CueMember):

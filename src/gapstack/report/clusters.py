@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.resolvers import Reading
 from gapstack.errors import printable
+from gapstack.resolvers.formats import Reading
 from gapstack.scoring import score_decisions
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gapstack.corpus import Corpus
 from gapstack.report.render import Cell, Table
-from gapstack.report.tables import ScoreRow, scores_table
+from gapstack.report.scores import ScoreRow, scores_table
 from gapstack.runs import Result, Run
 from gapstack.scoring import degenerate_scores, score
 

@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
-from gapstack.audit.base import Scatter
 from gapstack.audit.statistics import regression
+from gapstack.audit.suite import Scatter
 from gapstack.scoring.metrics import Floats
 
 _SIZE, _LEFT, _TOP, _GAP = 300, 64, 64, 84

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gapstack.report.render import Table
-from gapstack.report.tables import ScoreRow, scores_table
+from gapstack.report.scores import ScoreRow, scores_table
 from gapstack.runs.choice import told
-from gapstack.runs.files import FileStack
+from gapstack.runs.file_stack import FileStack
 from gapstack.scoring import score
 from gapstack.scoring.intervals import bootstrap, contributions
 

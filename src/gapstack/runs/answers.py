@@ -11,8 +11,8 @@ import pandas as pd
 
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, MismatchError, Place
-from gapstack.members.base import Probabilities
-from gapstack.runs.data import corpora
+from gapstack.members.member import Probabilities
+from gapstack.runs.corpora import corpora
 from gapstack.runs.folder import COLUMNS, STACK, RunFolder
 from gapstack.runs.recipe import Recipe
 
@@ -40,7 +40,7 @@ def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]
     ----------
     folder : RunFolder
     data : str, optional
-        Where to look for GAP first, or ``sample``, as :func:`~gapstack.runs.data.corpora`.
+        Where to look for GAP first, or ``sample``, as :func:`~gapstack.runs.corpora.corpora`.
 
     Raises
     ------

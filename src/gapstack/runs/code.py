@@ -20,7 +20,7 @@ import gapstack
 from gapstack.files import fingerprint
 
 _PACKAGE = Path(gapstack.__file__).parent
-# Modules named in strings, as tables of things to import do: "gapstack.views.surface:surface_features"
+# Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What they say (who there is, how things are told, what a result is known by) decides no probability
 _INDIFFERENT = {

@@ -11,7 +11,7 @@ from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint, sha256
 from gapstack.members import Member
-from gapstack.members.base import Probabilities
+from gapstack.members.member import Probabilities
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
 from gapstack.registry import unknown

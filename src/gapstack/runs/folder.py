@@ -38,7 +38,7 @@ from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
 
 if TYPE_CHECKING:
-    from gapstack.members.base import Probabilities
+    from gapstack.members.member import Probabilities
 
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"

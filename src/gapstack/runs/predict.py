@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap_chunks, submission_text
 from gapstack.corpus.sources import SPLITS
-from gapstack.corpus.tables import Quarantine
 from gapstack.files import fingerprint, write_text
-from gapstack.members.base import Probabilities
+from gapstack.members.member import Probabilities
 from gapstack.progress import progress
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import RunFolder, locked

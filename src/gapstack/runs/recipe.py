@@ -189,7 +189,7 @@ class Recipe:
 
     def not_for(self) -> dict[str, tuple[str, ...]]:
         """Name, by member and for the stack, the test sets that share rows with what it learns from beside GAP."""
-        from gapstack.members.base import each_once
+        from gapstack.members.member import each_once
 
         named = {part.label: create(part.name, **part.settings).contaminates() for part in self.members}
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})

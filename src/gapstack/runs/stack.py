@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble import Calibrator, NestedStack, Opinions, Stacker, fit_nested
-from gapstack.members.base import Probabilities, State
-from gapstack.views.features import features
+from gapstack.features.blocks import features
+from gapstack.members.member import Probabilities, State
 
 EVIDENCE = ("surface", "cues")
 """Blocks of features that stackers which read evidence are shown."""

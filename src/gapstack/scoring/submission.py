@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import SUBMISSION_COLUMNS, read_submission
-from gapstack.corpus.tables import Quarantine
 from gapstack.errors import DataError
 from gapstack.files import open_bytes
 from gapstack.scoring.files import some_ids

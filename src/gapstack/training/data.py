@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gapstack.views.pieces import PieceView
+from gapstack.encoding.pieces import PieceView
 
 Rows = NDArray[np.int64]
 Targets = NDArray[np.int64] | NDArray[np.float64]

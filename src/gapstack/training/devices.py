@@ -32,8 +32,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from gapstack.encoding.encoders import Encoder
 from gapstack.training.dropout import quicken_dropout
-from gapstack.views.encoders import Encoder
 
 if TYPE_CHECKING:
     from accelerate import PartialState

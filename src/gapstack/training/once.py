@@ -6,16 +6,12 @@ import shutil
 from collections.abc import Sequence
 
 import filelock
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
-<<<<<<< HEAD
 from gapstack.cache import put, sound
 from gapstack.files import cache_root
 from gapstack.training.checkpoint_context import CheckpointContext
-=======
-from gapstack.files import atomic_path, cache_root
->>>>>>> views
 from gapstack.training.data import Data
 from gapstack.training.loop import Objective, cross_entropy, identity, train
 from gapstack.training.plan import TrainingPlan
@@ -36,10 +32,8 @@ def train_once(
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
-    result = folder / f"{key}.safetensors"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
-<<<<<<< HEAD
         stored = sound(folder, ".safetensors", label=f"{key}-")
         if not stored:
             context = CheckpointContext(folder / "unfinished")
@@ -48,14 +42,4 @@ def train_once(
             stored = [put(folder, save(weights), ".safetensors", label=f"{key}-")]
             shutil.rmtree(context.subfolder(key).folder, ignore_errors=True)
     model.load_state_dict(load_file(stored[0]))
-=======
-        if not result.is_file():
-            place = Workplace(folder / "unfinished")
-            train(model, data, plans, objective=objective, place=place)
-            learned = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
-            with atomic_path(result) as temporary:
-                save_file(learned, temporary)
-            shutil.rmtree(place.of(key).folder, ignore_errors=True)
-    model.load_state_dict(load_file(result))
->>>>>>> views
     model.eval()

@@ -10,14 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gapstack.encoding.encoders import positions
+from gapstack.encoding.frozen import STEP, blocks
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
 from gapstack.training.data import TARGET, Data, Rows, batches
 from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.weights import cast
-from gapstack.views.encoders import positions
-from gapstack.views.frozen import STEP, blocks
 
 # Matrix products of a few rows take other instructions for those that do not fill a register
 _ROWS = 16
@@ -43,7 +43,7 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
 
     Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
     :class:`TrainingPlan`). On one machine a row's output is the same to the bit whatever the other rows: rows are
-    computed in :func:`~gapstack.views.frozen.blocks`.
+    computed in :func:`~gapstack.encoding.frozen.blocks`.
     """
     device = processes().device
     model.to(device).eval()

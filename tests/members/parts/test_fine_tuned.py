@@ -6,13 +6,13 @@ from scipy.special import softmax
 
 from gapstack.corpus import Corpus, teacher
 from gapstack.corpus.readers import write_submission
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.members import create
 from gapstack.members.parts import fine_tuned
 from gapstack.members.probert import ProBERT
 from gapstack.training import TrainingPlan, once, predict
-from gapstack.views.encoders import load_encoder
 
 QUICK = {"epochs": 1, "head_lr": 1e-2, "precision": "float32"}
 
@@ -98,7 +98,7 @@ def test_no_fold_repeats_what_no_fold_changes(
     HeadOnly(**settings).prepare(rows + asked)
     for name in ("fine_tuned.encoded", "frozen_phase.passes"):
         monkeypatch.setattr(f"gapstack.members.parts.{name}", None)
-    monkeypatch.setattr("gapstack.views.frozen.forward", None)
+    monkeypatch.setattr("gapstack.encoding.frozen.forward", None)
     for fold in (slice(0, 25), slice(15, 40)):
         member = HeadOnly(**settings).fit(rows[fold])
         answers = member.predict_proba(asked)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Gender
+from gapstack.encoding.activations import span_activations
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.parts.mention_head import at_depth, gender_null_space, mean_vectors, unit_range
-from gapstack.views.activations import span_activations
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapstack.corpus import Corpus, Example, Span
+from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
 from gapstack.members.parts.pairs import before_text, between, insert, with_endings
-from gapstack.views.encoders import load_encoder
-from gapstack.views.pieces import PieceView, align
 
 TEXT = "Ann met Beth when she sang"
 #       012345678901234567890123456

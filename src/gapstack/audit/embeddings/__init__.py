@@ -4,12 +4,12 @@
 debiasing with any of :data:`DEBIASERS`; :mod:`gapstack.report.embeddings` shows them.
 """
 
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.embeddings.run import EMBEDDING_MEASURES, ORIGINAL, EmbeddingAudit, audit_embeddings
 from gapstack.corpus.word_lists import Lists, read_lists
-from gapstack.views.debias import DEBIASERS, Debiaser
-from gapstack.views.static_vectors import Vectors, read_vectors, write_vectors
-from gapstack.views.word_gender import Coverage
+from gapstack.vectors.debias import DEBIASERS, Debiaser
+from gapstack.vectors.static_vectors import Vectors, read_vectors, write_vectors
+from gapstack.vectors.word_gender import Coverage
 
 __all__ = [
     "DEBIASERS",

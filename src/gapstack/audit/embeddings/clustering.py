@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import v_measure_score
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.views.static_vectors import Matrix, Vectors
-from gapstack.views.word_gender import most_biased
+from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.vectors.word_gender import most_biased
 
 
 def cluster_alignment(unit: Matrix, feminine: NDArray[np.bool_], seed: int = 0) -> tuple[float, float]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.views.static_vectors import Matrix, Vectors
-from gapstack.views.word_gender import locate, locate_pairs, principal_direction
+from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.vectors.word_gender import locate, locate_pairs, principal_direction
 
 
 def direct_bias(unit: Matrix, direction: Matrix, strictness: float = 1.0) -> float:

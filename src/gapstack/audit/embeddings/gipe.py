@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.progress import progress
-from gapstack.views.static_vectors import Matrix, Rows, Vectors
-from gapstack.views.word_gender import (
+from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.vectors.word_gender import (
     indirect_bias,
     locate_pairs,
     neighbours,

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.views.static_vectors import Matrix, Vectors
-from gapstack.views.word_gender import most_biased
+from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.vectors.word_gender import most_biased
 
 _TRAINING_SHARE = 0.2  # 1,000 of the paper's 5,000 words
 

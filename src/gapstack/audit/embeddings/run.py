@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gapstack.audit.embeddings.base import EmbeddingMeasure
 from gapstack.audit.embeddings.clustering import Clustering
 from gapstack.audit.embeddings.direct_bias import DirectBias
 from gapstack.audit.embeddings.gipe import Gipe
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.embeddings.recoverability import Recoverability
 from gapstack.audit.embeddings.sembias import SemBias
 from gapstack.audit.embeddings.weat import SingleWeat, WeatCareer, WeatMath, WeatScience
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.views.debias import DEBIASERS
-from gapstack.views.static_vectors import Vectors
-from gapstack.views.word_gender import Coverage
+from gapstack.vectors.debias import DEBIASERS
+from gapstack.vectors.static_vectors import Vectors
+from gapstack.vectors.word_gender import Coverage
 
 ORIGINAL = "as given"
 """Heading of the space before debiasing."""
@@ -87,7 +87,7 @@ def audit_embeddings(
     vectors : Vectors
     lists : Lists
     debiasers : sequence of str
-        Keys of :data:`~gapstack.views.debias.DEBIASERS`; each is applied to the original space.
+        Keys of :data:`~gapstack.vectors.debias.DEBIASERS`; each is applied to the original space.
     seed : int
         Of partitions, clusters and splits.
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.views.static_vectors import Matrix, Rows, Vectors
-from gapstack.views.word_gender import MINIMUM, Coverage, he_she
+from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.vectors.word_gender import MINIMUM, Coverage, he_she
 
 KINDS = ("definition", "none", "none", "stereotype")
 """Kinds of a question's pairs, in the order of the file."""

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audit.base import Measure
-from gapstack.audit.embeddings.base import EmbeddingMeasure
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.views.static_vectors import Matrix, Rows, Vectors
-from gapstack.views.word_gender import locate
+from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.vectors.word_gender import locate
 
 _EXACT = 200_000
 _SAMPLES = 100_000

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from gapstack.corpus import sources
 from gapstack.corpus.augment.edit import Replacement, edit, fits
 from gapstack.corpus.augment.gender_words import WORD, swapped_word, with_case_of
+from gapstack.corpus.cells import Row, read_table, whole_number
 from gapstack.corpus.example import Example, Span
 from gapstack.corpus.pronouns import Gender
-from gapstack.corpus.tables import Row, read_table, whole_number
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
 _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}

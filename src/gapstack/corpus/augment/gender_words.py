@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gapstack.corpus import sources
+from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import Row, read_table
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 """A word of letters and inner hyphens; an apostrophe ends it, so the word in "king's" is "king"."""

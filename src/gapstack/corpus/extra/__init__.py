@@ -5,7 +5,7 @@ why, and which test sets and audit suites a member trained on it must not be sco
 which known corpora make no rows here. :func:`shared_passages` looks for overlaps between any two corpora.
 """
 
-from gapstack.corpus.extra.base import ExtraCorpus
+from gapstack.corpus.extra.extra_corpus import ExtraCorpus
 from gapstack.corpus.extra.overlap import shared_passages
 from gapstack.corpus.extra.registry import EXTRA, LEFT_OUT, available, load
 

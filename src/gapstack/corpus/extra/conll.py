@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from gapstack.corpus.example import Span
-from gapstack.corpus.extra.base import decode, file_of
+from gapstack.corpus.extra.extra_corpus import decode, file_of
 from gapstack.errors import DataError, Place
 from gapstack.files import open_bytes
 

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.extra.base import Gathered
 from gapstack.corpus.extra.conll import Document, Mention
+from gapstack.corpus.extra.extra_corpus import Gathered
 from gapstack.corpus.pronouns import GENDER_BY_FORM, Gender
 from gapstack.errors import DataError
 

@@ -9,9 +9,16 @@ import re
 from pathlib import Path
 
 from gapstack.corpus import sources
+from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Span
-from gapstack.corpus.extra.base import PRONOUN, Gathered, file_of, occurrences, read_text, with_article
-from gapstack.corpus.tables import Row, read_table
+from gapstack.corpus.extra.extra_corpus import (
+    PRONOUN,
+    Gathered,
+    file_of,
+    occurrences,
+    read_text,
+    with_article,
+)
 from gapstack.errors import DataError, DataNotFoundError, Place
 
 _WINOGENDER_ID = re.compile(r"([a-z]+)\.([a-z]+)\.([01])\.(male|female|neutral)\.txt")

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gapstack.corpus import sources, strict_json
+from gapstack.corpus.cells import Row, read_table, whole_number
 from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.extra.base import Gathered, file_of, nearest, occurrences, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.corpus.tables import Row, read_table, whole_number
 from gapstack.errors import DataError, Place
 
 _MAP_COLUMNS = ["id", "full-text", "A", "A-offset", "B", "B-offset", "Pronoun", "Pronoun-offset", "Answer"]

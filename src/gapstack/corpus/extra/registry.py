@@ -12,7 +12,7 @@ from gapstack.corpus import sources
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
-from gapstack.corpus.extra.base import ExtraCorpus, Gathered
+from gapstack.corpus.extra.extra_corpus import ExtraCorpus, Gathered
 from gapstack.corpus.extra.mined import GAP_PRIOR
 from gapstack.errors import DataError
 from gapstack.registry import Registry

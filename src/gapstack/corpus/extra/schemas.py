@@ -13,10 +13,10 @@ from pathlib import Path
 
 from gapstack.corpus import strict_json
 from gapstack.corpus.augment.gender import FirstNames, first_names
+from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Span
-from gapstack.corpus.extra.base import Gathered, blocks, file_of, nearest, occurrences, read_text
+from gapstack.corpus.extra.extra_corpus import Gathered, blocks, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import Gender
-from gapstack.corpus.tables import Row, read_table
 from gapstack.errors import DataError, Place
 
 BLANK = "\0"  # stands for the blank of whatever file while a sentence is worked on

@@ -113,7 +113,7 @@ class EvidencePooling(nn.Module):
         mentions : (b, 3, 2) int64
             Half-open piece ranges of pronoun, A and B.
         places, kept : (b, N, M, T) int64 and bool
-            See :class:`~gapstack.views.clusters.ClusterPieces`.
+            See :class:`~gapstack.encoding.cluster_pieces.ClusterPieces`.
         """
         length = hidden.shape[1]
         here = torch.arange(length, device=hidden.device)

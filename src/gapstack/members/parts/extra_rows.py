@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gapstack.corpus.extra import EXTRA
-from gapstack.members.base import each_once
+from gapstack.members.member import each_once
 
 
 def contaminated_by(extra: Sequence[str]) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.members.base import Member, Probabilities, State, each_once
+from gapstack.members.member import Member, Probabilities, State, each_once
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
 from gapstack.settings import Count, ExtraName, Held, Plan, Seed
@@ -38,7 +39,6 @@ from gapstack.training import (
 )
 from gapstack.training.loop import Objective
 from gapstack.training.parameters import ENCODER, freeze
-from gapstack.views.encoders import Encoder, load_encoder
 
 LAST = (-1,)
 ON_GAP = TrainingPlan(
@@ -81,7 +81,7 @@ class FineTuned(Member):
     seed : int
         Of the head's first weights, dropout, the order of rows and the choice of validation rows.
     augment, average
-        See :class:`~gapstack.members.base.Member`.
+        See :class:`~gapstack.members.member.Member`.
     """
 
     encoder: str | None = None

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from torch import nn
 
 from gapstack.corpus import Corpus
-from gapstack.members.base import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities, State
 from gapstack.settings import Count, Held, Plan, Seed
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 

@@ -2,7 +2,7 @@
 
 What comes out is what the whole loop would give, since an encoder of which nothing learns runs without dropout;
 hidden states are kept in float16. Those of an encoder as it was pre-trained are the same in every fold and for
-every member, and are kept on disk (:mod:`gapstack.views.hidden`); those of one that has learned are its own.
+every member, and are kept on disk (:mod:`gapstack.encoding.hidden_states`); those of one that has learned are its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.hidden_states import hidden_states
+from gapstack.encoding.pieces import PieceView
 from gapstack.files import fingerprint
 from gapstack.progress import progress
 from gapstack.training import Data, TrainingPlan
@@ -23,9 +26,6 @@ from gapstack.training.devices import compute_dtype, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Weights
-from gapstack.views.encoders import Encoder
-from gapstack.views.hidden import hidden_states
-from gapstack.views.pieces import PieceView
 
 _ROWS = 512  # whose pieces are looked at together
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Gender
+from gapstack.encoding.activations import SpanActivations, span_activations
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
+from gapstack.features.blocks import Features, features
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.settings import BlockName, Count, Natural
 from gapstack.training import Schedule, TrainingPlan
-from gapstack.views.activations import SpanActivations, span_activations
-from gapstack.views.encoders import Encoder, load_encoder
-from gapstack.views.features import Features, features
-from gapstack.views.null_space import null_space
+from gapstack.vectors.null_space import null_space
 
 Floats = NDArray[np.float32]
 
@@ -65,7 +65,7 @@ class MentionHead(FrozenHead):
     LAYERS: ClassVar[tuple[tuple[int, ...], int]]
     """The paper's layers, 1 the first, and how many its encoder has."""
     blocks: Sequence[BlockName] = field(default=(), init=False)
-    """Hand-made features, by their names in :data:`gapstack.views.features.BLOCKS`; none: the text alone."""
+    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; none: the text alone."""
     max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; None for the encoder's limit."""
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import PieceView, align, special_pieces
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import PieceView, align, special_pieces
 
 Ids = NDArray[np.int64]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
-from gapstack.views.encoders import Encoder
-from gapstack.views.pieces import PieceView, align
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import PieceView, align
 
 TAGS = ("<P>", "<A>", "<B>")
-"""Of pronoun, A and B, in the order of :data:`gapstack.views.pieces.MENTIONS`; one opens and closes alike."""
+"""Of pronoun, A and B, in the order of :data:`gapstack.encoding.pieces.MENTIONS`; one opens and closes alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapstack.audit import Audit, Headline, Measure, Panel
-from gapstack.audit.base import Value
+from gapstack.audit.suite import Value
 from gapstack.scoring import Difference, Interval
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gapstack.audit import CAUTION, MARK, Audit, Measure, Panel, Scatter, SuiteAudit
-from gapstack.audit.base import Value
+from gapstack.audit.suite import Value
 from gapstack.audit.winogender import pairs
 from gapstack.corpus import Example
 from gapstack.corpus.datasets import DATASETS

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gapstack.audit import CAUTION, MARK, Audit, Panel
-from gapstack.audit.base import Value
+from gapstack.audit.suite import Value
 from gapstack.corpus.datasets import DATASETS
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text

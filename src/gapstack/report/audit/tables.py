@@ -9,8 +9,8 @@ from importlib import resources
 import numpy as np
 
 from gapstack.audit import Audit, Measure, Panel
-from gapstack.audit.base import Value
-from gapstack.members.base import each_once
+from gapstack.audit.suite import Value
+from gapstack.members.member import each_once
 from gapstack.report.audit.headlines import Quoted, lines
 from gapstack.report.render import WIDTH, Cell, Column, Section, Table
 from gapstack.scoring import Difference, Interval

@@ -5,8 +5,8 @@ measure all of it, and the result is printed by :func:`tables`, kept by :func:`r
 browsed in the page of :func:`write_page`.
 """
 
-from gapstack.report.compare.analysis import Comparison, compare
-from gapstack.report.compare.entries import Entry, label_sets, read_entries
+from gapstack.comparison.analysis import Comparison, compare
+from gapstack.comparison.entries import Entry, label_sets, read_entries
 from gapstack.report.compare.page import write_page
 from gapstack.report.compare.records import record, write_csv
 from gapstack.report.compare.tables import LISTED, tables

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from gapstack.comparison.analysis import Comparison
+from gapstack.comparison.entries import Entry
+from gapstack.comparison.strata import STRATA
 from gapstack.files import write_text
-from gapstack.report.compare.analysis import Comparison
-from gapstack.report.compare.entries import Entry
 from gapstack.report.compare.plots import plots, rounded
 from gapstack.report.compare.tables import tables, warnings
 from gapstack.report.render import Cell, Column, Table
 from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16
 from gapstack.scoring import answers
-from gapstack.views.strata import STRATA
 
 _SCALE = 1000  # probabilities go out as whole thousandths
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.report.compare.analysis import Comparison
+from gapstack.comparison.analysis import Comparison
 from gapstack.scoring import METRICS
 from gapstack.scoring.metrics import Floats
 from gapstack.scoring.reliability import reliability

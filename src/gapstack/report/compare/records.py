@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from gapstack.comparison.analysis import RANKED, Comparison
 from gapstack.files import write_text
-from gapstack.report.compare.analysis import RANKED, Comparison
 from gapstack.scoring import METRICS
 
 _FORMULA = (

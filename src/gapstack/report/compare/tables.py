@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapstack.report.compare.analysis import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED, Comparison
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.scoring import METRICS, Interval
 

@@ -1,0 +1,123 @@
+"""Counterfactuals: how often a member changes its answer when the row is told in another way that changes nothing.
+
+Asked of members that can be asked again, which are those of runs that held the rows out. ``gender`` exchanges
+masculine and feminine words and, where the list of first names is at hand, the names that open A and B; ``order``
+exchanges the roles of A and B; ``names`` puts Liu's placeholders in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.augment import Augmentation, anonymise_names, first_names, swap_gender, swap_names
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.scoring.agreement import flipped
+from gapstack.scoring.metrics import Floats
+from gapstack.scoring.resampling import REPLICATES, mean_intervals
+
+if TYPE_CHECKING:
+    from gapstack.comparison.entries import Entry
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Share of answers that change, of the rows that a counterfactual changes.
+
+    Attributes
+    ----------
+    members : tuple of str
+    rows : dict of str to int
+        How many rows each counterfactual changed.
+    shares : dict of str to (m, 3) float64
+        Value, low and high of each counterfactual by member.
+    names_swapped : bool
+        Whether ``gender`` also exchanged first names.
+    """
+
+    members: tuple[str, ...]
+    rows: dict[str, int]
+    shares: dict[str, Floats]
+    names_swapped: bool
+
+
+def counterfactual_flips(
+    rows: Corpus,
+    entries: Sequence[Entry],
+    count: int,
+    *,
+    data: Path | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda line: None,
+) -> Flips:
+    """Ask the runs' members about up to ``count`` random rows and their counterfactuals.
+
+    A counterfactual that changes none of the rows is left out.
+
+    Raises
+    ------
+    DataError
+        Without such members, or where a run is not finished.
+    """
+    asked = [entry for entry in entries if entry.asked is not None]
+    if not asked:
+        raise DataError("nobody here is a member of a run that held these rows out")
+    drawn = np.random.default_rng(seed).permutation(len(rows))[:count]
+    some = rows.take(np.sort(drawn)).unlabelled()
+    kinds, names_swapped = _kinds(data)
+    told = {
+        kind: [(row, other) for row, one in enumerate(some) if (other := each.change(one)) not in (None, one)]
+        for kind, each in kinds.items()
+    }
+    told = {kind: changed for kind, changed in told.items() if changed}
+    # one corpus of everything, so that each member's views are computed in one pass
+    everything = Corpus(
+        [
+            *some,
+            *(replace(o, id=f"{o.id} {kind}") for kind, changed in told.items() for _, o in changed if o),
+        ],
+        name="counterfactuals",
+    )
+    answers = _answers(asked, everything, say)
+    shares, at = {}, len(some)
+    for kind, changed in told.items():
+        places = [row for row, _ in changed]
+        after = answers[:, at : at + len(places)][..., kinds[kind].columns]
+        at += len(places)
+        differs = flipped(answers[:, places], after).astype(np.float64)
+        shares[kind] = mean_intervals(some.groups[places], differs.T, replicates=replicates, seed=seed)
+    counts = {kind: len(changed) for kind, changed in told.items()}
+    return Flips(tuple(entry.name for entry in asked), counts, shares, names_swapped)
+
+
+def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
+    try:
+        names = first_names(data)
+    except DataNotFoundError:
+        names = None
+    kinds = {
+        "gender": Augmentation(partial(swap_gender, names=names)),
+        "order": Augmentation(swap_names, (1, 0, 2)),
+        "names": Augmentation(anonymise_names),
+    }
+    return kinds, names is not None
+
+
+def _answers(asked: Sequence[Entry], rows: Corpus, say: Callable[[str], None]) -> Floats:
+    """(m, n, 3) answers of ``asked``, each run asked once for all of its members."""
+    from gapstack.runs.fitted import FittedRun
+
+    found: dict[str, Floats] = {}
+    wanted = {entry.name: entry.asked for entry in asked if entry.asked is not None}
+    for folder in dict.fromkeys(folder for folder, _ in wanted.values()):
+        labels = {label: name for name, (run, label) in wanted.items() if run == folder}
+        said = FittedRun(folder, labels).ask(rows, say=say)
+        found |= {labels[label]: each for label, each in said.items()}
+    return np.stack([found[entry.name] for entry in asked])

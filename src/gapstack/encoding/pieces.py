@@ -1,0 +1,260 @@
+"""Word pieces aligned to characters, and windows that never lose a mention.
+
+Every mention gets at least one piece, however the tokenizer treats its characters:
+
+- a piece belongs to a mention when their character ranges overlap (so ``[UNK]`` does, and so does a piece
+  that reaches beyond the mention, as where a name ends inside a word);
+- a mention whose characters the tokenizer throws away (zero-width or control characters alone) gets the
+  next piece, which is where a reader's eye would land, or the last one at the end of the text.
+
+A text that is too long is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions
+divide it into two outer and two inner segments; the longest is shortened again and again, the outer ones
+counting double, the outer ones losing pieces at the text's ends and the inner ones in their middle. Pieces of
+mentions are never cut. Nothing marks a cut: encoders have seen no such mark in pre-training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus, Example
+from gapstack.encoding.encoders import Encoder
+from gapstack.errors import MemberError
+
+MENTIONS = ("pronoun", "a", "b")
+"""Order of the mentions in :attr:`PieceView.mentions`."""
+
+_Text = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Of one text: ids (L,), character ranges (L, 2) and mention ranges (m, 2), special pieces aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class PieceView:
+    """The pieces of n texts, end to end, ready for the encoder (special pieces included).
+
+    Attributes
+    ----------
+    ids : (pieces,) int64
+        Vocabulary ids.
+    chars : (pieces, 2) int64
+        Half-open character range of each piece in its original text; (0, 0) for special pieces.
+    bounds : (n + 1,) int64
+        Text i has the pieces ``bounds[i]:bounds[i + 1]``.
+    mentions : (n, 3, 2) int64
+        Half-open piece ranges of pronoun, A and B, counted from the text's first piece. (n, 1, 2) where each text
+        is a window around one of them, see :func:`windows_around`.
+    """
+
+    ids: NDArray[np.int64]
+    chars: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    mentions: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of pieces of each text, (n,)."""
+        return np.diff(self.bounds)
+
+    def row(self, index: int) -> slice:
+        """Where the pieces of text ``index`` lie."""
+        return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
+
+    def mask(self, mention: str) -> NDArray[np.bool_]:
+        """Mask over all pieces, (pieces,): True on those of ``mention``, one of :data:`MENTIONS`."""
+        ranges = self.bounds[:-1, None] + self.mentions[:, MENTIONS.index(mention)]
+        steps = np.zeros(len(self.ids) + 1, dtype=np.int64)
+        np.add.at(steps, ranges[:, 0], 1)
+        np.add.at(steps, ranges[:, 1], -1)
+        return np.cumsum(steps)[:-1] > 0
+
+
+def align(
+    corpus: Corpus,
+    encoder: Encoder,
+    max_pieces: int | None = None,
+    *,
+    reserved: int | NDArray[np.int64] = 0,
+) -> PieceView:
+    """Tokenise a corpus and say which pieces are whose.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    encoder : Encoder
+        Its tokenizer does the work, without truncation of its own.
+    max_pieces : int, optional
+        Longest window, special pieces included; at most, and by default, the encoder's limit.
+    reserved : int or (n,) int64
+        Pieces of the window to leave free, for whoever adds some.
+
+    Raises
+    ------
+    MemberError
+        If a text has no piece at all, or the mentions of one do not fit into the window.
+    """
+    limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
+    before, after = special_pieces(encoder)
+    spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))
+
+    texts: list[_Text] = []
+    for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
+        pieces, chars, ranges = whole
+        if len(pieces) > space:
+            kept = _window(ranges, len(pieces), int(space))
+            if kept is None:
+                added = " and what is added to its text" if np.any(reserved) else ""
+                raise MemberError(
+                    f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
+                    "use a larger window or an encoder with a higher limit"
+                )
+            # kept is sorted and holds every mention piece, so a range stays a range
+            texts.append((pieces[kept], chars[kept], np.searchsorted(kept, ranges)))
+        else:
+            texts.append(whole)
+    return _joined(texts, encoder, len(MENTIONS))
+
+
+def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
+    """Tokenise a corpus and cut a window around each mention, with as much of the text on either side.
+
+    Near an end of the text the other side gets what is missing there.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        n rows.
+    encoder : Encoder
+    max_pieces : int
+        Longest window, special pieces included; at most the encoder's limit.
+
+    Returns
+    -------
+    PieceView
+        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its
+        B.
+
+    Raises
+    ------
+    MemberError
+        If a text has no piece at all, or a mention alone does not fit into the window.
+    """
+    limit = min(max_pieces, encoder.max_pieces)
+    space = limit - sum(map(len, special_pieces(encoder)))
+    texts: list[_Text] = []
+    for example, (pieces, chars, ranges) in zip(corpus, _tokenised(corpus, encoder), strict=True):
+        for mention, (first, end) in zip(MENTIONS, ranges, strict=True):
+            if end - first > space:
+                raise MemberError(
+                    f"example {example.id!r}: its {mention} alone takes more than the {limit} pieces of a window; "
+                    "use a larger window or an encoder with a higher limit"
+                )
+            start = int(np.clip((first + end - space) // 2, 0, max(len(pieces) - space, 0)))
+            inside = slice(start, start + space)
+            texts.append((pieces[inside], chars[inside], np.array([[first, end]]) - start))
+    return _joined(texts, encoder, 1)
+
+
+def _tokenised(corpus: Corpus, encoder: Encoder) -> Iterator[_Text]:
+    """Give all pieces of each text."""
+    encodings = _backend(encoder).encode_batch(corpus.texts, add_special_tokens=False)
+    for example, encoding in zip(corpus, encodings, strict=True):
+        chars = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        yield np.array(encoding.ids, dtype=np.int64), chars, _mention_ranges(example, chars)
+
+
+def _joined(texts: Sequence[_Text], encoder: Encoder, mentions: int) -> PieceView:
+    """Put texts end to end, the encoder's special pieces around each."""
+    before, after = special_pieces(encoder)
+    nowhere = [np.zeros((len(special), 2), np.int64) for special in (before, after)]
+    ids = [part for pieces, _, _ in texts for part in (before, pieces, after)]
+    chars = [part for _, own, _ in texts for part in (nowhere[0], own, nowhere[1])]
+    lengths = [len(before) + len(pieces) + len(after) for pieces, _, _ in texts]
+    ranges = [own for _, _, own in texts]
+    return PieceView(
+        ids=np.concatenate(ids) if ids else np.empty(0, np.int64),
+        chars=np.concatenate(chars) if chars else np.empty((0, 2), np.int64),
+        bounds=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        mentions=np.array(ranges, dtype=np.int64).reshape(-1, mentions, 2) + len(before),
+    )
+
+
+def special_pieces(encoder: Encoder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ids that the encoder wants before and after a text ([CLS] and [SEP] for BERT)."""
+    probe = _backend(encoder).encode("a")
+    special = np.array(probe.special_tokens_mask, dtype=bool)
+    ids = np.array(probe.ids, dtype=np.int64)
+    first, last = np.flatnonzero(~special)[[0, -1]]
+    return ids[:first], ids[last + 1 :]
+
+
+def _backend(encoder: Encoder) -> Any:
+    """The tokenizer without truncation and padding: ``tokenizer.json`` may ask for either; our windows replace them."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
+
+
+def _mention_ranges(example: Example, spans: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Piece ranges (3, 2) of pronoun, A and B among pieces with character ranges ``spans``."""
+    if not len(spans):
+        raise MemberError(
+            f"example {example.id!r}: the tokenizer makes no piece of its text {example.text[:40]!r}, "
+            "so its mentions cannot be found"
+        )
+    ranges = np.empty((len(MENTIONS), 2), dtype=np.int64)
+    for row, mention in enumerate((example.pronoun, example.a, example.b)):
+        inside = np.flatnonzero((spans[:, 0] < mention.end) & (spans[:, 1] > mention.start))
+        if not len(inside):
+            following = np.flatnonzero(spans[:, 0] >= mention.end)
+            inside = following[:1] if len(following) else np.array([len(spans) - 1])
+        ranges[row] = inside[0], inside[-1] + 1
+    return ranges
+
+
+def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int64] | None:
+    """Sorted indices of at most ``space`` of ``total`` pieces, all mention pieces among them.
+
+    None when the mentions alone are too long.
+    """
+    starts = np.sort(ranges[:, 0])
+    ends = np.maximum.accumulate(ranges[np.argsort(ranges[:, 0], kind="stable"), 1])
+    # the four segments between mentions as half-open ranges; empty where mentions touch or share a piece
+    lows = np.concatenate([[0], ends])
+    highs = np.maximum(np.concatenate([starts, [total]]), lows)
+    lengths = highs - lows
+    room = space - (total - int(lengths.sum()))
+    if room < 0:
+        return None
+    keep = np.ones(total, dtype=bool)
+    for segment, size in enumerate(_shares(lengths, room)):
+        low, high = int(lows[segment]), int(highs[segment])
+        cut = high - low - size
+        # outer segments lose their far end, inner ones their middle
+        begin = low if segment == 0 else high - cut if segment == len(lengths) - 1 else low + (size + 1) // 2
+        keep[begin : begin + cut] = False
+    return np.flatnonzero(keep)
+
+
+def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
+    """Pieces left to each segment when the longest, outer ones counting double, gives one up at a time."""
+    weights = np.array([2, 1, 1, 2])
+    # after all the giving up, every segment's weighted length is at most one common level
+    levels = np.arange(2 * int(lengths.sum()) + 1)
+    totals = sum(
+        np.minimum(length, levels // weight) for length, weight in zip(lengths, weights, strict=True)
+    )
+    level = int(np.searchsorted(totals, room, side="right")) - 1
+    shares = np.minimum(lengths, level // weights)
+    for segment in (1, 2, 0, 3):  # pieces that the step to the next level would have shared out
+        if shares.sum() < room and shares[segment] < lengths[segment]:
+            shares[segment] += 1
+    return [int(share) for share in shares]

@@ -1,0 +1,103 @@
+"""Resolvers run here and now, each an optional extra: rows in, the exchange format out.
+
+To add one: write its file here with an :class:`~gapstack.resolvers.live.adapter.Adapter`, and add it to
+:data:`ADAPTERS`. What it says goes through the same alignment as files do, and its model is named by a path: nothing is
+downloaded.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from gapstack.corpus.corpus import Corpus
+from gapstack.errors import MismatchError
+from gapstack.progress import progress
+from gapstack.registry import Registry
+from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
+from gapstack.resolvers.formats import Reading, Tally
+from gapstack.resolvers.live import coreferee, fastcoref, spacy, stanza
+from gapstack.resolvers.live.adapter import Adapter
+
+ADAPTERS: Registry[Adapter] = Registry(
+    "resolver",
+    {
+        one.name: one
+        for one in (fastcoref.FCOREF, fastcoref.LINGMESS, coreferee.ADAPTER, spacy.ADAPTER, stanza.ADAPTER)
+    },
+)
+"""By name."""
+BATCH = 16
+"""Texts asked about at once: so often is looked whether it is time to save."""
+
+
+def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: float = 30.0) -> Reading:
+    """Ask a resolver about every row and write what it found to ``target``.
+
+    What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is
+    interrupted, and the same call goes on from there.
+
+    Parameters
+    ----------
+    name : str
+        Among :data:`ADAPTERS`.
+    model : Path
+        What it needs, see ``Adapter.needs``.
+    target : Path
+        ``.jsonl``, or with ``.gz`` or ``.xz``; see :mod:`gapstack.resolvers.clusters`.
+
+    Raises
+    ------
+    DataNotFoundError
+        If the package or the model is missing.
+    UnknownNameError
+        If there is no such resolver.
+    DataError
+        If its library does not take the model.
+    MismatchError
+        If the part that is there was made by another resolver, version or model.
+
+    Returns
+    -------
+    Reading
+        Mentions lost are counted of this call's rows alone.
+    """
+    adapter = ADAPTERS[name]
+    ask = adapter.load(model)
+    version = adapter.version(model)
+    part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
+    done = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
+    if (done.resolver, done.version) != (name, version):
+        raise MismatchError(
+            f"{part} was made by {done.name}, and this is {name}@{version}; delete it, or write elsewhere"
+        )
+    tally = Tally(done.documents)
+    left = [row for row in range(len(rows)) if rows[row].id not in tally.documents]
+    saved = time.monotonic()
+
+    def save() -> None:
+        if tally.documents:
+            write_clusters(part, Clusters(name, version, tally.documents.values()))
+
+    try:
+        with progress(f"Asking {name}", len(rows)) as ticker:
+            ticker.advance(len(rows) - len(left))
+            for start in range(0, len(left), BATCH):
+                asked = [rows[row] for row in left[start : start + BATCH]]
+                for example, output in zip(asked, ask([one.text for one in asked]), strict=True):
+                    tally.add(example, output)
+                ticker.advance(len(asked))
+                if time.monotonic() - saved > seconds:
+                    save()
+                    saved = time.monotonic()
+    except BaseException:
+        save()
+        raise
+    found = tally.documents
+    clusters = Clusters(name, version, [found[one] for one in rows.ids if one in found])
+    write_clusters(target, clusters)
+    part.unlink(missing_ok=True)
+    return Reading(clusters, name, len(rows), tuple(tally.failed), tally.lost, tally.mentions)
+
+
+__all__ = ["ADAPTERS", "Adapter", "resolve"]

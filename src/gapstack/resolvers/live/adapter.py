@@ -1,0 +1,90 @@
+"""What all live resolvers have in common: a package, a model at a place, and texts in, clusters out."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.files import sha256
+from gapstack.resolvers.output import Output
+
+Ask = Callable[[Sequence[str]], Sequence[Output | None]]
+"""Texts to what the resolver found in each, in order; None where it gave up on one."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A library that can be run here.
+
+    Attributes
+    ----------
+    name : str
+        As ``gap resolve`` knows it.
+    package : str
+        Distribution whose version goes into the file.
+    needs : str
+        Which model it needs, and where that comes from.
+    load : callable
+        Takes the model's path; gives the :data:`Ask`. Raises DataNotFoundError if package or model are missing.
+    """
+
+    name: str
+    package: str
+    needs: str
+    load: Callable[[Path], Ask]
+
+    def version(self, model: Path) -> str:
+        """Name package version, model and the first of the hash of its files: another model is another resolver."""
+        files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
+        found = hashlib.sha256()
+        for path in files:
+            found.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
+        return f"{package_version(self.package)}+{model.name}-{found.hexdigest()[:8]}"
+
+
+def package_version(package: str) -> str:
+    """Version of an installed distribution."""
+    return importlib.metadata.version(package)
+
+
+def library(module: str, extra: str) -> Any:
+    """Import a module of an optional extra.
+
+    Raises
+    ------
+    DataNotFoundError
+        If it cannot be imported; says what to install.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as problem:
+        raise DataNotFoundError(
+            f"{module.partition('.')[0]} cannot be imported ({problem}); run: pip install 'gapstack[{extra}]'"
+        ) from problem
+
+
+def required(model: Path, needs: str, *files: str) -> Path:
+    """Give the model's folder if it is one and has ``files``.
+
+    Raises
+    ------
+    DataNotFoundError
+        With what is needed otherwise.
+    """
+    missing = [name for name in files if not (model / name).is_file()]
+    if not model.is_dir() or missing:
+        found = f"has no {missing[0]}" if model.is_dir() else "is no folder"
+        raise DataNotFoundError(f"{model} {found}; expected {needs}")
+    return model
+
+
+def unusable(model: Path, needs: str, problem: Exception) -> DataError:
+    """Error for a model that its library does not take."""
+    reason = str(problem).strip().split("\n")[0] or type(problem).__name__
+    return DataError(f"{model} cannot be loaded ({reason})", expected=needs)

@@ -1,0 +1,89 @@
+"""Stacking anybody's files: submissions for labelled rows in, an honest blend out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gapstack.corpus import Corpus
+from gapstack.corpus.folds import make_folds
+from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker, fit_nested
+from gapstack.errors import DataError, Place
+from gapstack.features.blocks import features
+from gapstack.members.member import Probabilities
+from gapstack.runs.stack import EVIDENCE
+from gapstack.scoring.files import read_predictions
+
+KINDS = ("simplex", "conditional", "evidence")
+"""Kinds of stacker to choose from unless told otherwise, the simplest first."""
+
+
+@dataclass(frozen=True)
+class FileStack:
+    """Files, each one's probabilities (n, 3) in the order of the rows, and what they are worth together."""
+
+    rows: Corpus
+    members: dict[str, Probabilities]
+    nested: NestedStack
+
+
+def stack_files(
+    paths: Sequence[Path],
+    rows: Corpus,
+    *,
+    folds: int = 10,
+    seed: int = 2019,
+    kinds: Sequence[str] = KINDS,
+) -> FileStack:
+    """Stack submission files for labelled rows by nested cross-validation over page-grouped folds.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Submissions, each for all rows.
+    rows : Corpus
+        Labelled; the labels are those that the files' makers should not have learned from.
+    folds, seed : int
+        Of the outer and the inner loop.
+    kinds : sequence of str
+        Stackers to choose from, of :data:`~gapstack.ensemble.STACKERS`.
+
+    Raises
+    ------
+    DataError
+        If a file is no submission for these rows, or there are fewer than two.
+    MemberError
+        For an unknown kind.
+    """
+    if len(paths) < 2:
+        raise DataError(f"{len(paths)} file to stack", expected="at least two")
+    names = _names(paths)
+    members: dict[str, Probabilities] = {}
+    for name, path in zip(names, paths, strict=True):
+        found = read_predictions(path, rows).probabilities
+        if found is None:
+            raise DataError("decisions, no probabilities", place=Place(path), expected="a submission CSV")
+        members[name] = found
+    asked = {kind: create_stacker(kind) for kind in kinds}
+    candidates = {kind: asked[kind] for kind in STACKERS if kind in asked}
+    reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
+    nested = fit_nested(
+        candidates,
+        np.stack(list(members.values()), axis=1),
+        rows.labels,
+        make_folds(rows, folds, seed=seed).assignment,
+        calibrators=tuple(CALIBRATORS),
+        evidence=features(rows, EVIDENCE) if reads else None,
+        pages=rows.groups,
+    )
+    return FileStack(rows, members, nested)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """File names, with their folders where names occur twice."""
+    twice = {name for name, count in Counter(path.name for path in paths).items() if count > 1}
+    return [str(path) if path.name in twice else path.name.removesuffix(".csv") for path in paths]

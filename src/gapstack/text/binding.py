@@ -1,0 +1,130 @@
+"""Binding constraints: names that grammar excludes as antecedents (the candidate filter of Webster et al. 2018).
+
+Binding theory (Chomsky 1981) over dependencies: a non-reflexive pronoun does not corefer with an argument of its own
+predicate (principle B), and a name is not c-commanded by a coreferent (principle C). Also excluded are coordination
+("he and John"), and apposition with the noun of a possessive ("his brother John", "John is his brother").
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.text.grammar import Parse, Role
+
+REFLEXIVES = frozenset({"himself", "herself", "themselves", "themself"})
+_ARGUMENTS = (Role.SUBJECT, Role.OBJECT, Role.DATIVE, Role.OBLIQUE)
+_FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
+
+
+class Barrier(IntFlag):
+    """Reasons why a name cannot be the antecedent."""
+
+    NONE = 0
+    DOMAIN = 1
+    """It is an argument of the pronoun's predicate, understood subjects included."""
+    COMMAND = 2
+    """The pronoun c-commands it."""
+    COORDINATION = 4
+    """It is coordinated with the pronoun."""
+    APPOSITION = 8
+    """It names the person that the possessive pronoun's noun describes."""
+
+
+def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Compute the :class:`Barrier` flags (k,) between the token ``pronoun`` and names with head tokens ``heads`` (k,).
+
+    A name without a token, -1, has no barrier.
+    """
+    barriers = np.zeros(len(heads), dtype=np.int8)
+    if pronoun < 0:
+        return barriers
+    possessive = parse.roles[pronoun] == Role.POSSESSIVE
+    domain = (
+        set() if possessive or parse.words(pronoun).lower() in REFLEXIVES else co_arguments(parse, pronoun)
+    )
+    commanded = _commanded(parse, pronoun)
+    for k, name in enumerate(heads):
+        if name < 0 or parse.sentence[name] != parse.sentence[pronoun]:
+            continue
+        chain = _climb(parse, int(name), Role.CONJUNCT, Role.NAME, Role.APPOSITION)
+        flags = Barrier.NONE
+        if not domain.isdisjoint(chain):
+            flags |= Barrier.DOMAIN
+        if name > pronoun and commanded[name]:
+            flags |= Barrier.COMMAND
+        if possessive:
+            noun = int(parse.heads[pronoun])
+            if _same_person(parse, noun, chain):
+                flags |= Barrier.APPOSITION
+        elif _climb(parse, pronoun, Role.CONJUNCT)[-1] == _climb(parse, int(name), Role.CONJUNCT)[-1]:
+            flags |= Barrier.COORDINATION
+        barriers[k] = flags
+    return barriers
+
+
+def _climb(parse: Parse, token: int, *roles: Role) -> list[int]:
+    """The token and its ancestors, as long as each step up has one of ``roles``."""
+    chain = [token]
+    while parse.roles[token] in roles and parse.heads[token] != token:
+        token = int(parse.heads[token])
+        chain.append(token)
+    return chain
+
+
+def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
+    return [int(i) for i in np.flatnonzero(parse.heads == token) if i != token and parse.roles[i] in roles]
+
+
+def understood_subject(parse: Parse, predicate: int) -> int:
+    """Subject of the predicate, including shared and controlled subjects; -1 if there is none.
+
+    "Ann came and [Ann] told him", "Ann wanted to [Ann] see him", "Ann asked Eve to [Eve] see him".
+    """
+    while True:
+        own = _children(parse, predicate, Role.SUBJECT)
+        if own:
+            return own[0]
+        above = int(parse.heads[predicate])
+        if above == predicate:
+            return -1
+        if parse.roles[predicate] == Role.OPEN_CLAUSE:
+            objects = _children(parse, above, Role.OBJECT)
+            if objects:
+                return objects[0]
+        elif parse.roles[predicate] != Role.CONJUNCT:
+            return -1
+        predicate = above
+
+
+def co_arguments(parse: Parse, pronoun: int) -> set[int]:
+    """Arguments of the same predicate as a (not possessive) pronoun."""
+    top = _climb(parse, pronoun, Role.CONJUNCT)[-1]
+    if parse.roles[top] not in _ARGUMENTS:
+        return set()
+    predicate = int(parse.heads[top])
+    arguments = set(_children(parse, predicate, *_ARGUMENTS))
+    if parse.roles[top] != Role.SUBJECT:
+        arguments.add(understood_subject(parse, predicate))
+    return arguments - {pronoun, top, -1}
+
+
+def _commanded(parse: Parse, pronoun: int) -> NDArray[np.bool_]:
+    """Tokens that the pronoun c-commands (n,), except coordinated clauses with their own subject."""
+    commanded = parse.commands(pronoun)
+    head = int(parse.heads[pronoun])
+    for clause in _children(parse, head, Role.CONJUNCT, Role.PARATAXIS):
+        if parse.roles[clause] == Role.PARATAXIS or _children(parse, clause, Role.SUBJECT):
+            commanded &= ~parse.ancestors[:, clause]
+    return commanded
+
+
+def _same_person(parse: Parse, noun: int, chain: list[int]) -> bool:
+    """Whether a name (given by its chain of heads) refers to the person described by ``noun``."""
+    if noun in chain or chain[0] in _climb(parse, noun, Role.APPOSITION, Role.NAME):
+        return True
+    # "John is his brother": in UD the noun is the predicate itself, in ClearNLP the verb's attribute
+    predicate = int(parse.heads[noun]) if parse.roles[noun] == Role.PREDICATE else noun
+    return not set(_children(parse, predicate, Role.SUBJECT)).isdisjoint(chain)

@@ -1,0 +1,1 @@
+"""Static word vectors, their gender direction, null-space projection and debiasers."""

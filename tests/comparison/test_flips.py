@@ -1,0 +1,56 @@
+"""Answers that turn with the counterfactual are counted, and no others."""
+
+import numpy as np
+import pytest
+
+from gapstack.comparison.flips import counterfactual_flips
+from gapstack.corpus import Gender
+from gapstack.report.compare import compare, read_entries, tables
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+
+@pytest.fixture(scope="module")
+def entries(sample_train, sample_test, tmp_path_factory):
+    root = tmp_path_factory.mktemp("home")
+    parts = (Part("prior", "prior"), Part("token_distance", "token_distance"))
+    recipe = Recipe("cues-sample", parts, (Part("logistic", "logistic"),), folds=3)
+    run(recipe, sample_train, sample_test, root=root)
+    return read_entries([str(root / "models" / "cues-sample")], sample_test)[1]
+
+
+def test_a_member_that_looks_at_nothing_turns_with_the_order_alone(entries, sample_test):
+    found = counterfactual_flips(sample_test, entries, 40, replicates=100)
+    prior = found.members.index("prior")
+    assert found.rows["order"] == 40
+    assert found.shares["order"][prior].tolist() == [1.0, 1.0, 1.0], "it always says the same letter"
+    assert found.shares["gender"][prior, 0] == found.shares["names"][prior, 0] == 0.0
+
+
+def test_distance_turns_with_neither_order_nor_gender(entries, sample_test):
+    found = counterfactual_flips(sample_test, entries, len(sample_test), replicates=100)
+    distance = found.members.index("token_distance")
+    assert found.shares["order"][distance, 0] == 0.0
+    assert found.shares["gender"][distance, 0] == 0.0
+
+
+def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test, monkeypatch):
+    def ask(fitted, rows, say):
+        feminine = np.array([example.gender is Gender.FEMININE for example in rows])
+        return {label: np.eye(3)[feminine.astype(int)] for label in fitted.not_for}
+
+    monkeypatch.setattr("gapstack.runs.fitted.FittedRun.ask", ask)
+    found = counterfactual_flips(sample_test, entries, 30, replicates=100)
+    assert np.all(found.shares["gender"][:, 0] == 1.0)
+    assert np.all(found.shares["names"][:, 0] == 0.0)
+
+
+def test_the_comparison_has_them_if_asked_and_says_why_if_not(entries, files, sample_test):
+    made = compare([sample_test], entries, replicates=100, flips=10)
+    (table,) = (table for table in tables(made) if table.sections[0].title == "counterfactual flips")
+    assert "order (10)" in table.text()
+    _, others = read_entries([str(files / "good.csv")], sample_test)
+    alone = compare([sample_test], others, replicates=100, flips=10)
+    assert alone.flips is None
+    assert any(note.startswith("no counterfactuals: nobody") for note in alone.notes)
+    assert compare([sample_test], entries, replicates=100).flips is None

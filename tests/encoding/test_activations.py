@@ -1,0 +1,308 @@
+"""What the cache gives back is what the encoder computes, and nothing is computed twice."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.encoding import frozen
+from gapstack.encoding.activations import SpanActivations, span_activations, window_activations
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import align, windows_around
+from gapstack.encoding.shards import Shards
+from gapstack.errors import MemberError
+from gapstack.files import cache_root
+
+
+@pytest.fixture
+def forwarded(monkeypatch) -> list[int]:
+    """Number of texts in each batch that went through the encoder."""
+    sizes: list[int] = []
+    original = frozen.forward
+
+    def counting(*arguments):
+        for rows, states in original(*arguments):
+            sizes.append(len(rows))
+            yield rows, states
+
+    monkeypatch.setattr(frozen, "forward", counting)
+    return sizes
+
+
+def shards() -> list:
+    return sorted((cache_root() / "activations").rglob("*.safetensors"))
+
+
+def test_vectors_are_the_encoders_own_at_the_mention_pieces(sample_test, tiny_encoder):
+    corpus = sample_test[:20]
+    found = span_activations(corpus, tiny_encoder, (0, 1, 2))
+    view = align(corpus, tiny_encoder)
+    assert found.vectors.dtype == np.float16
+    np.testing.assert_array_equal(found.counts, np.diff(view.mentions, axis=2)[..., 0])
+    at = 0
+    for row in range(len(corpus)):
+        with torch.inference_mode():
+            ids = torch.from_numpy(view.ids[view.row(row)])[None]
+            states = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
+        for start, end in view.mentions[row]:
+            expected = torch.stack([state[0, start:end] for state in states], dim=1).numpy()
+            np.testing.assert_allclose(found.vectors[at : at + end - start], expected, atol=0.12)
+            at += end - start
+    assert at == len(found.vectors)
+
+
+def test_nothing_is_computed_twice_for_subsets_orders_or_corpora_of_the_same_texts(
+    sample_test, tiny_encoder, forwarded
+):
+    corpus = sample_test[:30]
+    whole = span_activations(corpus, tiny_encoder, (1, 2))
+    assert sum(forwarded) == 30
+    forwarded.clear()
+    rows = [7, 3, 29, 0]
+    renamed = Corpus(corpus.take(rows), name="other", label_set="liu").unlabelled()
+    some = span_activations(renamed, tiny_encoder, (2,))
+    assert forwarded == []
+    bounds = np.concatenate([[0], whole.counts.sum(axis=1).cumsum()])
+    expected = np.concatenate([whole.vectors[bounds[row] : bounds[row + 1], 1:] for row in rows])
+    np.testing.assert_array_equal(some.vectors, expected)
+    np.testing.assert_array_equal(some.counts, whole.counts[rows])
+    span_activations(sample_test[:33], tiny_encoder, (2, 1))
+    assert sum(forwarded) == 3  # only what was missing
+
+
+def test_attention_is_summed_over_the_pieces_looked_at_and_averaged_over_those_that_look(tiny_encoder):
+    # "ann" (3 pieces) occurs twice, "." is a piece of "b." and occurs elsewhere without being the name
+    text = "ann met b. q. and she left ann ."
+    spans = {"pronoun": (18, 21), "a": (0, 3), "b": (8, 10)}
+    assert [text[slice(*span)] for span in spans.values()] == ["she", "ann", "b."]
+    corpus = Corpus([Example("row", text, *(Span(*span) for span in spans.values()))])
+    found = span_activations(corpus, tiny_encoder, (), (1, 2))
+    assert found.vectors.shape[1:] == (0, 32)
+    view = align(corpus, tiny_encoder)
+    pieces = [text[start:end] for start, end in view.chars]
+    groups = [list(range(*span)) for span in view.mentions[0]]
+    second = len(pieces) - 5  # [SEP] and the last "." follow the second "ann"
+    assert "".join(pieces[second : second + 3]) == "ann"
+    groups += [[*groups[1], second, second + 1, second + 2], groups[2]]
+    model = tiny_encoder.fresh_model(attn_implementation="eager").eval()
+    with torch.inference_mode():
+        layers = model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions
+    for layer, weights in enumerate(layers):
+        for source, looking in enumerate(groups):
+            for target, seen in enumerate(groups):
+                expected = weights[0][:, looking][:, :, seen].sum(-1).mean(-1)
+                np.testing.assert_allclose(
+                    found.attention[0, layer, :, source, target], expected, atol=0.03, rtol=0.03
+                )
+
+
+def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):
+    corpus = sample_test[:4]
+    span_activations(corpus, tiny_encoder, (1,))
+    turned = corpus.map(lambda e: Example(e.id, e.text, e.a, e.pronoun, e.b))
+    for arguments in ((corpus, (2,), None), (corpus, (1,), 40), (turned, (1,), None)):
+        forwarded.clear()
+        span_activations(arguments[0], tiny_encoder, arguments[1], max_pieces=arguments[2])
+        assert sum(forwarded) == 4
+
+
+def test_exchanging_a_and_b_exchanges_what_is_there_and_computes_nothing(
+    sample_test, tiny_encoder, forwarded
+):
+    corpus = sample_test[:12]
+    found = span_activations(corpus, tiny_encoder, (1, 2), (1, 2))
+    forwarded.clear()
+    mixed = Corpus([Example(e.id, e.text, e.pronoun, e.b, e.a) if i % 3 else e for i, e in enumerate(corpus)])
+    other = span_activations(mixed, tiny_encoder, (1, 2), (1, 2))
+    assert forwarded == []
+    (mine, spans), (theirs, others) = found.padded(), other.padded()
+    for row in range(12):
+        order = [0, 2, 1] if row % 3 else [0, 1, 2]
+        for new, old in enumerate(order):
+            np.testing.assert_array_equal(
+                theirs[row, slice(*others[row, new])], mine[row, slice(*spans[row, old])]
+            )
+        groups = [*order, 4, 3] if row % 3 else range(5)
+        for new, old in enumerate(groups):
+            np.testing.assert_array_equal(
+                other.attention[row, :, :, new], found.attention[row, :, :, old][..., list(groups)]
+            )
+
+
+def test_equal_texts_go_through_the_encoder_once(sample_test, tiny_encoder, forwarded):
+    first = sample_test[0]
+    twin = type(first)("twin", first.text, first.pronoun, first.a, first.b)
+    found = span_activations(Corpus([first, twin]), tiny_encoder, (2,))
+    assert sum(forwarded) == 1
+    half = len(found.vectors) // 2
+    np.testing.assert_array_equal(found.vectors[:half], found.vectors[half:])
+
+
+def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
+    monkeypatch.setattr("gapstack.encoding.shards.SHARD_ROWS", 8)
+    write = Shards.add
+    calls = iter(range(99))
+
+    def dying(*arguments):
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return write(*arguments)
+
+    corpus = sample_test[:30]
+    monkeypatch.setattr(Shards, "add", dying)
+    with pytest.raises(KeyboardInterrupt):
+        span_activations(corpus, tiny_encoder, (1,))
+    assert len(shards()) == 2
+    monkeypatch.setattr(Shards, "add", write)
+    forwarded.clear()
+    resumed = span_activations(corpus, tiny_encoder, (1,))
+    assert sum(forwarded) == 30 - 16
+    assert len(resumed) == 30
+
+
+def by_row(found: SpanActivations) -> list[list[np.ndarray]]:
+    """Vectors and attention of each row."""
+    vectors = np.split(found.vectors, found.counts.sum(axis=1).cumsum()[:-1])
+    return [list(row) for row in zip(vectors, found.attention, strict=True)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_a_row_is_the_same_to_the_bit_whatever_its_company_its_place_and_the_cache(
+    sample_test, tiny_encoder, monkeypatch, tmp_path, threads, dtype
+):
+    monkeypatch.setattr(frozen, "computes_in", lambda: dtype)
+    corpus = sample_test[:48]
+    everything = by_row(span_activations(corpus, tiny_encoder, (0, 1, 2), (1, 2)))
+    draw = np.random.default_rng(0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for number, layers in enumerate([(0, 1, 2), (2,), (1,), (0, 1, 2)]):
+            monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / str(number)))  # cold
+            heads = (2,) if number % 2 else ()
+            for size in (3, 20, 37):  # and warm
+                rows = draw.permutation(48)[:size].tolist()
+                found = by_row(span_activations(corpus.take(rows), tiny_encoder, layers, heads))
+                for row, (vectors, attention) in zip(rows, found, strict=True):
+                    np.testing.assert_array_equal(vectors, everything[row][0][:, layers])
+                    np.testing.assert_array_equal(
+                        attention, everything[row][1][[layer - 1 for layer in heads]]
+                    )
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_damaged_shard_is_computed_again(sample_test, tiny_encoder):
+    first = span_activations(sample_test[:4], tiny_encoder, (1,))
+    (shard,) = shards()
+    shard.write_bytes(shard.read_bytes()[:100])
+    np.testing.assert_array_equal(
+        span_activations(sample_test[:4], tiny_encoder, (1,)).vectors, first.vectors
+    )
+
+
+WORKER = """
+import sys
+from pathlib import Path
+import numpy as np
+from gapstack.corpus import sources
+from gapstack.encoding.activations import span_activations
+from gapstack.encoding.encoders import Encoder
+from gapstack.views import shards
+shards.SHARD_ROWS = 8
+folder, start, end, out = sys.argv[1:]
+corpus = sources.sample()["test"][int(start):int(end)]
+print("ready", flush=True)
+sys.stdin.readline()
+found = span_activations(corpus, Encoder("tiny", Path(folder)), (1, 2), (1, 2))
+np.savez(out, vectors=found.vectors, attention=found.attention)
+"""
+
+
+def test_processes_that_share_a_cache_get_what_they_get_alone(
+    sample_test, tiny_encoder, tmp_path, monkeypatch
+):
+    parts, workers = [(0, 60), (20, 80)], []
+    for start, end in parts:
+        command = [sys.executable, "-c", WORKER, str(tiny_encoder.folder), str(start), str(end)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        workers.append(subprocess.Popen([*command, str(tmp_path / f"{start}.npz")], **pipes))
+    for worker in workers:
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    for worker in workers:
+        _, remarks = worker.communicate(timeout=120)
+        assert (worker.returncode, remarks) == (0, "")
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / "alone"))
+    for start, end in parts:
+        alone = span_activations(sample_test[start:end], tiny_encoder, (1, 2), (1, 2))
+        together = np.load(tmp_path / f"{start}.npz")
+        np.testing.assert_array_equal(together["vectors"], alone.vectors)
+        np.testing.assert_array_equal(together["attention"], alone.attention)
+
+
+def test_padded_sequences_hold_the_mentions_at_their_ranges(sample_test, tiny_encoder):
+    found = span_activations(sample_test[:10], tiny_encoder, (1, 2))
+    sequences, spans = found.padded()
+    assert sequences.shape == (10, found.counts.sum(axis=1).max(), 64)
+    at = 0
+    for row in range(10):
+        for mention in range(3):
+            start, end = spans[row, mention]
+            expected = found.vectors[at : at + end - start].reshape(end - start, 64)
+            np.testing.assert_array_equal(sequences[row, start:end], expected)
+            at += end - start
+        assert not sequences[row, spans[row, 2, 1] :].any()
+
+
+@pytest.mark.parametrize("layers", [(), (3,), (-1,), (0, 9)])
+def test_layers_that_do_not_exist_are_refused(layers, sample_test, tiny_encoder):
+    with pytest.raises(MemberError, match="has layers 0 to 2"):
+        span_activations(sample_test[:2], tiny_encoder, layers)
+
+
+def test_an_empty_corpus_needs_no_encoder(tiny_encoder, forwarded):
+    found = span_activations(Corpus([]), tiny_encoder, (1,))
+    assert found.vectors.shape == (0, 1, 32)
+    assert len(found) == 0
+    assert found.padded()[0].shape == (0, 0, 32)
+    assert forwarded == []
+
+
+def test_leaving_out_higher_layers_does_not_change_lower_ones(sample_test, tiny_encoder):
+    alone = span_activations(sample_test[:5], tiny_encoder, (1,))
+    copy = Encoder("copy", tiny_encoder.folder)
+    for shard in shards():
+        shard.unlink()
+    both = span_activations(sample_test[:5], copy, (1, 2))
+    np.testing.assert_array_equal(alone.vectors[:, 0], both.vectors[:, 0])
+
+
+def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_encoder, forwarded):
+    corpus = sample_test[:7]
+    found = window_activations(corpus, tiny_encoder, (1, 2), max_pieces=48)
+    assert sum(forwarded) == 21
+    view = windows_around(corpus, tiny_encoder, 48)
+    assert found.counts.shape == (7, 3)
+    assert found.attention.shape == (7, 0, 2, 5, 5)
+    at = 0
+    for window in range(21):
+        with torch.inference_mode():
+            ids = torch.from_numpy(view.ids[view.row(window)])[None]
+            states = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
+        start, end = view.mentions[window, 0]
+        assert found.counts.ravel()[window] == end - start
+        expected = torch.stack([states[layer][0, start:end] for layer in (1, 2)], dim=1).numpy()
+        np.testing.assert_allclose(found.vectors[at : at + end - start], expected, atol=0.12)
+        at += end - start
+    forwarded.clear()
+    swapped = corpus.map(lambda e: Example(e.id, e.text, e.pronoun, e.b, e.a))
+    other = window_activations(swapped, tiny_encoder, (2,), max_pieces=48)
+    assert forwarded == []
+    np.testing.assert_array_equal(other.counts, found.counts[:, [0, 2, 1]])

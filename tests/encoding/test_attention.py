@@ -1,0 +1,172 @@
+"""Attention is read as the paper says, once for each text, and no tie or missing name is decided by chance."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.encoding import attention as module
+from gapstack.encoding.attention import Attention, Direction, attention
+from gapstack.encoding.pieces import align
+from gapstack.errors import MemberError
+from gapstack.files import cache_root
+from gapstack.text.grammar import empty_parse
+
+NONE = -np.inf
+
+
+def example(text: str, pronoun: str, a: str, b: str, name: str = "row") -> Example:
+    """Spans of the first occurrence of each word, B's of the last."""
+    spans = [Span(text.index(word), text.index(word) + len(word)) for word in (pronoun, a)]
+    return Example(name, text, *spans, Span(text.rindex(b), text.rindex(b) + len(b)))
+
+
+# "Ann" and "Bob" come back later, and "Johnson" has several pieces, one of which is part of another word
+CORPUS = Corpus(
+    [
+        example("Ann met Bob when she sang. Ann sat by Cy.", "she", "Ann", "Bob", "repeated"),
+        example("Johnson and Thompson: he won, he lost.", "he", "Johnson", "Thompson", "many pieces"),
+        example("Mary Lee saw her with Lee.", "her", "Mary Lee", "Lee", "shared piece"),
+    ]
+)
+
+
+def slow_scores(row: Example, encoder) -> np.ndarray:
+    """(2 names, 2 directions, layers, heads): the definition of section 4.4, word by word."""
+    view = align(Corpus([row]), encoder)
+    model = encoder.fresh_model(attn_implementation="eager").eval()
+    with torch.inference_mode():
+        maps = model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions
+    at = {n: range(*view.mentions[0, i]) for i, n in enumerate(("pronoun", "a", "b"))}
+    alike = {t: [s for s, other in enumerate(view.ids) if other == piece] for t, piece in enumerate(view.ids)}
+    found = np.zeros((2, 2, len(maps), maps[0].shape[1]))
+    for name, side in enumerate("ab"):
+        for layer, heads in enumerate(maps):
+            for head, a in enumerate(heads[0]):
+                to_name, to_pronoun = [], []
+                for p in at["pronoun"]:
+                    for n in at[side]:
+                        pairs = [(i, j) for i in alike[p] for j in alike[n]]
+                        to_name.append(sum(float(a[i, j]) for i, j in pairs))
+                        to_pronoun.append(sum(float(a[j, i]) for i, j in pairs))
+                found[name, :, layer, head] = np.mean(to_name), np.mean(to_pronoun)
+    return found
+
+
+def test_scores_are_those_of_the_definition(tiny_encoder):
+    found = attention(CORPUS, tiny_encoder)
+    assert found.scores.shape == (3, 2, 2, 2, 2)
+    for row, scores in zip(CORPUS, found.scores, strict=True):
+        np.testing.assert_allclose(scores, slow_scores(row, tiny_encoder), rtol=1e-4, err_msg=row.id)
+
+
+def test_exchanging_the_names_exchanges_their_scores(tiny_encoder, sample_test):
+    corpus = sample_test[:20]
+    swapped = corpus.map(lambda e: replace(e, a=e.b, b=e.a))
+    here, there = attention(corpus, tiny_encoder), attention(swapped, tiny_encoder)
+    np.testing.assert_allclose(here.scores, there.scores[:, ::-1], rtol=1e-5)
+
+
+def test_every_text_is_encoded_once_whatever_corpus_it_comes_in(tiny_encoder, sample_test, monkeypatch):
+    sizes, original = [], module.head_scores
+    monkeypatch.setattr(
+        module, "head_scores", lambda m, ids, keep, w: sizes.append(len(w)) or original(m, ids, keep, w)
+    )
+    corpus = sample_test[:30]
+    whole = attention(corpus, tiny_encoder).scores
+    assert sum(sizes) == 30
+    np.testing.assert_array_equal(attention(corpus.take([7, 3, 29]), tiny_encoder).scores, whole[[7, 3, 29]])
+    np.testing.assert_array_equal(attention(corpus, tiny_encoder).scores, whole)
+    assert sum(sizes) == 30
+    attention(sample_test[:31], tiny_encoder)
+    assert sum(sizes) == 31
+
+
+def test_a_damaged_shard_is_computed_again(tiny_encoder):
+    whole = attention(CORPUS, tiny_encoder).scores
+    (shard,) = (cache_root() / "attention").rglob("*.safetensors")
+    shard.write_bytes(shard.read_bytes()[:50])
+    np.testing.assert_array_equal(attention(CORPUS, tiny_encoder).scores, whole)
+
+
+def test_the_rows_beside_a_row_do_not_change_a_bit_of_its_scores(tiny_encoder, sample_test, monkeypatch):
+    corpus = sample_test[:24]
+    whole = attention(corpus, tiny_encoder).scores
+    for rows in ([5], [23, 4, 5, 11], list(range(23, 0, -2))):
+        monkeypatch.setenv("GAPSTACK_CACHE", str(cache_root() / "other"))
+        np.testing.assert_array_equal(attention(corpus.take(rows), tiny_encoder).scores, whole[rows])
+
+
+def test_an_empty_corpus_has_no_scores(tiny_encoder):
+    found = attention(Corpus([]), tiny_encoder)
+    assert found.choices().shape == (0, 2, 2, 2)
+
+
+def test_in_snippet_context_all_person_names_compete(tiny_encoder, monkeypatch):
+    text = "Ann Lee met Bob. She thanked Cy and Ann."
+    row = Example("r", text, Span(17, 20), Span(0, 7), Span(12, 15))
+    parse = empty_parse(text)
+    # tokens Ann, Lee, Bob, She, Cy, Ann; names "Ann Lee", "Bob", "Cy" and the later "Ann", which is part of A
+    parse.spans = np.array([[0, 3], [4, 7], [12, 15], [17, 20], [29, 31], [36, 39]])
+    parse.heads, parse.sentence = np.zeros(6, dtype=np.int32), np.zeros(6, dtype=np.int32)
+    parse.roles = parse.pos = np.zeros(6, dtype=np.int8)
+    parse.persons = np.array([[0, 2], [2, 3], [4, 5], [5, 6]])
+    monkeypatch.setattr(module, "parses", lambda corpus, parser: [parse for _ in corpus])
+    found = attention(Corpus([row]), tiny_encoder, "snippet-context")
+    assert found.scores.shape[:2] == (1, 4)
+    assert found.hits[0].tolist() == [[True, False], [False, True], [False, False], [True, False]]
+    monkeypatch.setattr(module, "head_scores", None)  # A and B went along: nothing is left to encode
+    two = attention(Corpus([row]), tiny_encoder)
+    np.testing.assert_allclose(found.scores[0, :2], two.scores[0], rtol=1e-5)
+
+
+# one head; scores of three names, which of them count for A and B, and the answer
+HITS = [[True, False], [False, True], [False, False]]
+CHOICES = [
+    ("larger attention wins", [0.2, 0.1, 0.0], HITS, (True, False), 10 * np.log10(2)),
+    ("another name may win", [0.1, 0.1, 0.4], HITS, (False, False), 10 * np.log10(4)),
+    ("a tie of A and B is nobody's", [0.3, 0.3, 0.1], HITS, (False, False), 10 * np.log10(3)),
+    ("a tie of two mentions of A is A's", [0.3, 0.3, 0.1], [HITS[0], HITS[0], HITS[1]], (True, False), 4.771),
+    (
+        "a name that is part of both counts for both",
+        [0.3, 0.1, NONE],
+        [[True] * 2, *HITS[:2]],
+        (True, True),
+        4.771,
+    ),
+    ("the only name wins by any margin", [0.3, NONE, NONE], HITS, (True, False), np.inf),
+    ("all names tie", [0.3, 0.3, NONE], HITS, (False, False), 0.0),
+    ("no name, no answer", [NONE] * 3, HITS, (False, False), 0.0),
+]
+
+
+@pytest.mark.parametrize(
+    ("scores", "hits", "answer", "margin"), [c[1:] for c in CHOICES], ids=[c[0] for c in CHOICES]
+)
+def test_choices_and_margins(scores, hits, answer, margin):
+    # (1, 3, 2, 1, 1): both directions alike, so their sum decides as each does
+    both = np.array(scores, dtype=np.float32).reshape(1, 3, 1, 1, 1).repeat(2, axis=2)
+    made = Attention(both, np.array([hits]))
+    for direction in Direction:
+        assert tuple(made.choices(direction)[0, 0, 0]) == answer
+        verdicts = made.verdicts(0, 0, direction)
+        assert tuple(verdicts.answers[0]) == answer
+        assert verdicts.margins[0] == pytest.approx(margin, abs=1e-3)
+        assert verdicts.levels[0] == (-1 if scores[0] == NONE else 0)
+
+
+def test_directions_read_the_two_ways_their_sum_and_both_side_by_side():
+    scores = np.arange(1.0, 9.0, dtype=np.float32).reshape(1, 2, 2, 1, 2)  # name, direction, layer, head
+    made = Attention(scores, np.eye(2, dtype=bool)[None])
+    assert made.directed("pronoun-to-name")[0, :, 0].tolist() == [[1, 2], [5, 6]]
+    assert made.directed("name-to-pronoun")[0, :, 0].tolist() == [[3, 4], [7, 8]]
+    assert made.directed("both")[0, :, 0].tolist() == [[4, 6], [12, 14]]
+    assert made.directed("each")[0].tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
+    assert made.pairs("both")[0, 0].tolist() == [[4, 12], [6, 14]]
+
+
+def test_a_head_that_is_not_there_is_refused(tiny_encoder):
+    with pytest.raises(MemberError, match="2 layers of 2 heads"):
+        attention(CORPUS, tiny_encoder).verdicts(2, 0)

@@ -1,0 +1,125 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.encoding.cluster_pieces import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
+from gapstack.encoding.pieces import align
+from gapstack.errors import DataNotFoundError, MemberError
+from gapstack.members.parts.tags import tagged
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256
+from gapstack.text.cues import Cue, decide
+from gapstack.text.parses import parses
+
+TEXT = "Ann met Beth when she sang to her sister"
+#       0123456789012345678901234567890123456789
+ANN, BETH, SHE, HER, HER_SISTER = Span(0, 3), Span(8, 12), Span(18, 21), Span(30, 33), Span(30, 40)
+EXAMPLE = Example("x", TEXT, pronoun=SHE, a=ANN, b=BETH)
+CORPUS = Corpus([EXAMPLE])
+
+
+def read(view, encoder, places, keep):
+    """The words at some places of the first text."""
+    ids = view.ids[view.row(0)][places[keep]]
+    return encoder.tokenizer.decode(ids).replace(" ", "")
+
+
+@pytest.fixture(scope="module")
+def with_parses(sample_test) -> Corpus:
+    try:
+        parses(sample_test)
+    except DataNotFoundError as missing:
+        pytest.skip(f"heuristics need parses: {missing}")
+    return sample_test
+
+
+def test_token_distance_puts_the_nearer_name_with_the_pronoun():
+    assert heuristic_clusters(CORPUS, "token_distance") == [(BETH, SHE)]
+
+
+@pytest.mark.parametrize("heuristic", HEURISTICS)
+def test_a_heuristics_cluster_is_the_pronoun_and_the_name_it_decides_for(heuristic, with_parses):
+    answers = decide(with_parses, HEURISTICS[heuristic]).answers
+    for example, (a, b), cluster in zip(
+        with_parses, answers, heuristic_clusters(with_parses, heuristic), strict=True
+    ):
+        expected = {example.pronoun} | ({example.a} if a else set()) | ({example.b} if b else set())
+        assert set(cluster) == expected
+        assert list(cluster) == sorted(cluster)
+
+
+def test_the_title_backs_off_to_parallelism_where_it_says_nothing(with_parses):
+    untitled = with_parses.map(lambda e: replace(e, url=None))
+    found = heuristic_clusters(untitled, "parallelism+url")
+    assert all(len(cluster) == 2 for cluster in found), "the released code leaves these rows without evidence"
+    assert found == heuristic_clusters(untitled, "parallelism")
+    titled = heuristic_clusters(with_parses, "parallelism+url")
+    assert titled != found, "where it says something, the title decides"
+    assert decide(with_parses, Cue.URL).levels.min() == 0
+
+
+def test_a_source_without_the_text_gives_an_empty_cluster():
+    resolver = Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE, HER),))])
+    other = replace(EXAMPLE, id="y", text=TEXT + ".")
+    assert pronoun_clusters(Corpus([EXAMPLE, other]), [resolver, "token_distance"]) == [
+        [(ANN, SHE, HER), (BETH, SHE)],
+        [(), (BETH, SHE)],
+    ]
+    assert pronoun_clusters(CORPUS, []) == [[]]
+
+
+def test_an_unknown_heuristic_is_refused():
+    with pytest.raises(MemberError, match='no heuristic is called "url"; '):
+        heuristic_clusters(CORPUS, "url")
+
+
+def test_pieces_are_the_mentions_own(tiny_encoder):
+    view = align(CORPUS, tiny_encoder)
+    found = cluster_pieces(view, [[(BETH, SHE), ()]])
+    assert found.places.shape == found.keep.shape == (1, 2, 2, 4)
+    words = [read(view, tiny_encoder, found.places[0, 0, m], found.keep[0, 0, m]) for m in range(2)]
+    assert words == ["beth", "she"]
+    assert not found.keep[0, 1].any()
+    assert not found.places[~found.keep].any()
+
+
+def test_tags_within_a_mention_are_none_of_its_pieces(tiny_encoder):
+    view = tagged(CORPUS, tiny_encoder).view
+    around = Span(4, 26)  # met Beth when she sang
+    found = cluster_pieces(view, [[(around,)]], max_pieces=30)
+    assert read(view, tiny_encoder, found.places[0, 0, 0], found.keep[0, 0, 0]) == "metbethwhenshesang"
+
+
+def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
+    view = align(CORPUS, tiny_encoder)
+    cluster = (ANN, SHE, HER_SISTER)  # of 3, 1 and more than 4 pieces
+    for most, limit, words in ((20, 4, ["ann", "she"]), (20, 2, ["she"]), (1, 4, ["ann"]), (2, 2, ["she"])):
+        found = cluster_pieces(view, [[cluster]], max_mentions=most, max_pieces=limit)
+        kept = [
+            read(view, tiny_encoder, p, k) for p, k in zip(found.places[0, 0], found.keep[0, 0], strict=True)
+        ]
+        assert kept == words
+
+
+def test_mentions_that_the_window_cuts_off_are_left_out(tiny_encoder):
+    far = "Old Zed knew. " * 30
+    text = far + TEXT
+    example = replace(
+        EXAMPLE,
+        text=text,
+        **{
+            k: Span(s.start + len(far), s.end + len(far))
+            for k, s in (("a", ANN), ("b", BETH), ("pronoun", SHE))
+        },
+    )
+    view = align(Corpus([example]), tiny_encoder, 40)
+    found = cluster_pieces(view, [[(Span(4, 7), example.pronoun)]])
+    assert found.keep.shape[2] == 1
+    assert read(view, tiny_encoder, found.places[0, 0, 0], found.keep[0, 0, 0]) == "she"
+
+
+def test_texts_without_any_evidence_have_one_place_that_is_not_kept(tiny_encoder):
+    found = cluster_pieces(align(CORPUS, tiny_encoder), [[(), ()]])
+    assert found.keep.shape == (1, 2, 1, 1)
+    assert not np.any(found.keep)

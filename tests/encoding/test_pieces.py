@@ -1,0 +1,231 @@
+"""No mention is ever lost between characters and pieces."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gapstack.corpus import Corpus, Example, Span, read_gap
+from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.pieces import MENTIONS, align, windows_around
+from gapstack.errors import MemberError
+
+
+def make(*parts: str, order: str = "abp", name: str = "row") -> Example:
+    """Text from parts: context, mention, context, mention, context, mention, context; ``order`` names them."""
+    starts = np.cumsum([0, *map(len, parts)])
+    spans = {kind: Span(int(starts[1 + 2 * i]), int(starts[2 + 2 * i])) for i, kind in enumerate(order)}
+    return Example(name, "".join(parts), spans["p"], spans["a"], spans["b"])
+
+
+def check(corpus: Corpus, encoder, max_pieces: int | None = None):
+    """Every mention has pieces of its own text, and they reach from its first to its last character."""
+    view = align(corpus, encoder, max_pieces)
+    assert len(view) == len(corpus)
+    assert view.lengths.max(initial=0) <= (max_pieces or encoder.max_pieces)
+    starts, ends = view.mentions[..., 0], view.mentions[..., 1]
+    assert (starts < ends).all()
+    assert (starts >= 1).all()  # 0 is [CLS]
+    assert (ends <= view.lengths[:, None] - 1).all()  # the last is [SEP]
+    # (n, 3): the characters that a reader sees of each mention
+    visible = np.array([[seen(e.text, span) for span in (e.pronoun, e.a, e.b)] for e in corpus])
+    is_seen = visible[..., 0] < visible[..., 1]
+    at = view.bounds[:-1, None]
+    assert (view.chars[at + starts, 0] <= visible[..., 0])[is_seen].all()
+    assert (view.chars[at + ends - 1, 1] >= visible[..., 1])[is_seen].all()
+    return view
+
+
+def seen(text: str, span: Span) -> tuple[int, int]:
+    """Range from the first to the last letter or digit of a span; (0, 0) if it has none."""
+    found = [at for at in range(*span) if text[at].isalnum()]
+    return (found[0], found[-1] + 1) if found else (0, 0)
+
+
+@pytest.mark.parametrize("max_pieces", [None, 128, 64])
+@pytest.mark.parametrize("split", ["development", "test", "validation"])
+def test_every_gap_mention_survives_tokenisation_and_windowing(split, max_pieces, gap_splits):
+    check(gap_splits[split], load_encoder(), max_pieces)
+
+
+@pytest.mark.parametrize("max_pieces", [None, 128, 64])
+def test_every_stage_2_mention_survives_tokenisation_and_windowing(max_pieces, gap_folder):
+    corpus = read_gap(gap_folder / "gap_stage2" / "test_stage_2.tsv")
+    assert len(corpus) == 12_359
+    check(corpus, load_encoder(), max_pieces)
+
+
+ODD = st.text(
+    st.one_of(
+        st.characters(exclude_categories=["Cs"]),
+        st.sampled_from("e\u0301\u200b\u200d\ufeff\u00ad\u0130ßﬁ漢字😀👩\u202e\u0000\n *`'.-"),
+    ),
+    max_size=12,
+)
+MENTION = ODD.filter(len)
+
+
+@settings(max_examples=200)
+@given(st.tuples(ODD, MENTION, ODD, MENTION, ODD, MENTION, ODD), st.permutations("abp"))
+@example(("", "\u200b", "", "\u0301", "", "\u00ad", " x"), list("abp"))
+@example(("x ", "\u200b", "", "\u0301", "", "\u00ad", ""), list("pab"))
+def test_odd_unicode_loses_no_mention(parts, order):
+    corpus = Corpus([make(*parts, order="".join(order))])
+    encoder = load_encoder()
+    if encoder.tokenizer.tokenize(corpus[0].text):
+        check(corpus, encoder)
+    else:  # the tokenizer throws everything away
+        with pytest.raises(MemberError, match="no piece of its text"):
+            align(corpus, encoder)
+
+
+def test_a_mention_that_vanishes_gets_the_next_piece_or_the_last(tiny_encoder):
+    view = align(Corpus([make("he ", "\u200b", " met ", "\u200b", " and ", "\u200b", "")]), tiny_encoder)
+    chars = [tuple(view.chars[start]) for start in view.mentions[0, [1, 2, 0], 0]]
+    assert chars == [(5, 6), (11, 14), (11, 14)]  # "m" of met, "and", "and" again: nothing follows
+
+
+def test_a_text_of_nothing_is_refused_by_its_id(tiny_encoder):
+    blank = make("", "\u200b", " ", "\u200b", " ", "\u200b", "", name="blank-7")
+    with pytest.raises(MemberError, match=r"'blank-7'.*no piece"):
+        align(Corpus([blank]), tiny_encoder)
+
+
+def test_mentions_that_fill_the_window_are_refused_by_id(tiny_encoder):
+    long = make("", "q" * 30, " ", "z" * 30, " ", "he", "", name="long-3")
+    with pytest.raises(MemberError, match=r"'long-3'.*more than the 40 pieces"):
+        align(Corpus([long]), tiny_encoder, 40)
+
+
+def letters(view, row: int, text: str) -> str:
+    """The pieces' text of one row, special pieces as ``|``."""
+    return "".join(text[a:b] or "|" for a, b in view.chars[view.row(row)])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "space", "kept"),
+    [
+        # outer, gap, gap, outer -> pieces kept of each; mentions are one piece each
+        ((4, 4, 4, 4), 19, (4, 4, 4, 4)),  # fits
+        ((9, 2, 2, 9), 13, (3, 2, 2, 3)),  # outer segments go first, evenly
+        ((0, 2, 2, 20), 12, (0, 2, 2, 5)),  # what one side leaves, the other keeps
+        ((4, 20, 2, 4), 16, (3, 6, 2, 2)),  # a level of 5, outer ones counting double; two pieces over
+        ((0, 20, 20, 0), 13, (0, 5, 5, 0)),  # mentions too far apart: the gaps lose their middles
+        ((5, 5, 5, 5), 3, (0, 0, 0, 0)),  # mentions only
+    ],
+)
+def test_windows_keep_mentions_whole_and_cut_far_ends_and_middles(sizes, space, kept, tiny_encoder):
+    parts = ["x " * sizes[0], "a", " y" * sizes[1] + " ", "b", " y" * sizes[2] + " ", "he", " z" * sizes[3]]
+    corpus = Corpus([make(*parts)])
+    view = check(corpus, tiny_encoder, space + 2)
+    assert view.lengths[0] == min(space, sum(sizes) + 3) + 2
+    ranges = view.mentions[0, [1, 2, 0]]
+    found = np.diff([1, *ranges.ravel(), view.lengths[0] - 1])[::2]
+    assert tuple(found) == kept
+    text = corpus[0].text
+    # far ends went: what is left of the outer segments touches the mentions
+    chars = view.chars[view.row(0)]
+    assert found[0] == 0 or chars[ranges[0, 0] - 1, 1] + 1 == corpus[0].a.start
+    assert found[3] == 0 or chars[ranges[2, 1], 0] - 1 == corpus[0].pronoun.end
+    assert "".join(letters(view, 0, text)).count("he") == 1
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(0, 60), min_size=4, max_size=4), st.integers(5, 70))
+def test_windows_use_all_the_room_there_is(sizes, space):
+    encoder = load_encoder()
+    parts = ["x " * sizes[0], "a", " y" * sizes[1] + " ", "b", " y" * sizes[2] + " ", "he", " z" * sizes[3]]
+    view = check(Corpus([make(*parts)]), encoder, space)
+    assert view.lengths[0] == min(space, sum(sizes) + 5)
+
+
+def test_masks_mark_the_pieces_of_each_mention_and_no_others(tiny_encoder):
+    corpus = Corpus(
+        [
+            make("", "abc", " met ", "de", " and ", "he", " left"),
+            make("x ", "he", " y ", "q", " z ", "w", "", order="pab", name="other"),
+        ]
+    )
+    view = align(corpus, tiny_encoder)
+    words = {"pronoun": ["he", "he"], "a": ["abc", "q"], "b": ["de", "w"]}
+    for mention in MENTIONS:
+        mask = view.mask(mention)
+        assert mask.dtype == bool
+        for row, sample in enumerate(corpus):
+            where = view.row(row)
+            spans = view.chars[where][mask[where]]
+            assert "".join(sample.text[a:b] for a, b in spans) == words[mention][row]
+
+
+def test_an_empty_corpus_has_an_empty_view(tiny_encoder):
+    view = align(Corpus([]), tiny_encoder)
+    assert len(view) == 0
+    assert view.ids.shape == (0,)
+    assert view.mentions.shape == (0, 3, 2)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(0, 30), min_size=7, max_size=7),
+    st.permutations("abp"),
+    st.integers(9, 40),
+)
+def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, order, max_pieces):
+    # one piece a word; contexts of any length between mentions of one to three words
+    words = [["xy"[place % 2]] * (1 + size % 3 if place % 2 else size) for place, size in enumerate(sizes)]
+    parts = [" ".join(part) if place % 2 else f" {' '.join(part)} " for place, part in enumerate(words)]
+    row = make(*parts, order="".join(order))
+    encoder = load_encoder()
+    twice = Corpus([row, replace(row, id="again")])
+    view, whole = windows_around(twice, encoder, max_pieces), align(Corpus([row]), encoder)
+    assert len(view) == 6
+    assert view.mentions.shape == (6, 1, 2)
+    total, space = int(whole.lengths[0]) - 2, max_pieces - 2
+    for number in range(6):
+        ids, (first, end) = view.ids[view.row(number)], view.mentions[number, 0]
+        assert len(ids) == min(total, space) + 2
+        assert (ids[0], ids[-1]) == (whole.ids[0], whole.ids[-1])
+        start, stop = whole.mentions[0, number % 3]
+        at = int(start - first)
+        np.testing.assert_array_equal(ids[1:-1], whole.ids[1 + at : 1 + at + len(ids) - 2])
+        assert end - first == stop - start
+        left, right = first - 1, len(ids) - 1 - end
+        # one side is longer by more than the odd piece only where the other has all of the text
+        assert left <= right + 1 or at + len(ids) - 2 == total
+        assert right <= left + 1 or at == 0
+
+
+def test_a_mention_larger_than_its_window_is_refused():
+    row = make("She met ", "Ann " * 9, " and ", "Eve", " when ", "she", " left.", name="long")
+    with pytest.raises(MemberError, match=r"'long': its a alone takes more than the 8 pieces"):
+        windows_around(Corpus([row]), load_encoder(), 8)
+
+
+def test_no_rows_have_no_windows():
+    view = windows_around(Corpus([]), load_encoder())
+    assert len(view) == 0
+    assert view.mentions.shape == (0, 1, 2)
+
+
+@pytest.mark.parametrize("split", ["development", "test", "validation"])
+def test_every_gap_mention_is_in_its_window(split, gap_splits):
+    corpus = gap_splits[split]
+    view = windows_around(corpus, load_encoder())
+    whole = align(corpus, load_encoder())
+    assert view.lengths.max() <= 64
+    rows = np.arange(len(corpus))
+    for number in range(3):
+        own = view.bounds[3 * rows + number] + view.mentions[3 * rows + number, 0, 0]
+        there = whole.bounds[:-1] + whole.mentions[:, number, 0]
+        np.testing.assert_array_equal(view.chars[own], whole.chars[there])
+
+
+def test_padding_that_the_tokenizers_file_asks_for_is_no_part_of_a_window(gap_splits):
+    # the embedded encoder's file pads to 128 pieces
+    fresh = Encoder("fresh", load_encoder().folder)
+    row = gap_splits["development"][:1]
+    assert windows_around(row, fresh, 32).lengths.tolist() == [32, 32, 32]
+    again = Encoder("fresh", load_encoder().folder)
+    assert align(row, again, 40).lengths.tolist() == [40]

@@ -1,0 +1,98 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.report import gap_record, gap_report, scores_table
+from gapstack.report.scores import scorecard
+from gapstack.scoring import degenerate_scores, score, score_decisions
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    answers = [("he", Label.A), ("his", Label.NEITHER), ("she", Label.A), ("her", Label.B)]
+    spans = {"pronoun": Span(0, 1), "a": Span(2, 3), "b": Span(4, 5)}
+    return Corpus(
+        (
+            Example(f"r{i}", f"{word} Ann Bob", **{**spans, "pronoun": Span(0, len(word))}, label=label)
+            for i, (word, label) in enumerate(answers)
+        ),
+        name="four",
+    )
+
+
+def test_comparison_has_all_columns_in_order_and_extra_after(corpus) -> None:
+    scores = score(corpus, np.ones((4, 3)))
+    made = scores_table(
+        {"out-of-fold": [("prior", scores, {"seconds": 1.25})], "held-out": [("prior", scores)]}
+    )
+    assert made.text().split("\n")[0].split() == (
+        ["member", "logloss", "F1", "M", "F1", "F", "F1", "O", "bias", "acc", "seconds"]
+    )
+    first, second = made.json()["sections"]
+    assert first["rows"][0]["logloss"] == pytest.approx(np.log(3))
+    assert (first["rows"][0]["seconds"], second["rows"][0]["seconds"]) == (1.25, None)
+
+
+def test_degenerate_rows_end_their_section_and_never_win(corpus) -> None:
+    scores = score(corpus, [[1, 2, 1], [1, 1, 2], [1, 2, 1], [1, 2, 1]])
+    made = scores_table({"s": [("x", scores), ("y", scores)]}, degenerate={"s": degenerate_scores(corpus)})
+    names = [row["name"] for row in made.json()["sections"][0]["rows"]]
+    assert names[:2] == ["x", "y"]
+    assert names[2:] == list(degenerate_scores(corpus))
+    both = next(line for line in made.markdown().split("\n") if "both TRUE" in line)
+    assert "**" not in both
+
+
+def test_official_scorecard_is_printed_to_the_letter(corpus) -> None:
+    decided = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], dtype=bool)
+    scores = score_decisions(corpus, decided)
+    assert scorecard(scores.gap) == (
+        "Overall recall: 66.7 precision: 50.0 f1: 57.1\n\t\ttp 2\tfp 2\n\t\tfn 1\ttn 3\n"
+        "Masculine recall: 100.0 precision: 50.0 f1: 66.7\n\t\ttp 1\tfp 1\n\t\tfn 0\ttn 2\n"
+        "Feminine recall: 50.0 precision: 50.0 f1: 50.0\n\t\ttp 1\tfp 1\n\t\tfn 1\ttn 1\n"
+        "Bias (F/M): 0.75\n"
+    )
+    report = gap_report("sys", scores)
+    assert report.startswith(
+        "four: 4 rows, official labels\n\n" + scorecard(scores.gap) + "\nWarning: 1 of 4 rows"
+    )
+
+
+def test_bias_without_value_is_a_dash(corpus) -> None:
+    report = gap_report("sys", score_decisions(corpus, np.zeros((4, 2), dtype=bool)))
+    assert "Bias (F/M): -\n" in report
+    assert "Warning" not in report
+
+
+def test_neutral_pronouns_have_lines_of_their_own(corpus) -> None:
+    they = corpus.map(lambda example: replace(example, text="they Ann Bob", pronoun=Span(0, 4)))
+    card = scorecard(score(they, np.ones((4, 3))).gap)
+    assert "\nNeutral recall: 66.7 precision: 50.0 f1: 57.1\n" in card
+    assert "\nFeminine recall: 0.0 precision: 0.0 f1: 0.0\n" in card
+
+
+def test_everything_fits_in_100_columns(corpus) -> None:
+    scores = degenerate_scores(corpus)
+    name = "a rather long name of a member that somebody gave a whole sentence to"
+    made = scores_table({"s": [(name, scores["always A"], {"seconds": 12345.6})]}, degenerate={"s": scores})
+    assert max(map(len, made.text().split("\n"))) <= 100
+    assert max(map(len, gap_report(name, scores["always A"], scores).split("\n"))) <= 100
+
+
+def test_notes_are_printed_on_one_line_each(corpus) -> None:
+    report = gap_report("sys", score(corpus, np.ones((4, 3))), notes=["1 id (a\x1b[2J) is absent"])
+    assert "Note: 1 id (a\\x1b[2J) is absent.\n" in report
+
+
+def test_json_has_everything_unrounded(corpus) -> None:
+    rows = degenerate_scores(corpus)
+    record = json.loads(json.dumps(gap_record("sys", rows["both TRUE"], rows, ["a note"])))
+    assert record["name"] == "sys"
+    assert record["logloss"] is None
+    assert record["double_true"] == record["n"] == 4
+    assert record["gap"]["overall"]["f1"] == pytest.approx(600 / 11)
+    assert list(record["degenerate"]) == list(rows)
+    assert record["notes"] == ["a note"]

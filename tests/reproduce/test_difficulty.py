@@ -1,0 +1,52 @@
+"""The bins of "agreement with gold" count rows, and a row is right only with both decisions."""
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.errors import DataError
+from gapstack.reproduce.difficulty import agreement_with_gold, cross_table
+from gapstack.scoring import gold_decisions
+
+
+def corpus(labels: str) -> Corpus:
+    spans = (Span(0, 3), Span(4, 7), Span(8, 11))
+    return Corpus(
+        Example(f"r{i}", "she Ann Bob", *spans, label=Label("ABN".index(c))) for i, c in enumerate(labels)
+    )
+
+
+def said(answers: str) -> np.ndarray:
+    """A or B, N for neither, 2 for both."""
+    return np.array([[c in "A2", c in "B2"] for c in answers])
+
+
+# gold, what three systems say, rows right by 3, 2, 1 and 0 of them
+BINS = [
+    ("ABN", ("ABN", "ABN", "ABN"), (3, 0, 0, 0)),
+    ("ABN", ("BAA", "NNB", "222"), (0, 0, 0, 3)),
+    ("ABNA", ("ABAB", "AANB", "ABNN"), (1, 2, 0, 1)),
+    ("AAAA", ("AAAN", "AANN", "ANNN"), (1, 1, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("gold", "systems", "bins"), BINS)
+def test_rows_fall_into_the_bin_of_how_many_systems_are_right(gold, systems, bins):
+    found = agreement_with_gold(corpus(gold), {str(i): said(s) for i, s in enumerate(systems)})
+    assert tuple(found.counts) == bins
+    assert found.shares.sum() == pytest.approx(100)
+    assert found.colours() == ["Green", "Yellow", "Yellow", "Red"]
+
+
+def test_decisions_of_another_length_and_no_system_are_refused():
+    with pytest.raises(DataError, match="shape"):
+        agreement_with_gold(corpus("AB"), {"short": said("A")})
+    with pytest.raises(DataError, match="at least one"):
+        agreement_with_gold(corpus("AB"), {})
+
+
+def test_cross_table_shares_sum_to_all_rows():
+    gold = gold_decisions(corpus("ABNAB"))
+    table = cross_table(gold, said("ABBBA"), said("AANAA"))
+    # first is right on rows 1 2; second on rows 1 3 4
+    assert table.tolist() == [[20, 20], [40, 20]]

@@ -1,0 +1,198 @@
+import gzip
+import json
+import lzma
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.resolvers.clusters import (
+    Clusters,
+    Document,
+    read_clusters,
+    read_resolvers,
+    text_sha256,
+    write_clusters,
+)
+
+TEXT = "Ann met Beth when she sang to her sister"
+#       0123456789012345678901234567890123456789
+EXAMPLE = Example("x", TEXT, pronoun=Span(18, 21), a=Span(0, 3), b=Span(8, 12))  # she, Ann, Beth
+ANN, BETH, SHE, HER, HER_SISTER = Span(0, 3), Span(8, 12), Span(18, 21), Span(30, 33), Span(30, 40)
+CORPUS = Corpus([EXAMPLE, replace(EXAMPLE, id="y", text=TEXT + ".")])
+
+
+def line(**changes):
+    """A good line with some keys changed, or left out where the value is None."""
+    record = {
+        **{"id": "x", "resolver": "neuralcoref", "version": "4.0", "text_sha256": text_sha256(TEXT)},
+        **{"clusters": [[[0, 3], [18, 21]]]},
+        **changes,
+    }
+    return json.dumps({key: value for key, value in record.items() if value is not None})
+
+
+def written(folder, *lines, name="found.jsonl"):
+    path = folder / name
+    path.write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
+    return path
+
+
+CLUSTERS = (
+    # clusters of the document, cluster of the pronoun
+    ((), ()),
+    (((ANN, HER),), ()),
+    (((ANN, SHE),), (ANN, SHE)),
+    (((BETH, HER), (SHE, ANN)), (ANN, SHE)),
+    (((SHE, BETH), (ANN, SHE)), (BETH, SHE)),  # the first cluster counts
+    (((Span(13, 26), ANN),), (ANN, Span(13, 26))),  # overlapping is enough
+    (((Span(13, 26), BETH), (ANN, SHE)), (ANN, SHE)),  # but the pronoun itself comes before what it lies in
+    (((SHE, HER_SISTER, HER),), (SHE, HER)),  # of nested mentions with one start the shorter
+    (((Span(0, 12), BETH, SHE),), (Span(0, 12), SHE)),
+)
+
+
+DECISIONS = (
+    # text, clusters, whether the pronoun's has A (Ann Lee) and B (Bo)
+    ("Ann Lee met Bo when she", (), [False, False]),
+    ("Ann Lee met Bo when she", ((0, 7), (20, 23)), [True, False]),
+    ("Ann Lee met Bo when she", ((0, 14), (20, 23)), [True, True]),  # a mention that names both
+    ("Ann Lee met Bo when she saw ANN", ((28, 31), (20, 23)), [True, False]),  # another mention of her
+    ("Ann Lee met Bo when she saw Anna", ((28, 32), (20, 23)), [False, False]),  # words, not letters
+    ("Ann Lee met Bo when she saw Lee Ann", ((28, 35), (20, 23)), [False, False]),  # in their order
+    ("Ann Lee met Bo when she saw Bo's", ((28, 32), (20, 23)), [False, True]),
+)
+
+
+@pytest.mark.parametrize(("text", "cluster", "decided"), DECISIONS)
+def test_a_name_is_in_the_pronouns_cluster_by_its_words(text, cluster, decided):
+    row = Example("x", text, pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14))
+    clusters = (tuple(Span(*mention) for mention in cluster),) if cluster else ()
+    found = Clusters("r", "1", [Document("x", text_sha256(text), clusters)])
+    other = replace(row, text=text + " again")
+    assert found.decide(Corpus([row, replace(other, id="y")])).tolist() == [decided, [False, False]]
+
+
+@pytest.mark.parametrize(("clusters", "expected"), CLUSTERS)
+def test_the_pronouns_cluster_is_the_first_that_overlaps_it_in_order_and_apart(clusters, expected):
+    found = Clusters("r", "1", [Document("x", text_sha256(TEXT), clusters)])
+    assert found.pronoun_cluster(EXAMPLE) == expected
+
+
+def test_the_text_decides_which_document_is_an_examples():
+    found = Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE),))])
+    assert found.pronoun_cluster(replace(EXAMPLE, id="x~swap_names", a=BETH, b=ANN)) == (ANN, SHE)
+    assert found.document(replace(EXAMPLE, text=TEXT.replace("Ann", "Bob"))) is None
+    assert found.covers(CORPUS).tolist() == [True, False]
+
+
+SPANS = st.tuples(st.integers(0, 39), st.integers(1, 12)).map(lambda s: Span(s[0], min(s[0] + s[1], 40)))
+SCORES = st.floats(allow_nan=False, allow_infinity=False)
+DOCUMENTS = st.builds(
+    Document,
+    st.text(st.characters(exclude_categories=("Cs",)), min_size=1),
+    st.just(text_sha256(TEXT)),
+    st.lists(st.lists(SPANS, min_size=1).map(tuple)).map(tuple),
+    st.dictionaries(SPANS, SCORES),
+    st.dictionaries(st.tuples(SPANS, SPANS), SCORES),
+)
+
+
+@given(documents=st.lists(DOCUMENTS, min_size=1, unique_by=lambda d: d.id))
+def test_what_is_written_is_read_back(documents, tmp_path_factory):
+    path = tmp_path_factory.mktemp("clusters") / "found.jsonl"
+    write_clusters(path, Clusters("r", "1", documents))
+    found = read_clusters(path)
+    assert (found.resolver, found.version, found.documents) == ("r", "1", tuple(documents))
+
+
+@pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.decompress), (".xz", lzma.decompress)])
+def test_files_may_be_compressed(suffix, unpack, tmp_path):
+    path = tmp_path / f"found.jsonl{suffix}"
+    write_clusters(path, Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE),))]))
+    assert json.loads(unpack(path.read_bytes()))["clusters"] == [[[0, 3], [18, 21]]]
+    assert read_clusters(path, CORPUS).documents[0].clusters == ((ANN, SHE),)
+
+
+def test_the_corpus_may_stand_in_for_the_hash(tmp_path):
+    path = written(tmp_path, line(text_sha256=None))
+    assert read_clusters(path, CORPUS).covers(CORPUS).tolist() == [True, False]
+
+
+REFUSED = {
+    "not JSON": ('{"id": ', "column 8: is no JSON", "each value on one line"),
+    "empty line": ("", "is no JSON", "each value on one line"),
+    "no object": ("[1]", "holds a list", "a JSON object"),
+    "missing key": (line(clusters=None), "there is no 'clusters'", "the keys id, clusters"),
+    "no hash": (line(text_sha256=None), "there is no 'text_sha256'", "together with its corpus"),
+    "unknown key": (line(cluster=[]), "the key 'cluster' is unknown", "keys among"),
+    "number as id": (line(id=3), "column id: there is 3", "a string"),
+    "flat clusters": (line(clusters=[[0, 3]]), "column clusters: 0 is no span", "[start, end]"),
+    "fractions": (line(clusters=[[[0, 2.5]]]), "[0, 2.5] is no span", "whole characters"),
+    "empty span": (line(clusters=[[[3, 3]]]), "the span [3, 3] is empty", "a start before its end"),
+    "before the text": (line(clusters=[[[-1, 3]]]), "[-1, 3] reaches out of the text", "from 0"),
+    "empty cluster": (line(clusters=[[]]), "a cluster of no mention", "at least one mention"),
+    "score of no span": (
+        line(mention_scores=[[0, 1.0]]),
+        "column mention_scores: there is [0, 1.0]",
+        "3 numbers",
+    ),
+    "endless score": (
+        line(mention_scores=[[0, 3, float("inf")]]),
+        "has the number Infinity",
+        "finite numbers",
+    ),
+    "link of one": (line(link_scores=[[0, 3, 1.0]]), "column link_scores", "lists of 5 numbers"),
+    "empty link": (line(link_scores=[[0, 3, 5, 5, 1.0]]), "the span [5, 5] is empty", "a start"),
+}
+REFUSED_WITH_CORPUS = {
+    "out of the text": (line(clusters=[[[30, 41]]]), "[30, 41] reaches out of the text", "to 40, the text's"),
+    "unknown id": (line(id="z"), "id 'z' is not in the corpus", "ids of the corpus"),
+    "another text": (line(id="y"), "the clusters of 'y' are of another text", "Align the spans"),
+}
+
+
+@pytest.mark.parametrize(
+    ("bad", "found", "expected", "corpus"),
+    [(*case, None) for case in REFUSED.values()] + [(*case, CORPUS) for case in REFUSED_WITH_CORPUS.values()],
+    ids=[*REFUSED, *REFUSED_WITH_CORPUS],
+)
+def test_a_bad_line_is_refused_by_file_line_and_key(bad, found, expected, corpus, tmp_path):
+    path = written(tmp_path, line(id="y", text_sha256=text_sha256(TEXT + ".")), bad)
+    with pytest.raises(DataError) as refusal:
+        read_clusters(path, corpus)
+    message = str(refusal.value)
+    assert message.startswith(f"{path}, line 2")
+    assert found in message
+    assert expected in message
+
+
+def test_lines_must_be_of_one_resolver_and_of_different_documents(tmp_path):
+    with pytest.raises(DataError, match=r"line 2, column id: id 'x' occurs again"):
+        read_clusters(written(tmp_path, line(), line()))
+    with pytest.raises(DataError, match=r"line 2, column resolver: is by neuralcoref 5; .* neuralcoref 4\.0"):
+        read_clusters(written(tmp_path, line(), line(id="y", version="5")))
+
+
+def test_bytes_that_are_no_text_and_files_that_are_not_there_are_refused(tmp_path):
+    path = tmp_path / "found.jsonl"
+    path.write_bytes(line().encode() + b'\n{"id": "\xe9"}\n')
+    with pytest.raises(DataError, match=r"line 2, column 9: is not UTF-8"):
+        read_clusters(path)
+    with pytest.raises(DataNotFoundError, match="no_such"):
+        read_clusters(tmp_path / "no_such.jsonl")
+
+
+def test_files_of_one_resolver_are_put_together(tmp_path):
+    paths = [
+        written(tmp_path, line(), name="1"),
+        written(tmp_path, line(version="5"), name="2"),
+        written(tmp_path, line(id="y", text_sha256=text_sha256(TEXT + ".")), name="3"),
+    ]
+    found = read_resolvers(paths)
+    assert [(one.name, len(one)) for one in found] == [("neuralcoref@4.0", 2), ("neuralcoref@5", 1)]
+    with pytest.raises(DataError, match=r"neuralcoref@4\.0 has two documents 'x'"):
+        read_resolvers([paths[0], paths[0]])

@@ -1,0 +1,251 @@
+"""Each format as its resolver writes it, of one text: Ann Lee and She, Beth and her."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
+from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect, read_resolver
+
+TEXT = "Ann Lee  met Beth. She didn't see her."
+ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
+EXPECTED = {frozenset({ANN, SHE}), frozenset({BETH, HER})}
+ROW = Example("row-1", TEXT, pronoun=SHE, a=ANN, b=BETH)
+ROWS = Corpus([ROW, replace(ROW, id="row-2", text=TEXT + " Bo slept.")], name="rows")
+
+TOKENS = ["Ann", "Lee", "met", "Beth", ".", "She", "did", "n't", "see", "her", "."]
+BY_TOKEN = [[[0, 1], [5, 5]], [[3, 3], [9, 9]]]
+
+
+def corenlp_sentence(index, tokens):
+    words = [
+        {"index": i, "word": t, "originalText": t, "characterOffsetBegin": 0, "characterOffsetEnd": 0}
+        for i, t in enumerate(tokens, start=1)
+    ]
+    return {"index": index, "tokens": words}
+
+
+def corenlp_mention(sentence, start, end, text):
+    return {
+        **{"id": 1, "text": text, "type": "PROPER", "sentNum": sentence, "startIndex": start},
+        **{"endIndex": end, "headIndex": end - 1, "isRepresentativeMention": start == 1},
+    }
+
+
+CLEANED = "Ann Lee met beth. She did not see her."
+CHARACTERS = [[[0, 7], [19, 22]], [[13, 17], [34, 37]]]
+SPACY_TOKENS = [
+    {"id": i, "start": TEXT.index(t, at), "end": TEXT.index(t, at) + len(t)}
+    for i, (t, at) in enumerate(zip(TOKENS, [0, 0, 0, 0, 0, 0, 0, 0, 30, 34, 37], strict=True))
+]
+CONLL = """#begin document (row-1); part 000
+nw/row-1   0   0   Ann    NNP   *   -   -   -   *   (0
+nw/row-1   0   1   Lee    NNP   *   -   -   -   *   0)
+nw/row-1   0   2   met    VBD   *   meet 01  -   (V*)   *   -
+nw/row-1   0   3   Beth   NNP   *   -   -   -   *   (1)
+nw/row-1   0   4   .      .     *   -   -   -   *   -
+
+nw/row-1   0   0   She    PRP   *   -   -   -   *   (0)
+nw/row-1   0   1   did    VBD   *   -   -   -   *   -
+nw/row-1   0   2   n't    RB    *   -   -   -   *   -
+nw/row-1   0   3   see    VB    *   -   -   -   *   -
+nw/row-1   0   4   her    PRP   *   -   -   -   *   (1)
+nw/row-1   0   5   .      .     *   -   -   -   *   -
+
+#end document
+"""
+WRITTEN = {
+    "neuralcoref": {
+        **{"id": "row-1", "text": CLEANED, "corefs": [["She", "Ann Lee"], ["her", "beth"]]},
+        "mentions": [
+            [0, 7, "PROP", None, None, None],
+            [12, 16, "PROP", 1.5, None, None],
+            [18, 21, "PRON", -0.2, 0, 6.5, [6.5, 1.0]],
+            [34, 37, "PRON", -0.1, 1, 4.5, [1.0, 4.5, 0.0]],
+            [26, 29, "NOMI", 2.0, None, None],
+        ],
+    },
+    "corenlp": {
+        "docId": "row-1",
+        "sentences": [corenlp_sentence(0, TOKENS[:5]), corenlp_sentence(1, TOKENS[5:])],
+        "corefs": {
+            "3": [corenlp_mention(1, 1, 3, "Ann Lee"), corenlp_mention(2, 1, 2, "She")],
+            "5": [corenlp_mention(1, 4, 5, "Beth"), corenlp_mention(2, 5, 6, "her")],
+        },
+    },
+    "allennlp": {
+        **{"id": "row-1", "document": TOKENS, "clusters": BY_TOKEN},
+        **{"top_spans": [[0, 1], [5, 5]], "predicted_antecedents": [-1, 0]},
+    },
+    "maverick": {
+        **{"id": "row-1", "tokens": TOKENS, "clusters_token_offsets": BY_TOKEN},
+        **{"clusters_char_offsets": None, "clusters_token_text": [["Ann Lee", "She"], ["Beth", "her"]]},
+    },
+    "fastcoref": {
+        **{"id": "row-1", "text": TEXT, "clusters": CHARACTERS},
+        "clusters_strings": [["Ann Lee", "She"], ["Beth", "her"]],
+    },
+    "spacy": {
+        **{"id": "row-1", "text": TEXT, "ents": [], "tokens": SPACY_TOKENS},
+        "spans": {
+            "coref_clusters_1": [{"start": 0, "end": 7, "label": ""}, {"start": 19, "end": 22, "label": ""}],
+            "coref_clusters_2": [
+                {"start": 13, "end": 17, "label": ""},
+                {"start": 34, "end": 37, "label": ""},
+            ],
+            "coref_head_clusters_1": [{"start": 4, "end": 7, "label": ""}],
+            "sc": [{"start": 0, "end": 3, "label": "X"}],
+        },
+    },
+    "coreferee": {
+        **{"id": "row-1", "text": TEXT, "ents": [], "tokens": SPACY_TOKENS},
+        # coreferee names heads: Lee, not Ann Lee
+        "_": {"coref_chains": [[[1], [5]], [[3], [9]]]},
+    },
+    "conll2012": CONLL,
+}
+HEADS = {frozenset({Span(4, 7), SHE}), frozenset({BETH, HER})}
+
+
+def file_of(folder, name, record=None):
+    record = WRITTEN[name] if record is None else record
+    path = folder / f"{name}.out"
+    path.write_text(record if isinstance(record, str) else json.dumps(record) + "\n", encoding="utf-8")
+    return path
+
+
+def test_every_format_is_written_here():
+    assert set(WRITTEN) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_a_resolver_writes_becomes_spans_of_the_original(name, tmp_path):
+    path = file_of(tmp_path, name)
+    assert detect(path) == name
+    found = read_resolver(path, ROWS)
+    (document,) = found.clusters.documents
+    assert (found.format, found.given, found.failed, found.lost) == (name, 1, (), 0)
+    assert document.text_sha256 == text_sha256(TEXT)
+    assert {frozenset(cluster) for cluster in document.clusters} == (
+        HEADS if name == "coreferee" else EXPECTED
+    )
+    assert found.clusters.covers(ROWS).tolist() == [True, False]
+    assert found.clusters.decide(ROWS)[0].tolist() == [True, False]
+
+
+def test_scores_come_along(tmp_path):
+    (document,) = read_resolver(file_of(tmp_path, "neuralcoref"), ROWS).clusters.documents
+    assert document.link_scores == {(SHE, ANN): 6.5, (HER, BETH): 4.5}
+    assert document.mention_scores[BETH] == 1.5
+    assert ANN not in document.mention_scores
+
+
+def test_the_exchange_format_is_one_of_them(tmp_path):
+    path = tmp_path / "own.jsonl"
+    write_clusters(path, Clusters("r", "2", [Document("row-1", text_sha256(TEXT), ((ANN, SHE),))]))
+    found = read_resolver(path, ROWS)
+    assert (found.format, found.clusters.name, found.given) == (EXCHANGE, "r@2", 1)
+
+
+def test_rows_that_were_not_answered_are_not_covered_and_other_texts_are_counted(tmp_path):
+    silent = {"id": "row-1", "text": "", "mentions": [], "corefs": []}
+    other = {**WRITTEN["neuralcoref"], "id": "row-2", "text": "Nothing of what stands in the row is in here."}
+    path = file_of(tmp_path, "neuralcoref", "\n".join(map(json.dumps, (silent, other))) + "\n")
+    found = read_resolver(path, ROWS)
+    assert (found.given, found.failed, found.failure_rate) == (1, ("row-2",), 1.0)
+    assert not found.clusters.covers(ROWS).any()
+
+
+def test_documents_without_ids_belong_to_the_rows_in_their_order(tmp_path):
+    record = {"text": TEXT, "clusters": CHARACTERS}
+    lines = [record, {"text": TEXT + " Bo slept.", "clusters": []}]
+    path = file_of(tmp_path, "fastcoref", "\n".join(map(json.dumps, lines)) + "\n")
+    assert [document.id for document in read_resolver(path, ROWS).clusters.documents] == ["row-1", "row-2"]
+    with pytest.raises(DataError, match=r"fastcoref.out: has 1 documents without ids for 2 rows"):
+        read_resolver(file_of(tmp_path, "fastcoref", record), ROWS)
+
+
+REFUSED = (
+    # what is written, the format named, what is said
+    ('{"some": 1}\n', None, "fastcoref.out, line 1: is in no format that is known"),
+    (
+        json.dumps(WRITTEN["fastcoref"]),
+        "maverick",
+        "document 1 is not as maverick writes it: the value has no 'tokens'",
+    ),
+    ("[1]", "fastcoref", "holds 1; expected a JSON object"),
+    ("{", "fastcoref", "is no JSON"),
+    (json.dumps(WRITTEN["fastcoref"] | {"id": "x"}), None, "shares no id with rows .its first is 'x'"),
+    ("\n".join([json.dumps(WRITTEN["fastcoref"])] * 2), None, "document 2 has the id 'row-1' again"),
+    (json.dumps(WRITTEN["maverick"] | {"clusters_token_offsets": [[[0, 99]]]}), None, "no tokens 0 to 99"),
+    *(
+        (json.dumps(WRITTEN["fastcoref"] | {"clusters": [[span]]}), None, message)
+        for span, message in (
+            (
+                [-20, -10],
+                r"fastcoref.out, line 1: document 1 .* \[-20, -10\] reaches out of the text; .* 0 to 38",
+            ),
+            ([0, 10_000_000], r"\[0, 10000000\] reaches out"),
+            ([7, 0], r"\[7, 0\] is empty"),
+            ([0, 7.0], r"clusters\[0\]\[0\]\[1\] is 7.0; expected an integer"),
+            ([False, 7], r"clusters\[0\]\[0\]\[0\] is False; expected an integer"),
+            ([0, 7, 9], r"clusters\[0\]\[0\] is \[0, 7, 9\]; expected a list of 2"),
+        )
+    ),
+    (json.dumps(WRITTEN["fastcoref"] | {"text": 5}), None, "text is 5; expected a string"),
+    (
+        json.dumps(WRITTEN["fastcoref"] | {"id": ["x"]}),
+        None,
+        r"id is \['x'\]; expected a string or an integer",
+    ),
+    (json.dumps(WRITTEN["coreferee"] | {"_": {"coref_chains": [[[-1]]]}}), None, "there is no token -1"),
+    (
+        json.dumps(WRITTEN["corenlp"] | {"corefs": {"3": [corenlp_mention(0, 1, 3, "Ann")]}}),
+        None,
+        "there is no sentence",
+    ),
+    (
+        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}),
+        None,
+        "there is no mention -1",
+    ),
+    (
+        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", "high", None, None]]}),
+        None,
+        r"mentions\[0\]\[3\] is 'high'; expected a number or null",
+    ),
+    *(
+        (
+            json.dumps(WRITTEN["fastcoref"]).replace('"id": "row-1"', f'"id": "row-1", "more": {value}'),
+            "fastcoref",
+            message,
+        )
+        for value, message in (
+            ("NaN", "fastcoref.out, line 1: has the number NaN; expected finite numbers"),
+            ("-Infinity", "the number -Infinity"),
+            ("1e999", "the number 1e999"),
+            ("7" * 5000, "an integer of 5,000 digits"),
+            ("[" * 100_000, "fastcoref.out, line 1: nests too deeply"),
+            ('"\\ud800"', "half of a surrogate pair"),
+            ('1, "more": 2', "the key 'more' twice"),
+        )
+    ),
+    (CONLL.replace("(0)", "(7"), None, r"ends with \['0', '7'\] open|ends with"),
+)
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are(tmp_path):
+    with pytest.raises(
+        UnknownNameError, match='no format is called "elmo"; there are: gapstack, neuralcoref'
+    ):
+        read_resolver(file_of(tmp_path, "fastcoref", "{}"), ROWS, format="elmo")
+
+
+@pytest.mark.parametrize(("text", "named", "message"), REFUSED)
+def test_what_breaks_its_format_is_refused(text, named, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        read_resolver(file_of(tmp_path, "fastcoref", text), ROWS, format=named)

@@ -1,0 +1,290 @@
+"""Each live resolver with a stand-in of its library, whose objects have the shapes of the real one's (see its version
+in the README), so that no extra need be installed."""
+
+import json
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from typer.testing import CliRunner
+
+from gapstack.cli import app
+from gapstack.corpus import Corpus, Example, Span
+from gapstack.corpus.readers import write_gap
+from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.registry import UnknownNameError
+from gapstack.resolvers.clusters import read_clusters
+from gapstack.resolvers.live import ADAPTERS, resolve
+from gapstack.resolvers.live import adapter as base
+from gapstack.resolvers.live.fastcoref import model_class
+
+TEXT = "Ann Lee  met Beth. She didn't see her."
+ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
+EXPECTED = {frozenset({ANN, SHE}), frozenset({BETH, HER})}
+ROWS = Corpus(
+    [Example(f"row-{i}", f"{TEXT} Bo slept {i} hours.", pronoun=SHE, a=ANN, b=BETH) for i in range(40)],
+    name="rows",
+)
+TWO = ROWS.take(np.arange(2))
+
+
+class CorefResult:
+    """fastcoref 2.1.6: mentions in pieces, and their (index, characters); both None on special pieces."""
+
+    def __init__(self, text):
+        places = {(1, 2): ANN, (6, 6): SHE, (4, 4): BETH, (10, 10): HER, (0, 3): None}
+        self.text = text
+        self.clusters = [((1, 2), (6, 6)), ((0, 3), (4, 4), (10, 10))]
+        self.char_map = {
+            piece: (i, tuple(span)) if span else (None, None)
+            for i, (piece, span) in enumerate(places.items())
+        }
+
+    def get_clusters(self, as_strings=True):
+        assert not as_strings
+        return [[self.char_map[mention][1] for mention in cluster] for cluster in self.clusters]
+
+
+class FCoref:
+    """fastcoref 2.1.6; ``asked`` counts texts, and the one in ``breaks`` breaks it."""
+
+    asked: ClassVar[list[str]] = []
+    breaks: str | None = None
+
+    def __init__(self, model_name_or_path, device=None, nlp="en_core_web_sm", enable_progress_bar=True):
+        assert isinstance(nlp, Language), "a name would be downloaded"
+        assert sys.modules["fastcoref.coref_models.modeling_fcoref"].FCorefModel.all_tied_weights_keys == {}
+
+    def predict(self, texts, is_split_into_words=False, max_tokens_in_batch=10000, output_file=None):
+        assert isinstance(texts, list)
+        if type(self).breaks in texts:
+            raise KeyboardInterrupt
+        type(self).asked += texts
+        return [CorefResult(text) for text in texts]
+
+
+def module(name, **contents):
+    made = ModuleType(name)
+    vars(made).update(contents)
+    return made
+
+
+def with_fastcoref(monkeypatch, folder):
+    monkeypatch.setattr(FCoref, "asked", [])
+    monkeypatch.setattr(FCoref, "breaks", None)
+    for made in (
+        module("fastcoref", FCoref=FCoref, LingMessCoref=FCoref),
+        module("fastcoref.coref_models"),
+        module("fastcoref.coref_models.modeling_fcoref", FCorefModel=type("FCorefModel", (), {})),
+        module("datasets", disable_progress_bars=lambda: None),
+    ):
+        monkeypatch.setitem(sys.modules, made.__name__, made)
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", "coref_head": {}}))
+
+
+def group_of(doc, spans):
+    return [doc.char_span(*span) for span in spans]
+
+
+@Language.component("stand_in_coref")
+def span_groups(doc):
+    """spacy-experimental 0.6: a group for each cluster, another kind for the heads alone."""
+    doc.spans["coref_clusters_1"] = group_of(doc, (ANN, SHE))
+    doc.spans["coref_clusters_2"] = group_of(doc, (BETH, HER))
+    doc.spans["coref_head_clusters_1"] = group_of(doc, (Span(4, 7), SHE))
+    return doc
+
+
+@Language.component("coreferee")
+def chains(doc):
+    """coreferee 1.5: a holder of chains of mentions, each with the indexes of tokens; heads alone."""
+    if doc.text.endswith("1 hours."):
+        return doc  # as after an error of its own
+    words = {token.idx: token.i for token in doc}
+    doc._.coref_chains = [
+        [SimpleNamespace(root_index=words[span.start], token_indexes=[words[span.start]]) for span in cluster]
+        for cluster in ((Span(4, 7), SHE), (BETH, HER))
+    ]
+    return doc
+
+
+def with_spacy(monkeypatch, folder):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("stand_in_coref")
+    nlp.to_disk(folder)
+
+
+def with_coreferee(monkeypatch, folder):
+    if not Doc.has_extension("coref_chains"):
+        Doc.set_extension("coref_chains", default=None)
+    monkeypatch.setitem(sys.modules, "coreferee", module("coreferee"))
+    spacy.blank("en").to_disk(folder)
+
+
+class Pipeline:
+    """stanza 1.15: sentences of words, each with its token; chains of mentions by sentence and word, end exclusive."""
+
+    def __init__(self, lang, dir, processors, download_method, verbose):
+        assert (lang, processors, download_method) == ("en", "tokenize,coref", None), "nothing is downloaded"
+
+    def __call__(self, text):
+        sentences, at = [], 0
+        for words in (["Ann", "Lee", "met", "Beth", "."], ["She", ("did", "n't"), "see", "her", "."]):
+            sentence = []
+            for word in words:
+                parts = word if isinstance(word, tuple) else (word,)
+                start = text.index("".join(parts), at)
+                at = start + len("".join(parts))
+                token = SimpleNamespace(start_char=start, end_char=at)
+                # a contraction's words have no characters of their own
+                sentence += [SimpleNamespace(text=p, parent=token, start_char=None) for p in parts]
+            sentences.append(SimpleNamespace(words=sentence))
+        found = (((0, 0, 2), (1, 0, 1)), ((0, 3, 4), (1, 4, 5), (1, (2, 1), (2, 1))))
+        coref = [
+            SimpleNamespace(
+                mentions=[SimpleNamespace(sentence=s, start_word=a, end_word=b) for s, a, b in chain]
+            )
+            for chain in found
+        ]
+        return SimpleNamespace(text=text, sentences=sentences, coref=coref)
+
+
+def with_stanza(monkeypatch, folder):
+    monkeypatch.setitem(sys.modules, "stanza", module("stanza", Pipeline=Pipeline))
+    monkeypatch.setitem(sys.modules, "peft", module("peft"))
+    (folder / "resources.json").write_text("{}")
+
+
+def with_lingmess(monkeypatch, folder):
+    with_fastcoref(monkeypatch, folder)
+    made = module("fastcoref.coref_models.modeling_lingmess", LingMessModel=type("LingMessModel", (), {}))
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    # FCoref stands in for LingMessCoref too, and looks at F-coref's class
+    sys.modules["fastcoref.coref_models.modeling_fcoref"].FCorefModel.all_tied_weights_keys = {}
+
+
+STAND_INS = {
+    "fastcoref": with_fastcoref,
+    "lingmess": with_lingmess,
+    "coreferee": with_coreferee,
+    "spacy": with_spacy,
+    "stanza": with_stanza,
+}
+
+
+@pytest.fixture
+def prepared(monkeypatch, tmp_path):
+    """A function that puts a resolver's stand-in in its library's place and gives a model folder for it."""
+    monkeypatch.setattr(base, "package_version", lambda package: "9.9")
+
+    def prepare(name):
+        folder = tmp_path / "tiny"
+        folder.mkdir(exist_ok=True)
+        STAND_INS[name](monkeypatch, folder)
+        return folder
+
+    return prepare
+
+
+def test_every_resolver_has_a_stand_in_here():
+    assert set(STAND_INS) == set(ADAPTERS)
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_what_a_library_says_becomes_spans_of_the_text(name, prepared, tmp_path):
+    found = resolve(name, prepared(name), TWO, tmp_path / "out.jsonl.xz")
+    written = read_clusters(tmp_path / "out.jsonl.xz", TWO)
+    assert written.documents == found.clusters.documents
+    assert (written.resolver, written.version.rpartition("-")[0]) == (name, "9.9+tiny")
+    heads = {frozenset({Span(4, 7), SHE}), frozenset({BETH, HER})}
+    expected = heads if name == "coreferee" else EXPECTED
+    assert {frozenset(cluster) for cluster in written.documents[0].clusters} == expected
+    assert written.decide(TWO)[0].tolist() == [True, False]
+    # where coreferee breaks it says nothing, and that is no answer
+    assert found.failed == (("row-1",) if name == "coreferee" else ())
+    assert not (tmp_path / "out.part.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["fastcoref", "lingmess", "coreferee", "stanza"])
+def test_a_missing_package_is_one_clear_error(name, prepared, monkeypatch, tmp_path):
+    folder = prepared(name)
+    extra = "fastcoref" if name == "lingmess" else name
+    for loaded in [one for one in sys.modules if one.partition(".")[0] == extra]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    with pytest.raises(DataNotFoundError, match=rf"pip install 'gapstack\[{extra}\]'"):
+        resolve(name, folder, TWO, tmp_path / "out.jsonl")
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_a_missing_model_is_an_error_that_says_what_is_needed(name, prepared, tmp_path):
+    prepared(name)
+    with pytest.raises(DataNotFoundError, match="is no folder; expected the folder"):
+        resolve(name, tmp_path / "nowhere", TWO, tmp_path / "out.jsonl")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataNotFoundError, match=r"has no \w+\.(json|cfg); expected the folder"):
+        resolve(name, tmp_path / "empty", TWO, tmp_path / "out.jsonl")
+
+
+def test_a_folder_with_another_model_is_refused(prepared, tmp_path):
+    folder = prepared("fastcoref")
+    (folder / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(DataError, match="no 'coref_head'"):
+        resolve("fastcoref", folder, TWO, tmp_path / "out.jsonl")
+    spacy.blank("en").to_disk(tmp_path / "plain")
+    with pytest.raises(DataError, match="none of its components finds clusters"):
+        resolve("spacy", tmp_path / "plain", TWO, tmp_path / "out.jsonl")
+
+
+def test_an_interrupted_resolver_goes_on_where_it_was(prepared, monkeypatch, tmp_path):
+    folder, target = prepared("fastcoref"), tmp_path / "out.jsonl.xz"
+    monkeypatch.setattr(FCoref, "breaks", ROWS[20].text)
+    with pytest.raises(KeyboardInterrupt):
+        resolve("fastcoref", folder, ROWS, target)
+    assert not target.exists()
+    assert len(FCoref.asked) == len(read_clusters(tmp_path / "out.part.jsonl", ROWS)) == 16
+    monkeypatch.setattr(FCoref, "breaks", None)
+    found = resolve("fastcoref", folder, ROWS, target)
+    assert FCoref.asked == [example.text for example in ROWS], "each text is asked about once"
+    assert [document.id for document in found.clusters.documents] == list(ROWS.ids)
+
+
+def test_what_another_model_began_is_not_gone_on_with(prepared, monkeypatch, tmp_path):
+    folder = prepared("fastcoref")
+    monkeypatch.setattr(FCoref, "breaks", ROWS[20].text)
+    with pytest.raises(KeyboardInterrupt):
+        resolve("fastcoref", folder, ROWS, tmp_path / "out.jsonl")
+    (folder / "weights").write_text("others")
+    with pytest.raises(MismatchError, match="delete it"):
+        resolve("fastcoref", folder, ROWS, tmp_path / "out.jsonl")
+
+
+def test_an_unknown_resolver_is_refused(tmp_path):
+    with pytest.raises(UnknownNameError, match='no resolver is called "neuralcoref"; '):
+        resolve("neuralcoref", tmp_path, TWO, tmp_path / "out.jsonl")
+
+
+def test_the_command_s_file_goes_into_clusters_to_gap(prepared, tmp_path):
+    rows, found, scorer = tmp_path / "rows.tsv", tmp_path / "found.jsonl.xz", tmp_path / "scorer.tsv"
+    write_gap(rows, TWO)
+    commands = (
+        ["resolve", "spacy", str(found), "--model", str(prepared("spacy")), "--input", str(rows)],
+        ["clusters-to-gap", str(found), "--gold", str(rows), "--output", str(scorer)],
+    )
+    for command in commands:
+        result = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        assert "2 of 2 rows covered" in result.output
+    assert scorer.read_text() == "row-0\tTRUE\tFALSE\nrow-1\tTRUE\tFALSE\n"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("fcoref", "fastcoref"), ("lingmess", "lingmess")])
+def test_fastcoref_s_classes_are_made_ready_for_transformers_5(kind, name, prepared):
+    prepared(name)
+    found = model_class(kind)
+    assert found.all_tied_weights_keys == {}
+    assert getattr(found, "_supports_sdpa", True) is (kind == "fcoref")

@@ -1,0 +1,149 @@
+"""Each cue and each of its back-offs, on trees whose answer is plain."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.errors import DataNotFoundError
+from gapstack.text import cues, parses
+from gapstack.text.cues import Cue, decide, measures, sieve
+from gapstack.text.scenes import Setting
+from tests.trees import PARSER, corpus, example, keep, tree
+
+# Ann met Eve . She left .
+MET = "Ann/p/nsubj/1 met/v/ROOT/1 Eve/p/obj/1 ./u/punct/1|She/r/nsubj/1 left/v/ROOT/1"
+# Ann 's friend met Eve . She left .
+OWNER = "Ann/p/nmod:poss/2 's/a/case/0 friend/n/nsubj/3 met/v/ROOT/3 Eve/p/obj/3|She/r/nsubj/1 left/v/ROOT/1"
+# Ann left with Eve and told her .
+TOLD = (
+    "Ann/p/nsubj/1 left/v/ROOT/1 with/a/case/3 Eve/p/obl/1 and/c/cc/5 told/v/conj/1 her/r/obj/5 ./u/punct/1"
+)
+WIKI = "http://en.wikipedia.org/wiki/"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """The trees here give one text several parses, which no real parser does."""
+    cues._cache.forget()
+
+
+def one(doc, pronoun, cue, setting=Setting.GOLD_TWO_MENTION, url=None, a="Ann", b="Eve"):
+    keep(doc)
+    found = decide(corpus(example(doc, pronoun, a, b, url)), cue, setting, PARSER)
+    return found.answers[0].tolist(), int(found.levels[0]), float(found.margins[0])
+
+
+A, B, NONE = [True, False], [False, True], [False, False]
+
+
+@pytest.mark.parametrize(
+    ("spec", "pronoun", "cue", "url", "answer", "level", "margin"),
+    [
+        pytest.param(MET, "She", Cue.TOKEN_DISTANCE, None, B, 0, 2, id="the fewest words between"),
+        pytest.param(MET, "She", Cue.TOPICAL_ENTITY, None, B, 0, 2, id="no word is more frequent"),
+        pytest.param(OWNER, "She", Cue.SYNTACTIC_DISTANCE, None, B, 0, 1, id="the shortest path"),
+        pytest.param(MET, "She", Cue.SYNTACTIC_DISTANCE, None, B, 1, 2, id="paths tie: token distance"),
+        pytest.param(TOLD, "her", Cue.SYNTACTIC_DISTANCE, None, B, 0, np.inf, id="the subject is barred"),
+        pytest.param(MET, "She", Cue.PARALLELISM, None, A, 0, np.inf, id="a subject for a subject"),
+        pytest.param(OWNER, "She", Cue.PARALLELISM, None, B, 1, 1, id="no parallel: syntactic distance"),
+        pytest.param(TOLD, "her", Cue.PARALLELISM, None, B, 1, np.inf, id="an oblique is not parallel"),
+        pytest.param(MET, "She", Cue.URL, WIKI + "Eve_Lee", B, 0, np.inf, id="the title names B"),
+        pytest.param(
+            MET, "She", Cue.URL, WIKI + "Bo", A, 1, np.inf, id="the title names nobody: parallelism"
+        ),
+        pytest.param(MET, "She", Cue.URL, None, A, 1, np.inf, id="no page: parallelism"),
+        pytest.param(
+            TOLD, "her", Cue.URL, WIKI + "Ann_Lee", B, 2, np.inf, id="the title names who is barred"
+        ),
+    ],
+)
+def test_cues_between_two_names(spec, pronoun, cue, url, answer, level, margin):
+    assert one(tree(spec), pronoun, cue, url=url) == (answer, level, margin)
+
+
+def test_where_both_names_are_barred_plain_closeness_decides():
+    doc = tree("Ann/p/nsubj/3 and/c/cc/2 Eve/p/conj/0 saw/v/ROOT/3 her/r/obj/3")
+    assert one(doc, "her", Cue.SYNTACTIC_DISTANCE) == (B, 2, 2)
+
+
+def test_topical_entity_counts_the_words_of_all_names():
+    # Ann Lee ; Eve ; Ann
+    doc = tree(
+        "Ann/p/nsubj/2 Lee/p/flat/0 met/v/ROOT/2 Eve/p/obj/2|Eve/p/nsubj/1 liked/v/ROOT/1 Ann/p/obj/1|"
+        "Bo/p/nsubj/1 saw/v/ROOT/1 Ann/p/obj/1 and/c/cc/4 Eve/p/conj/2|She/r/nsubj/1 left/v/ROOT/1",
+        persons=["Ann Lee", "Eve", "Ann", "Bo", "Ann"],
+    )
+    assert one(doc, "She", Cue.TOPICAL_ENTITY, Setting.SNIPPET_CONTEXT, a="Ann")[:2] == (A, 0)
+
+
+def snippet(persons, cue=Cue.PARALLELISM, a="Ann", b="Eve", url=None):
+    doc = tree(
+        "Bo/p/nsubj/3 and/c/cc/2 Cy/p/conj/0 met/v/ROOT/3 Ann/p/obj/3 Lee/p/flat/4|She/r/nsubj/1 saw/v/ROOT/1 "
+        "Eve/p/obj/1",
+        persons,
+    )
+    return one(doc, "She", cue, Setting.SNIPPET_CONTEXT, url, a, b)
+
+
+@pytest.mark.parametrize(
+    ("persons", "answer", "level"),
+    [
+        pytest.param(["Bo", "Cy", "Ann Lee", "Eve"], NONE, 0, id="a third person wins: neither"),
+        pytest.param(["Ann Lee", "Eve"], A, 1, id="part of the chosen name counts, and Eve is barred"),
+        pytest.param(["Eve"], B, 3, id="only a barred name is left"),
+        pytest.param([], NONE, -1, id="no PERSON at all"),
+    ],
+)
+def test_all_person_names_compete_in_snippet_context(persons, answer, level):
+    assert snippet(persons)[:2] == (answer, level)
+
+
+def test_one_chosen_name_may_stand_for_both():
+    assert snippet(["Ann Lee"], a="Ann", b="Lee")[0] == [True, True]
+
+
+def test_the_pronoun_itself_never_competes():
+    doc = tree("Ann/p/nsubj/1 saw/v/ROOT/1 Eve/p/obj/1|She/p/nsubj/1 left/v/ROOT/1", persons=["She"])
+    assert one(doc, "She", Cue.TOKEN_DISTANCE, Setting.SNIPPET_CONTEXT) == (NONE, -1, 0)
+
+
+def test_token_distance_needs_no_parser(monkeypatch):
+    doc = tree(MET)
+    monkeypatch.setattr(parses, "_PROJECT_PARSERS", ())
+    monkeypatch.delenv(parses.ENVIRONMENT, raising=False)
+    rows = corpus(example(doc, "She", "Ann", "Eve"))
+    assert decide(rows, Cue.TOKEN_DISTANCE).answers.tolist() == [B]
+    with pytest.raises(DataNotFoundError, match="train_parser"):
+        decide(rows, Cue.PARALLELISM)
+
+
+def test_a_pronoun_that_the_parse_has_no_token_for_falls_back_to_words():
+    doc = tree(MET)
+    rows = corpus(example(doc, "She", "Ann", "Eve"))
+    found = measures(rows, parsed=False)[0]
+    assert np.isinf(found.syntactic).all()
+    assert not found.parallel.any()
+    assert found.token.tolist() == [3, 1]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([1.0, 2.0, 3.0, np.inf]), min_size=3, max_size=3), min_size=1, max_size=4
+    )
+)
+def test_the_order_of_names_matters_only_for_names_that_tie_throughout(chain):
+    passes = [np.array(row) for row in chain]
+    winner, level, margin = sieve(passes)
+    mirrored, same_level, same_margin = sieve([row[::-1] for row in passes])
+    columns = list(zip(*chain, strict=True))
+    if columns.count(columns[winner]) == 1 and columns.count(columns[2 - mirrored]) == 1 and margin > 0:
+        assert (2 - mirrored, same_level, same_margin) == (winner, level, margin)
+
+
+@given(st.lists(st.floats(0, 50), min_size=1, max_size=6))
+def test_the_nearest_wins(distances):
+    winner, level, margin = sieve([np.array(distances)])
+    assert distances[winner] == min(distances)
+    assert level == 0
+    assert margin >= 0

@@ -1,0 +1,174 @@
+"""The parse cache: one pass, nothing parsed twice, nothing half-written read, no pipeline to read it back."""
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.files import cache_root
+from gapstack.text import parses as module
+from gapstack.text.parses import Parser, docs, find_parser, parses, store, text_key, write_docs
+from tests.trees import PARSER, keep, tree
+
+TEXTS = ["Ann left .", "Eve slept ."]
+ROOTS = "{}/p/nsubj/1 {}/v/ROOT/1 ./u/punct/1"
+
+
+def parsed(text):
+    first, second, _ = text.split()
+    return tree(ROOTS.format(first, second), persons=[first])
+
+
+@Language.factory("first_word_subject")
+class FirstWordSubject:
+    """A parser for tests: the second word is the root, everything else hangs on it."""
+
+    calls = 0
+
+    def __init__(self, nlp, name):
+        pass
+
+    def __call__(self, doc: Doc) -> Doc:
+        type(self).calls += 1
+        if "crash" in doc.text:
+            raise RuntimeError("killed")
+        root = min(1, len(doc) - 1)
+        words = [t.text for t in doc]
+        heads = [root] * len(doc)
+        deps = ["ROOT" if i == root else "nsubj" for i in range(len(doc))]
+        return Doc(doc.vocab, words=words, spaces=[bool(t.whitespace_) for t in doc], heads=heads, deps=deps)
+
+
+@pytest.fixture
+def pipeline(tmp_path, monkeypatch):
+    """A saved pipeline whose parser is the one above; counts the texts that it parses."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("first_word_subject", name="parser")
+    nlp.to_disk(tmp_path / "pipeline")
+    monkeypatch.setattr(FirstWordSubject, "calls", 0)
+    return tmp_path / "pipeline"
+
+
+def shards():
+    return sorted((cache_root() / "parses").rglob("*.safetensors"))
+
+
+def test_texts_come_back_in_order_and_as_often_as_asked():
+    keep(*map(parsed, TEXTS))
+    asked = [TEXTS[1], TEXTS[0], TEXTS[1]]
+    assert [doc.text.strip() for doc in docs((parsed(t).text for t in asked), PARSER)] == asked
+    found = parses([parsed(t).text for t in asked], PARSER)
+    assert [p.words(0) for p in found] == ["Eve", "Ann", "Eve"]
+    assert found[0].persons.tolist() == [[0, 1]]
+
+
+def test_each_text_is_parsed_once(pipeline):
+    docs(["Ann left.", "Eve slept.", "Ann left."], pipeline)
+    assert FirstWordSubject.calls == 2
+    docs(["Eve slept.", "Bo ran."], pipeline)
+    assert FirstWordSubject.calls == 3
+    assert [d[0].text for d in docs(["Bo ran.", "Ann left."], pipeline)] == ["Bo", "Ann"]
+    assert FirstWordSubject.calls == 3
+
+
+def test_another_pipeline_has_a_cache_of_its_own(pipeline, tmp_path):
+    docs(["Ann left."], pipeline)
+    other = spacy.blank("en")
+    other.add_pipe("first_word_subject", name="parser")
+    other.meta["version"] = "9.9"
+    other.to_disk(tmp_path / "other")
+    docs(["Ann left."], tmp_path / "other")
+    assert FirstWordSubject.calls == 2
+    assert len(shards()) == 2
+
+
+def test_a_killed_run_keeps_its_finished_shards(pipeline, monkeypatch):
+    monkeypatch.setattr(module, "_SHARD", 2)
+    with pytest.raises(RuntimeError, match="killed"):
+        docs(["A b.", "Aa bb.", "Aaa bbb.", "Aaaa crash bbbb."], pipeline)
+    assert len(shards()) == 1
+    FirstWordSubject.calls = 0
+    docs(["A b.", "Aa bb.", "Aaa bbb."], pipeline)
+    assert FirstWordSubject.calls == 1
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-9] + b"x" + b[-8:], lambda b: b[:60], lambda b: b""])
+def test_a_damaged_shard_is_deleted_with_one_line_and_parsed_again(damage, pipeline, capsys):
+    docs(["Ann left.", "Eve slept."], pipeline)
+    docs(["Bo ran."], pipeline)
+    for shard in shards():
+        if len(module._keys(shard)) == 2:
+            shard.write_bytes(damage(shard.read_bytes()))
+    FirstWordSubject.calls = 0
+    found = docs(["Eve slept.", "Bo ran.", "Ann left."], pipeline)
+    assert [doc[0].text for doc in found] == ["Eve", "Bo", "Ann"]
+    assert FirstWordSubject.calls == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "computed again" in line
+
+
+def test_a_shard_that_vanishes_before_it_is_read_is_parsed_again(pipeline, monkeypatch):
+    docs(["Ann left."], pipeline)
+    read, vanished = module._shard, []
+
+    def vanishing(path):
+        if not vanished:
+            vanished.append(path.unlink())
+        return read(path)
+
+    monkeypatch.setattr(module, "_shard", vanishing)
+    assert docs(["Ann left."], pipeline)[0][0].text == "Ann"
+    assert FirstWordSubject.calls == 2
+
+
+def test_shipped_parses_answer_only_where_no_parser_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv(module.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(module, "_PROJECT_PARSERS", ())
+    monkeypatch.setattr(module, "SHIPPED_PARSES", tmp_path / "parses.spacy")
+    module._shipped_keys.cache_clear()
+    shipped = parsed(TEXTS[0])
+    write_docs([shipped], tmp_path / "parses.spacy")
+    assert parses([shipped.text])[0].words(0) == "Ann"
+    with pytest.raises(DataNotFoundError, match="no dependency parser"):
+        parses([shipped.text, "Bo ran ."])
+    with pytest.raises(DataNotFoundError, match="no pipeline 'nowhere'"):
+        parses([shipped.text], "nowhere")
+    module._shipped_keys.cache_clear()
+
+
+def test_the_parser_named_comes_before_the_environment_and_that_before_the_project(tmp_path, monkeypatch):
+    (tmp_path / "en_gapstack").mkdir()
+    (tmp_path / "en_gapstack" / "config.cfg").write_text("")
+    monkeypatch.setattr(module, "_PROJECT_PARSERS", (tmp_path / "none", tmp_path / "en_gapstack"))
+    monkeypatch.delenv(module.ENVIRONMENT, raising=False)
+    assert find_parser() == Parser(str(tmp_path / "en_gapstack"))
+    monkeypatch.setenv(module.ENVIRONMENT, "from_environment")
+    assert find_parser() == Parser("from_environment")
+    assert find_parser("named") == Parser("named")
+
+
+def test_a_pipeline_without_a_parser_is_refused(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(DataError, match="dependency parser"):
+        parses(["Ann left."], tmp_path / "blank")
+
+
+def test_the_empty_text_has_an_empty_parse(pipeline):
+    nlp = Parser(str(pipeline)).load()
+    store([nlp.make_doc("")], cache_root() / "parses" / find_parser(pipeline).fingerprint)
+    assert len(parses([""], pipeline)[0]) == 0
+
+
+def test_keys_tell_texts_apart_by_every_character():
+    assert len({text_key(t) for t in ("a", "a ", "A", "", "\ud800")}) == 5
+
+
+def test_the_sample_ships_with_its_parses(sample, monkeypatch):
+    monkeypatch.delenv(module.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(module, "_PROJECT_PARSERS", ())
+    found = parses(sample)
+    assert [parse.text for parse in found] == sample.texts
+    for example, parse in zip(sample, found, strict=True):
+        for span in (example.pronoun, example.a, example.b):
+            assert parse.head_of(parse.tokens_in(span)) >= 0
