@@ -44,7 +44,7 @@ from pathlib import Path
 from time import sleep
 
 import spacy
-from gapstack.views import parses
+from gapstack.text import parses
 
 class Slow:
     def __init__(self, nlp, name): pass

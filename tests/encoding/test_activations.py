@@ -212,7 +212,7 @@ import numpy as np
 from gapstack.corpus import sources
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import Encoder
-from gapstack.views import shards
+from gapstack.encoding import shards
 shards.SHARD_ROWS = 8
 folder, start, end, out = sys.argv[1:]
 corpus = sources.sample()["test"][int(start):int(end)]

@@ -85,7 +85,7 @@ def test_what_is_done_is_told_apart(before, after):
 
 def test_imports_within_functions_and_names_in_strings_lead_on(package):
     (package / "members" / "a_new_one.py").write_text(
-        'def f():\n    from gapstack.views import page\nTABLE = {"a": "gapstack.comparison.strata:of"}\n'
+        'def f():\n    from gapstack.text import page_title\nTABLE = {"a": "gapstack.comparison.strata:of"}\n'
     )
     found = code.modules_behind("gapstack.members.a_new_one")
     assert {"gapstack.text.page_title", "gapstack.comparison.strata"} <= set(found)

@@ -1,1 +1,1 @@
-"""What is measured of several predictors on the same rows: intervals, paired tests, contributions, slices, label errors."""
+"""What is measured of several predictors on the same rows: intervals, tests, contributions, label errors."""

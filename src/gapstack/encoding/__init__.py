@@ -1,1 +1,1 @@
-"""What a frozen encoder makes of a text: word pieces aligned to characters, activations and attention, cached by content."""
+"""A frozen encoder's pass over texts: aligned word pieces, activations and attention, cached by content."""

@@ -1,8 +1,8 @@
 """The feature block ``cues``: syntactic and discourse features, for the surface member.
 
 Two tables define them, :data:`~gapstack.features.cue_name_features.CANDIDATE` for each name and
-:data:`~gapstack.features.cue_row_features.SHARED` for the row. Rows whose mentions have no token in the parse (there are
-none in GAP) are NaN.
+:data:`~gapstack.features.cue_row_features.SHARED` for the row. Rows whose mentions have no token in the parse
+(there are none in GAP) are NaN.
 """
 
 from __future__ import annotations

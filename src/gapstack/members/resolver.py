@@ -32,8 +32,7 @@ class Resolver(Member):
     Parameters
     ----------
     clusters : sequence of str
-        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` makes them from
-        what resolvers write.
+        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them.
     smoothing : float
         Rows' worth of the training rows' average answer that each kind is counted with.
 

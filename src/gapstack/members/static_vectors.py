@@ -7,8 +7,7 @@ of lovely people it can only have from the vectors, which stay as they are, and 
 are what every member has: ``augment=["swap_gender"]``. The recipe ``sowinobias`` is the whole experiment.
 
 Each mention is three means of vectors: of its words, of the words before and of those after it. Pronoun and name are
-projected alike, crossed and scored, with the same weights for both names (:mod:`~gapstack.members.parts.crossed_spans`),
-beside where the name stands.
+projected alike, crossed and scored, with the same weights for both names, beside where the name stands.
 
 What differs from the paper:
 
@@ -66,7 +65,7 @@ class StaticVectors(FrozenHead):
     extra : sequence of str
         Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
-        Of the network, see :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
+        See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
     training, seeds, validation_share, seed
         See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 

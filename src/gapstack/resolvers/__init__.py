@@ -1,1 +1,1 @@
-"""Off-the-shelf coreference resolvers: clusters of mentions, their alignment to GAP's texts, file formats and live adapters."""
+"""Off-the-shelf coreference resolvers: clusters of mentions, alignment, file formats, live adapters."""

@@ -1,1 +1,1 @@
-"""What a text says before any model reads it: words, page titles, parses, grammar, binding, discourse and the cues of the GAP paper."""
+"""What a text says before any model reads it: words, page titles, parses, grammar, binding, discourse, cues."""

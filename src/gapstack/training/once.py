@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 import filelock
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save
 from torch import nn
 
 from gapstack.cache import put, sound

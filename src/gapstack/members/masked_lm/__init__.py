@@ -6,8 +6,8 @@ classifier; the system has a logloss of .302 on stage 2. Code and settings were 
 reconstruction, and its details are ours.
 
 A and B are told by common first names of the pronoun's gender that are one word piece each
-(:mod:`~gapstack.members.masked_lm.name_substitution` says how, and what becomes of rows that resist). The pronoun alone is
-masked, and the log probabilities of both names at the mask, and of all other words together, are averaged over
+(see :mod:`~gapstack.members.masked_lm.name_substitution`, also for rows where that is impossible). The pronoun
+alone is masked, and the log probabilities of both names at the mask, and of all other words together, are averaged over
 several pairs of names in both orders, so that no name is likelier for what it is. A multinomial logistic regression
 over these three and the distance of the first two, fitted on the training rows, gives the answer, NEITHER included.
 Its weights for A and B are tied, so exchanging them exchanges the answers.
