@@ -19,8 +19,8 @@ What differs here:
   :data:`PUBLISHED` has the paper's recipe.
 - Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; a mention that
   the window has cut off is no evidence.
-- The paper's equations rather than the released code, whose three mistakes are left out; see
-  :mod:`gapstack.members.parts.evidence` and :mod:`gapstack.encoding.cluster_pieces` for the back-off of ``parallelism+url``.
+- The paper's equations rather than the released code, without its three mistakes; see
+  :mod:`gapstack.members.parts.evidence`, and :mod:`gapstack.encoding.cluster_pieces` for ``parallelism+url``.
 
 Files have evidence for the texts that they were made from. Copies of rows in other words (``augment``, ``average``)
 and the rows of ``extra`` and ``teacher`` get it only if the files have their texts too; heuristics work on all.

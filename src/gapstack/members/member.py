@@ -44,8 +44,8 @@ class Member(Configured, BaseEstimator, ABC):
 
     Hyper-parameters are annotated attributes, of which :class:`~gapstack.signatures.Configured` makes the
     constructor, with those of the bases; what they may be is said in the terms of :mod:`gapstack.settings`. They are
-    stored untouched; learned state ends in ``_``. Members look at examples through text, encoding, features and vectors, which
-    caches by content; they know no files and no folds. Randomness comes from the ``seed`` argument alone.
+    stored untouched; learned state ends in ``_``. Members look at examples through text, encoding, features
+    and vectors, which cache by content; they know no files and no folds. Randomness comes from the ``seed`` argument alone.
 
     Parameters
     ----------
