@@ -34,7 +34,7 @@ import spacy
 import torch
 
 from gapstack.files import write_json
-from gapstack.training import Schedule, TrainingPlan, train, workplace
+from gapstack.training import Schedule, TrainingPlan, checkpoint_context, train
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run by path, its parts are imported by name
@@ -55,8 +55,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
     parser.add_argument("--output", type=Path, default=Path("models/resolver"), help="folder for the model")
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--encoder-rate", type=float, default=1e-4)
-    parser.add_argument("--head-rate", type=float, default=1e-3)
+    parser.add_argument("--encoder-lr", type=float, default=1e-4)
+    parser.add_argument("--head-lr", type=float, default=1e-3)
     parser.add_argument(
         "--frozen",
         type=int,
@@ -88,15 +88,15 @@ def main(argv: list[str] | None = None) -> None:
     plan = TrainingPlan(
         epochs=args.epochs,
         batch_size=2,
-        encoder_rate=args.encoder_rate,
-        head_rate=args.head_rate,
+        encoder_lr=args.encoder_lr,
+        head_lr=args.head_lr,
         frozen=tuple(range(args.frozen)),
         schedule=Schedule(warmup=0.1),
         seed=args.seed,
     )
     began = time.process_time()
     work = args.output.with_name(args.output.name + "_work")
-    with workplace(work):
+    with checkpoint_context(work):
         history = train(learner, data, plan, watched, objective=its_own_loss)
     for evaluation in history.evaluations:
         print(f"epoch {evaluation.epoch}: {evaluation.loss:.4f}, development {evaluation.validation:.4f}")

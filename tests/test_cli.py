@@ -1,15 +1,23 @@
 """The command line as a user meets it: whole commands on the embedded sample, in processes of their own where
 the exit status and the streams matter."""
 
+import errno
 import json
+import os
+import random
+import resource
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app, main
-from gapstack.corpus.readers import read_submission, write_gap
+from gapstack.corpus.readers import read_submission, write_gap, write_submission
+from gapstack.errors import DataError
+from tests.damage import DAMAGES, apply_damage
 
 RECIPE = """
 name = "tiny"
@@ -84,6 +92,56 @@ def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
     assert "take it" in gap("submit-check", out, "--against", workplace / "rows.tsv")
 
 
+@pytest.mark.parametrize("kind", ["halve", "delete", "folder"])
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("members/random/fold-1/member/state.json", "predict"),
+        ("members/prior/fold-0/job.json", "audit"),
+        ("members/prior/fold-2/test.parquet", "compare"),
+        ("stack/arrays.safetensors", "predict"),
+        ("run.json", "compare"),
+    ],
+)
+def test_a_damaged_run_is_refused_in_one_line_whose_command_mends_it(
+    workplace, monkeypatch, capsys, file, command, kind
+):
+    place, out = workplace / "models" / "tiny-sample", workplace / "out.csv"
+    arguments = {
+        "predict": ("predict", "tiny-sample", "--input", workplace / "rows.tsv", "--output", out),
+        "audit": ("audit", "tiny-sample", "--suite", "winogender"),
+        "compare": ("compare", "tiny-sample", "--replicates", 100),
+    }[command]
+    submission = workplace / "submissions" / "tiny-sample.csv"
+    whole = submission.read_bytes()
+    submission.unlink()
+    apply_damage(place / file, kind, random.Random(0))
+    monkeypatch.setattr(sys, "argv", ["gap", *map(str, arguments)])
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gap: ")]
+    assert file in line
+    mend = shlex.split(
+        line[line.index("gap run ") :].replace("ITS_RECIPE.toml", str(workplace / "tiny.toml"))
+    )
+    gap(*mend[1:])
+    assert submission.read_bytes() == whole
+    if command == "predict":
+        gap(*arguments)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_lost_timing_is_shown_as_unknown_and_stops_nothing(workplace, kind):
+    apply_damage(workplace / "models/tiny-sample/members/prior/views.json", kind, random.Random(1))
+    done = CliRunner().invoke(app, ["run", str(workplace / "tiny.toml"), "--data", "sample"])
+    assert "6 of 6 folds were already" in done.stdout
+    assert "damaged" not in done.output
+    prior = next(line for line in done.stdout.splitlines() if line.split()[:1] == ["prior"])
+    assert prior.split()[-1] == "-"
+
+
 def test_score_agrees_with_the_run(workplace):
     table = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))
     stack = next(row for row in table["sections"][1]["rows"] if row["name"] == "stack")
@@ -135,6 +193,16 @@ def test_all_members_of_a_run_take_the_switches_asked_for(workplace):
 def test_members_and_recipes_are_listed():
     assert "Webster et al. 2018" in gap("members")
     assert json.loads(gap("members", "--json"))["prior"]["needs"] == "nothing"
+
+
+def test_a_member_s_settings_are_listed_with_range_default_and_published_value():
+    printed = gap("members", "probert")
+    assert "paper: Attree 2019" in printed
+    assert "max_pieces = none\n    a whole number, at least 1, or none\n" in printed
+    record = json.loads(gap("members", "probert", "--json"))
+    assert record["settings"]["encoder"]["published"] == "bert-large-uncased"
+    assert record["settings"]["seed"]["default"] == 0
+    assert record["settings"]["augment"]["description"].startswith("Copies of the training rows")
     assert "quickstart" in gap("recipes")
 
 
@@ -184,8 +252,14 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["run", "quickstrat"], "no recipe is called 'quickstrat'; there are: "),
-            (["run", "quickstart", "--folds", "2"], "folds must be at least 3"),
+            (
+                ["run", "quickstrat"],
+                'no recipe is called "quickstrat"; did you mean quickstart? (or give a .toml file)',
+            ),
+            (
+                ["run", "quickstart", "--folds", "2"],
+                "recipe quickstart: folds: found 2, expected a whole number, at least 3",
+            ),
             (["run", "quickstart", "--data", "nowhere"], "nowhere, which is not there"),
             (["predict", "nothing", "--input", "x", "--output", "y"], "no"),
         ],
@@ -251,3 +325,145 @@ def test_audit_embeddings_prints_measures_before_and_after_and_keeps_them(tmp_pa
     figures = json.loads((tmp_path / "embeddings.json").read_text())["figures"]
     assert figures == json.loads(gap(*asked, "--json"))["figures"]
     assert figures["hard"]["gipe"] < figures["as given"]["gipe"]
+
+
+def _score(tmp_path, sample_test, **streams):
+    """Run ``gap score`` on a good submission in a process of its own."""
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    write_submission(tmp_path / "answers.csv", sample_test.ids, [[0.3, 0.3, 0.4]] * len(sample_test))
+    command = [sys.executable, "-m", "gapstack.cli", "score", "answers.csv", "--gold", "gold.tsv"]
+    return subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, **streams)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line(tmp_path, sample_test):
+    with Path("/dev/full").open("w") as full, _score(tmp_path, sample_test, stdout=full) as running:
+        said = running.stderr.read()
+    assert running.returncode == 2
+    assert said.splitlines() == [
+        "gap: No space left on device; finished work is kept: make room and run the same command again"
+    ]
+
+
+def test_whoever_reads_may_stop_reading(tmp_path, sample_test):
+    with _score(tmp_path, sample_test, stdout=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 1
+
+
+def test_a_terminal_that_lacks_a_character_stops_nothing(tmp_path, sample_test):
+    (tmp_path / "t\u00e9st.csv").write_text("ID,A,B,NEITHER\nx,1,0,0\n")
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    done = subprocess.run(
+        [sys.executable, "-m", "gapstack.cli", "submit-check", "t\u00e9st.csv", "--against", "gold.tsv"],
+        **{"cwd": tmp_path, "capture_output": True},
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 1
+    assert rb"t\xe9st.csv: Kaggle would refuse it" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+REFUSED_BY_THE_SYSTEM = {
+    "a file where a folder should be": "answers.csv/below.csv",
+    "a folder where a file should be": "folder",
+    "a name too long": "x" * 300 + ".csv",
+    "a disk that takes no more": "small.csv",
+}
+
+
+@pytest.mark.parametrize("output", REFUSED_BY_THE_SYSTEM.values(), ids=REFUSED_BY_THE_SYSTEM)
+def test_what_cannot_be_written_is_one_line_and_costs_nothing_computed(tmp_path, sample_train, output):
+    write_gap(tmp_path / "gold.tsv", sample_train)
+    (tmp_path / "folder").mkdir()
+    for name in ("answers.csv", "others.csv"):
+        write_submission(tmp_path / name, sample_train.ids, [[0.3, 0.3, 0.4]] * len(sample_train))
+    command = [
+        sys.executable,
+        "-m",
+        "gapstack.cli",
+        "stack",
+        "answers.csv",
+        "others.csv",
+        "--gold",
+        "gold.tsv",
+    ]
+    command += ["--stacker", "simplex", "--folds", "3", "--output", output]
+    limit = 512 if output == "small.csv" else None
+
+    def limited() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(
+        command,
+        **{"cwd": tmp_path, "capture_output": True, "text": True},
+        check=False,
+        preexec_fn=limited,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "simplex" in done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("gap: ")]
+    assert "Traceback" not in done.stderr
+    assert any(words in line for words in ("directory", "too long", "too large", "File exists"))
+
+
+@pytest.mark.parametrize(
+    ("problem", "line"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a.json"),
+            "a.json: No space left on device; finished",
+        ),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files; raise the limit"),
+        (PermissionError(errno.EACCES, "Permission denied", "x\x1b[31m"), r"x\x1b[31m: Permission denied"),
+        (MemoryError(), "the memory is used up"),
+        (RecursionError(), "the input nests too deeply"),
+        (
+            RuntimeError("I/O error: No space left on device (os error 28)"),
+            "No space left on device; finished",
+        ),
+        (DataError("found '\x1b[2J\u202e'"), r"found '\x1b[2J\u202e'"),
+    ],
+)
+def test_what_goes_wrong_is_one_line(monkeypatch, capsys, problem, line):
+    def fails(**_):
+        raise problem
+
+    monkeypatch.setattr("gapstack.cli.app", fails)
+    monkeypatch.setattr("gapstack.cli._silence", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"gap: {line}")
+    assert said.count("\n") == 1
+    assert said[:-1].isprintable()
+    monkeypatch.setenv("GAPSTACK_DEBUG", "1")
+    with pytest.raises(type(problem)):
+        main()
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    def fails(**_):
+        raise KeyError("bug")
+
+    monkeypatch.setattr("gapstack.cli.app", fails)
+    with pytest.raises(KeyError):
+        main()
+
+
+def test_ids_with_escape_sequences_do_not_reach_the_terminal(tmp_path, sample_test):
+    write_gap(tmp_path / "gold.tsv", sample_test)
+    (tmp_path / "bad.csv").write_text("ID,A,B,NEITHER\nx\x1b[31m\u202e,1,0,0\n")
+    for command in (("score", "bad.csv", "--gold"), ("submit-check", "bad.csv", "--against")):
+        done = subprocess.run(
+            [sys.executable, "-m", "gapstack.cli", *command, "gold.tsv"],
+            **{"cwd": tmp_path, "capture_output": True, "text": True},
+            check=False,
+        )
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\u202e" not in done.stdout + done.stderr
+        assert r"x\x1b[31m\u202e" in done.stdout + done.stderr

@@ -330,7 +330,7 @@ def train_teacher(
     seed: int,
     copies: int = 3,
     rate: float = 2e-4,
-    head_rate: float = 1.5e-3,
+    head_lr: float = 1.5e-3,
     words: int = 1000,
 ) -> Teacher:
     """Fit a teacher on ``docs`` and save it in ``folder`` (one checkpoint a pass); resumes from the last pass saved."""
@@ -342,7 +342,7 @@ def train_teacher(
     own = [p for n, p in model.named_parameters() if not n.startswith("encoder.")]
     tuned = [p for p in model.encoder.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(
-        [{"params": tuned, "lr": rate}, {"params": own, "lr": head_rate}], weight_decay=0.01
+        [{"params": tuned, "lr": rate}, {"params": own, "lr": head_lr}], weight_decay=0.01
     )
     # the corpus holds each sentence several times, so a pass over a random share of it is about one epoch
     shares = [random.Random(seed + i).sample(list(docs), len(docs) // copies) for i in range(passes)]

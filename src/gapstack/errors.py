@@ -10,8 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+def printable(text: str) -> str:
+    r"""Text on one line in which everything that could steer a terminal is written out: ESC as ``\x1b``.
+
+    That is what :meth:`str.isprintable` says no to: controls, bidirectional overrides, lone surrogates, line breaks.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )
+
+
 class GapstackError(Exception):
-    """Base of all errors that gapstack raises on purpose."""
+    """Base of all errors that gapstack raises on purpose; as a string it is one printable line."""
+
+    def __str__(self) -> str:
+        return printable(str(self.args[0])) if self.args else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +58,17 @@ class DataError(GapstackError, ValueError):
             message += f". {remedy}"
         super().__init__(message)
 
+    def at(self, place: Place) -> DataError:
+        """Give the same error with the place that only the caller knows."""
+        return DataError(self.problem, place=place, expected=self.expected, remedy=self.remedy)
+
+
+class DamageError(DataError):
+    """A stored result is not what was written, or a part of it is missing; it has to be made again."""
+
 
 class DataNotFoundError(GapstackError, FileNotFoundError):
     """A data file, encoder or parser is at none of the places searched; the message lists them."""
-
-    def __str__(self) -> str:  # FileNotFoundError would print an errno pair
-        return str(self.args[0]) if self.args else ""
 
 
 class IntegrityError(GapstackError, ValueError):

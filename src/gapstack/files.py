@@ -4,38 +4,157 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+import secrets
+import shutil
+import socket
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import platformdirs
+
+from gapstack.errors import DataError, DataNotFoundError, Place
+
+_SETTLED = 2.0  # seconds
+
+UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
+"""A packed file may unpack to so many bytes, or so many times its own size; ``GAPSTACK_UNPACKED_LIMIT`` sets bytes."""
 
 
 @contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place only when the block ends without error.
 
-    The suffix is kept, since several writers choose their format by it.
+    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of
+    zeros. The suffix is kept, since several writers choose their format by it.
+
+    Raises
+    ------
+    DataError
+        If ``target`` is a folder.
     """
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+    if target.is_dir():
+        raise DataError(
+            "a folder is in the way", place=Place(target), expected="a file or nothing", remedy="Move it away"
+        )
+    temporary = _temporary(target)
     try:
+        temporary.touch()
         yield temporary
-        # mkstemp makes files private to the user; give them what the umask would have given
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
+        durable = not _is_within_temporary(target)
+        if durable:
+            _to_disk(temporary)
         temporary.replace(target)
+        if durable:
+            _to_disk(target.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        discard(temporary)
+
+
+@contextmanager
+def atomic_folder(target: Path) -> Iterator[Path]:
+    """Give a temporary folder that takes ``target``'s place, whatever lay there, as :func:`atomic_path` does."""
+    target = Path(target)
+    temporary = _temporary(target)
+    try:
+        temporary.mkdir()
+        yield temporary
+        durable = not _is_within_temporary(target)
+        for folder, _, files in os.walk(temporary, topdown=False) if durable else ():
+            for path in (*(Path(folder, name) for name in files), Path(folder)):
+                _to_disk(path)
+        discard(target)
+        temporary.replace(target)
+        if durable:
+            _to_disk(target.parent)
+    finally:
+        discard(temporary)
+
+
+def discard(path: Path) -> None:
+    """Delete what lies at ``path``, if anything does: a file, a link, or a folder with all that is in it."""
+    try:
+        path.unlink(missing_ok=True)
+    except (IsADirectoryError, PermissionError):  # POSIX leaves open which of them a folder gives
+        if not path.is_dir():
+            raise
+        path.chmod(0o700)  # a folder that may not be looked into cannot be emptied
+        for folder, names, _ in os.walk(path):
+            for inner in (Path(folder, name) for name in names):
+                if not inner.is_symlink():
+                    inner.chmod(0o700)
+        shutil.rmtree(path)
+    except NotADirectoryError:  # nothing lies there: a file has the place of a folder above
+        pass
+
+
+def sweep(folder: Path, *, deep: bool = False) -> None:
+    """Delete what killed writers left in ``folder``, and with ``deep`` below it, half-written.
+
+    Whose writer lives on this machine stays, and so does what a writer elsewhere has touched within a day.
+    """
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if _is_left_over(Path(place, name)):
+                with suppress(OSError):  # somebody else swept it, or may
+                    discard(Path(place, name))
+        if not deep:
+            break
+
+
+_HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
+_TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
+_ABANDONED = 86_400.0
+"""Seconds without a change after which a temporary file is nobody's, wherever its writer was."""
+
+
+def _temporary(target: Path) -> Path:
+    """A free name beside ``target`` that says who writes there: the machine and the process."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    name = f".writing-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}{target.suffix}"
+    return target.with_name(name)
+
+
+def _is_left_over(path: Path) -> bool:
+    named = _TEMPORARY.fullmatch(path.name)
+    if named is None:
+        return False
+    try:
+        if time.time() - path.lstat().st_mtime > _ABANDONED:
+            return True
+        if named[1] != _HOST or os.name != "posix":
+            return False
+        os.kill(int(named[2]), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # gone, or another user's living process
+        return False
+    return False
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file's content, or a folder's entries, are on the disk."""
+    if os.name == "posix":  # elsewhere folders cannot be opened
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _is_within_temporary(target: Path) -> bool:
+    """Whether a temporary folder is being filled, which goes to the disk as a whole when it gets its name."""
+    return any(_TEMPORARY.fullmatch(part) for part in target.parent.parts)
 
 
 def write_text(target: Path, text: str) -> None:
@@ -55,19 +174,120 @@ def write_json(target: Path, value: Any) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file whole, undoing ``.gz`` or ``.xz`` by its suffix."""
+    """Read a file whole, undoing ``.gz`` or ``.xz`` by its suffix; raises as :func:`open_bytes` does."""
+    with open_bytes(path) as stream:
+        return stream.read()
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading, undoing ``.gz`` or ``.xz`` by its suffix; all packed input goes through here.
+
+    Raises
+    ------
+    DataError
+        If it is a folder or cannot be opened. Reading raises it too: for a damaged packed file, and for one that
+        unpacks to more than :data:`UNPACKED_BYTES` and :data:`UNPACKED_RATIO` allow.
+    DataNotFoundError
+        If there is no such file.
+    """
     path = Path(path)
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes())
-    if path.suffix == ".xz":
-        return lzma.decompress(path.read_bytes())
-    return path.read_bytes()
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+    unpack = openers.get(path.suffix)
+    try:
+        return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
+    except FileNotFoundError:
+        raise DataNotFoundError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise DataError("is a folder", place=Place(path), expected="a file") from None
+    except (OSError, ValueError) as problem:  # a ValueError for a NUL in the name
+        raise DataError(
+            f"cannot be opened ({getattr(problem, 'strerror', None) or problem})",
+            place=Place(path),
+            expected="a file that can be read",
+        ) from problem
+
+
+class _Unpacked(io.RawIOBase):
+    """What a packed file unpacks to, as far as it may."""
+
+    def __init__(self, path: Path, packed: Any):
+        self._path, self._packed = path, packed
+        stated = os.environ.get("GAPSTACK_UNPACKED_LIMIT", "")
+        if stated and not (stated.isascii() and stated.isdigit() and len(stated) < 19):
+            raise DataError(f"GAPSTACK_UNPACKED_LIMIT is {stated!r}", expected="a number of bytes")
+        self._limit = int(stated) if stated else max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+        self._left = self._limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        blob = self._take(len(buffer))
+        buffer[: len(blob)] = blob
+        return len(blob)
+
+    def readall(self) -> bytes:
+        return b"".join(iter(lambda: self._take(1 << 20), b""))
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+    def _take(self, size: int) -> bytes:
+        try:
+            blob: bytes = self._packed.read(size)
+        except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
+            raise DataError(
+                f"cannot be unpacked ({problem})",
+                place=Place(self._path),
+                expected="a whole file, compressed as its suffix says",
+                remedy="Get it again, or remove the suffix if it is plain text",
+            ) from problem
+        self._left -= len(blob)
+        if self._left < 0:
+            raise DataError(
+                f"unpacks to more than {self._limit:,} bytes",
+                place=Place(self._path),
+                expected=f"at most {UNPACKED_RATIO} times its packed size",
+                remedy="If you trust it, unpack it first, or set GAPSTACK_UNPACKED_LIMIT to more bytes",
+            )
+        return blob
 
 
 def sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest(path: Path) -> str:
+    """As :func:`sha256`, but a file that has not been touched since is read once in a process.
+
+    Other contents have another inode, size or time of change; a file that has changed just now is read again, since
+    clocks of file systems tick slowly.
+    """
+    state = Path(path).stat()
+    if time.time() - max(state.st_mtime, state.st_ctime) < _SETTLED:
+        return sha256(path)
+    times = (state.st_mtime_ns, state.st_ctime_ns)
+    return _digest(Path(path), (state.st_dev, state.st_ino, state.st_size, *times))
+
+
+@lru_cache(maxsize=4096)
+def _digest(path: Path, _: tuple[int, ...]) -> str:
+    return sha256(path)
+
+
+def tree_digest(folder: Path, leave_out: Collection[str] = ()) -> str:
+    """Short hash of all files in a folder, by their places in it and their contents; or of a file alone.
+
+    Links count as what they lead to; files whose suffix is among ``leave_out`` do not count.
+    """
+    folder = Path(folder)
+    if folder.is_file():
+        return digest(folder)[:16]
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in leave_out)
+    return fingerprint([(str(path.relative_to(folder)), digest(path)) for path in files])
 
 
 def fingerprint(*parts: object) -> str:

@@ -20,6 +20,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from gapstack.errors import printable
+
 console = Console(stderr=True)
 """Where bars and remarks go; ``console.quiet = True`` silences a process that works for another."""
 
@@ -47,13 +49,14 @@ class Ticker:
     def advance(self, steps: float = 1, note: str | None = None) -> None:
         """Move the bar by ``steps`` units; ``note`` replaces the text at its end (a loss, say)."""
         if self._bar is not None and self._task is not None:
-            fields = {} if note is None else {"note": note}
+            fields = {} if note is None else {"note": printable(note)}
             self._bar.update(self._task, advance=steps, **fields)  # type: ignore[arg-type]
 
 
 @contextmanager
 def progress(title: str, total: float) -> Iterator[Ticker]:
     """Show a bar titled ``title`` for ``total`` units while the block runs, if the output is a terminal."""
+    title = printable(title)
     if console.quiet or not console.is_terminal:
         yield Ticker(None, None)
         return
@@ -65,12 +68,12 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
             _shown[0].remove_task(task)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         _Rate(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
         _shown.append(bar)

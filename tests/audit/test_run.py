@@ -11,6 +11,7 @@ from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import Member, create
 from gapstack.members.store import save
+from gapstack.registry import UnknownNameError
 from gapstack.report.audit import audit_json, audit_text, card_lines, write_audit
 
 
@@ -61,7 +62,7 @@ def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_tra
     assert "(marked *)" in " ".join(card_lines(allowed))
     alone = audit(Members({"taught": target.members["taught"]}), gap_folder, ["winogender"])
     assert not alone.covered
-    assert "learned from data" in alone.not_covered["winogender"]
+    assert "trained on data" in alone.not_covered["winogender"]
 
 
 def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
@@ -106,7 +107,7 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
     text = paths[0].read_text(encoding="utf-8")
     short = text[text.index("In short") : text.index("Minimal pairs")]
     assert "M/F flips 100.0 [100.0, 100.0]" in short
-    for expected in ("RULE (paper)", "100.0 [100.0, 100.0]", "never that it is not", "not asked for", "MIT"):
+    for expected in ("RULE (paper)", "100.0 [100.0, 100.0]", "never that it is not", "not selected", "MIT"):
         assert expected in text
     assert max(map(len, text.splitlines())) <= 110
     figures = [path for path in paths if path.suffix == ".svg"]
@@ -137,5 +138,5 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
     (tmp_path / "other.csv").write_text("ID,A,B,NEITHER\n")
     with pytest.raises(DataError, match="named by suite"):
         Files(tmp_path / "other.csv", tuple(SUITES))
-    with pytest.raises(DataError, match="unknown suite"):
+    with pytest.raises(UnknownNameError, match="no suite is called"):
         audit(Members({}), suites=["winogendre"])

@@ -46,7 +46,7 @@ def test_a_cap_keeps_pairs_whole_and_the_polarities_even(gap_folder):
         (side, polarity): 100 for side in ("pro", "anti") for polarity in ("positive", "negative")
     }
     assert set(Counter(items.facts["pair"].tolist()).values()) == {2}
-    assert "400, drawn with seed 0, of 16,384" in items.note
+    assert "400, sampled with seed 0, of the vocabulary's 16,384" in items.note
     again = SUITES["sowinobias"].load(gap_folder, cap=400)
     assert again.corpus.fingerprint == items.corpus.fingerprint
 

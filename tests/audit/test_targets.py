@@ -10,7 +10,8 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.runs import Recipe, RunFolder, predict, run
+from gapstack.runs import Recipe, RunFolder, run
+from gapstack.runs.predict import predict
 
 RECIPE = {
     "name": "tiny",

@@ -24,6 +24,7 @@ from gapstack.corpus.augment import (
     why_not_anonymised,
 )
 from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
 
 ODD = "e\u0301\u200d\U0001f469\u202e\u00a0\u2028*ßİıŉ'\u2019-. \n"
 # Between the mentions nothing, words that augmentations look for, repeated names, or odd characters.
@@ -291,7 +292,7 @@ def test_average_refuses_what_does_not_fit():
         average(made, [np.ones((3, 3))])
     with pytest.raises(DataError, match="weights"):
         average(made, [np.ones((3, 3))] * 2, [0, 0])
-    with pytest.raises(DataError, match="unknown augmentation 'mirror'"):
+    with pytest.raises(UnknownNameError, match='no augmentation is called "mirror"'):
         variants(some_corpus(), ["mirror"])
 
 

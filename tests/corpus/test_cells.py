@@ -166,7 +166,7 @@ def test_bad_scorer_and_solution_files_are_refused_at_their_place(
     ("name", "blob"),
     [
         ("gap.tsv.gz", gap(GOOD)),
-        ("gap.tsv.gz", gzip.compress(gap(GOOD))[:-12]),
+        ("gap.tsv.gz", gzip.compress(gap(GOOD), mtime=0)[:-12]),
         ("gap.tsv.xz", gap(GOOD)),
         ("gap.tsv.xz", lzma.compress(gap(GOOD))[:-12]),
     ],

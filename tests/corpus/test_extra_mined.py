@@ -1,5 +1,7 @@
 """Documents with coreference, and the rows that are mined from them."""
 
+import io
+import tarfile
 from collections import Counter
 from pathlib import Path
 
@@ -92,6 +94,46 @@ def test_archives_that_are_none_are_refused(tmp_path):
     (tmp_path / "x.tar.xz").write_bytes(b"no archive")
     with pytest.raises(DataError, match="cannot be unpacked"):
         list(read_tar(tmp_path / "x.tar.xz", "coref/", 3, 1))
+
+
+def archive(path, *members):
+    """A tar.xz of a good document and the members given, each a name and what is special about it."""
+    with tarfile.open(path, "w:xz") as made:
+        for name, changes in (("coref/books.conll", {}), *members):
+            about = tarfile.TarInfo(name)
+            blob = document("Al (1)").encode()
+            about.size = len(blob)
+            for key, value in changes.items():
+                setattr(about, key, value)
+            made.addfile(about, io.BytesIO(blob))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("coref/link.conll", {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd", "size": 0}),
+        ("coref/hard.conll", {"type": tarfile.LNKTYPE, "linkname": "coref/books.conll", "size": 0}),
+        ("coref/null.conll", {"type": tarfile.CHRTYPE, "size": 0}),
+        ("coref/../../up.conll", {}),
+        ("/coref/root.conll", {}),
+        ("coref/books.conll", {}),
+    ],
+)
+def test_archives_with_links_devices_or_paths_out_of_them_are_refused(tmp_path, name, changes):
+    path = archive(tmp_path / "x.tar.xz", (name, changes))
+    with pytest.raises(DataError, match=r"x.tar.xz: the member .* (no plain file|is there twice)"):
+        list(read_tar(path, "coref/", 3, 1))
+
+
+def test_a_flipped_byte_anywhere_in_an_archive_is_refused(tmp_path):
+    path = archive(tmp_path / "x.tar.xz")
+    assert len(list(read_tar(path, "coref/", 3, 1))) == 1
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 7):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        with pytest.raises(DataError):
+            list(read_tar(path, "coref/", 3, 1))
 
 
 STORY = [

@@ -7,6 +7,7 @@ import pytest
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.corpus.labels import LABEL_SETS, read_corrections, with_labels
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.registry import UnknownNameError
 
 A, B, NEITHER = Label
 
@@ -83,7 +84,7 @@ def test_label_sets_are_made_from_official_labels_of_gap_alone(lists, official, 
         with_labels(with_labels(official, "liu", lists), "kaggle", lists)
     with pytest.raises(MismatchError, match="no rows of GAP"):
         with_labels(sample, "liu", lists)
-    with pytest.raises(DataError, match="unknown label set 'mine'"):
+    with pytest.raises(UnknownNameError, match='no label set is called "mine"'):
         with_labels(official, "mine", lists)
 
 

@@ -13,6 +13,7 @@ from gapstack.corpus.datasets import DATASETS, GAP_HOME
 from gapstack.corpus.download import DownloadError
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
+from gapstack.registry import UnknownNameError
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
 FILES = {
@@ -106,9 +107,9 @@ def test_a_folder_named_must_exist(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(DataError, match="unknown data set 'gap'"):
+    with pytest.raises(UnknownNameError, match='no data set is called "gap"; there are: gap-development, '):
         sources.find("gap")
-    with pytest.raises(DataError, match="unknown split 'train'"):
+    with pytest.raises(UnknownNameError, match='no split is called "train"'):
         sources.gap_split("train")
 
 
@@ -165,7 +166,7 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
     assert gap.test.labels.tolist() == [1, 2]
     with pytest.raises(DataNotFoundError, match="corrections-kaggle"):
         sources.load_gap(folder, label_set="kaggle")
-    with pytest.raises(DataError, match="unknown label set"):
+    with pytest.raises(UnknownNameError, match="no label set"):
         sources.load_gap(folder, label_set="mine")
 
 

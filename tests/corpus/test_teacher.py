@@ -41,7 +41,7 @@ def test_rows_that_a_file_leaves_out_are_left_out(rows, folder):
 
 def test_answers_to_other_rows_teach_nothing(rows, folder):
     write_submission(folder / "one.csv", ["other"], np.full((1, 3), 1 / 3))
-    with pytest.raises(DataError, match=r"no row of stage 2 is answered by all of one.csv, two.csv"):
+    with pytest.raises(DataError, match=r"no row of stage 2 is in all of one.csv, two.csv"):
         teacher.load_teacher(str(folder))
 
 

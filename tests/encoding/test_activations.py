@@ -1,16 +1,19 @@
 """What the cache gives back is what the encoder computes, and nothing is computed twice."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.encoding import frozen
-from gapstack.encoding.activations import span_activations, window_activations
+from gapstack.encoding.activations import SpanActivations, span_activations, window_activations
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align, windows_around
 from gapstack.encoding.shards import Shards
-from gapstack.errors import DataError, MemberError
+from gapstack.errors import MemberError
 from gapstack.files import cache_root
 
 
@@ -160,12 +163,88 @@ def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwa
     assert len(resumed) == 30
 
 
-def test_a_damaged_shard_is_named(sample_test, tiny_encoder):
-    span_activations(sample_test[:4], tiny_encoder, (1,))
+def by_row(found: SpanActivations) -> list[list[np.ndarray]]:
+    """Vectors and attention of each row."""
+    vectors = np.split(found.vectors, found.counts.sum(axis=1).cumsum()[:-1])
+    return [list(row) for row in zip(vectors, found.attention, strict=True)]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_a_row_is_the_same_to_the_bit_whatever_its_company_its_place_and_the_cache(
+    sample_test, tiny_encoder, monkeypatch, tmp_path, threads, dtype
+):
+    monkeypatch.setattr(frozen, "computes_in", lambda: dtype)
+    corpus = sample_test[:48]
+    everything = by_row(span_activations(corpus, tiny_encoder, (0, 1, 2), (1, 2)))
+    draw = np.random.default_rng(0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for number, layers in enumerate([(0, 1, 2), (2,), (1,), (0, 1, 2)]):
+            monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / str(number)))  # cold
+            heads = (2,) if number % 2 else ()
+            for size in (3, 20, 37):  # and warm
+                rows = draw.permutation(48)[:size].tolist()
+                found = by_row(span_activations(corpus.take(rows), tiny_encoder, layers, heads))
+                for row, (vectors, attention) in zip(rows, found, strict=True):
+                    np.testing.assert_array_equal(vectors, everything[row][0][:, layers])
+                    np.testing.assert_array_equal(
+                        attention, everything[row][1][[layer - 1 for layer in heads]]
+                    )
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_a_damaged_shard_is_computed_again(sample_test, tiny_encoder):
+    first = span_activations(sample_test[:4], tiny_encoder, (1,))
     (shard,) = shards()
     shard.write_bytes(shard.read_bytes()[:100])
-    with pytest.raises(DataError, match=rf"{shard.name}.*damaged.*Delete it"):
-        span_activations(sample_test[:4], tiny_encoder, (1,))
+    np.testing.assert_array_equal(
+        span_activations(sample_test[:4], tiny_encoder, (1,)).vectors, first.vectors
+    )
+
+
+WORKER = """
+import sys
+from pathlib import Path
+import numpy as np
+from gapstack.corpus import sources
+from gapstack.encoding.activations import span_activations
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding import shards
+shards.SHARD_ROWS = 8
+folder, start, end, out = sys.argv[1:]
+corpus = sources.sample()["test"][int(start):int(end)]
+print("ready", flush=True)
+sys.stdin.readline()
+found = span_activations(corpus, Encoder("tiny", Path(folder)), (1, 2), (1, 2))
+np.savez(out, vectors=found.vectors, attention=found.attention)
+"""
+
+
+def test_processes_that_share_a_cache_get_what_they_get_alone(
+    sample_test, tiny_encoder, tmp_path, monkeypatch
+):
+    parts, workers = [(0, 60), (20, 80)], []
+    for start, end in parts:
+        command = [sys.executable, "-c", WORKER, str(tiny_encoder.folder), str(start), str(end)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        workers.append(subprocess.Popen([*command, str(tmp_path / f"{start}.npz")], **pipes))
+    for worker in workers:
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    for worker in workers:
+        _, remarks = worker.communicate(timeout=120)
+        assert (worker.returncode, remarks) == (0, "")
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / "alone"))
+    for start, end in parts:
+        alone = span_activations(sample_test[start:end], tiny_encoder, (1, 2), (1, 2))
+        together = np.load(tmp_path / f"{start}.npz")
+        np.testing.assert_array_equal(together["vectors"], alone.vectors)
+        np.testing.assert_array_equal(together["attention"], alone.attention)
 
 
 def test_padded_sequences_hold_the_mentions_at_their_ranges(sample_test, tiny_encoder):

@@ -6,7 +6,7 @@ import pytest
 
 from gapstack.encoding import encoders
 from gapstack.encoding.encoders import load_encoder
-from gapstack.errors import DataNotFoundError, IntegrityError
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError
 
 
 def test_the_embedded_encoder_is_the_published_one_and_its_package_is_not_imported():
@@ -58,3 +58,12 @@ def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, 
     config = json.loads((other / "config.json").read_text(encoding="utf-8"))
     (other / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}), encoding="utf-8")
     assert encoders.Encoder("other", other).fingerprint != tiny_encoder.fingerprint
+
+
+@pytest.mark.parametrize(
+    "blob", [b"{", b"[1]", b"\xff", b"[" * 100_000], ids=["cut", "list", "bytes", "deep"]
+)
+def test_a_broken_configuration_is_named(tmp_path, blob):
+    (tmp_path / "config.json").write_bytes(blob)
+    with pytest.raises(DataError, match=r"config\.json: is no JSON object"):
+        _ = encoders.Encoder("broken", tmp_path).config

@@ -1,15 +1,22 @@
-"""Batches are whole and small."""
+"""Blocks hold every row, in a shape of its own."""
 
 import numpy as np
 import pytest
 
-from gapstack.encoding.frozen import batches
+from gapstack.encoding.frozen import STEP, blocks
 
 
-@pytest.mark.parametrize("budget", [1, 10, 64, 10_000])
-def test_batches_cover_all_rows_once_within_the_budget(budget):
-    lengths = np.sort(np.random.default_rng(0).integers(3, 30, 200))
-    found = list(batches(lengths, budget))
-    np.testing.assert_array_equal(np.concatenate(found), np.arange(200))
-    assert all(len(batch) == 1 or lengths[batch].max() * len(batch) <= budget for batch in found)
-    assert list(batches(lengths[:0], budget)) == []
+@pytest.mark.parametrize(("budget", "limit"), [(1, None), (64, None), (1024, 100), (10_000, 32)])
+def test_blocks_cover_all_rows_once_in_shapes_that_each_length_decides(budget, limit):
+    draw, shapes = np.random.default_rng(0), {}
+    for size in (200, 7, 1, 0, 90):
+        lengths = draw.integers(3, (limit or 60) + 1, size)
+        found = list(blocks(lengths, budget, limit))
+        own = [row for block in found for row in block.rows[: block.real]]
+        assert sorted(own) == list(range(size))
+        for rows, real, length in found:
+            assert set(rows) == set(rows[:real])
+            assert len(rows) == 1 or len(rows) * length <= budget
+            for row in rows:
+                assert lengths[row] <= length <= min(lengths[row] + STEP - 1, limit or 999)
+                assert shapes.setdefault(lengths[row], (len(rows), length)) == (len(rows), length)

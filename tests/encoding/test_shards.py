@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from gapstack.encoding import shards as module
 from gapstack.encoding.shards import Ragged, Shards, content_key, ranges
-from gapstack.errors import DataError
 
 
 def key(number: int) -> bytes:
@@ -62,15 +61,65 @@ def test_only_names_that_lack_something_are_computed_and_others_stay_where_they_
     assert len(list(tmp_path.glob("*.safetensors"))) == 2
 
 
-def test_an_unfinished_file_is_no_shard_and_a_cut_one_is_named(tmp_path):
+def test_an_unfinished_file_is_no_shard(tmp_path):
     store, source = Shards(tmp_path), Source()
     source.fetch(store, [4, 5])
     (shard,) = tmp_path.glob("*.safetensors")
     (tmp_path / ".x-half.safetensors").write_bytes(shard.read_bytes()[:80])
     assert len(store.missing([key(4), key(6), key(6)], ["a"])) == 1
-    shard.write_bytes(shard.read_bytes()[:80])
-    with pytest.raises(DataError, match=rf"{shard.name}.*damaged.*Delete it"):
-        store.read([key(4)], ["a"])
+
+
+DAMAGES = {
+    "flipped byte": lambda blob: blob[:-3] + bytes([blob[-3] ^ 1]) + blob[-2:],
+    "flipped byte of the header": lambda blob: blob[:12] + bytes([blob[12] ^ 1]) + blob[13:],
+    "cut off": lambda blob: blob[:80],
+    "empty": lambda blob: b"",
+    "foreign": lambda blob: b"not a shard",
+    "longer": lambda blob: blob + b"x",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_shard_is_deleted_with_one_line_and_what_it_held_computed_again(damage, tmp_path, capsys):
+    store, source = Shards(tmp_path), Source()
+    source.fetch(store, [1, 2])
+    (sound,) = tmp_path.glob("*.safetensors")
+    source.fetch(store, [4, 5])
+    (shard,) = set(tmp_path.glob("*.safetensors")) - {sound}
+    shard.write_bytes(damage(shard.read_bytes()))
+    source.asked.clear()
+    found = source.fetch(store, [2, 5, 1])
+    assert source.asked == [([5], ["a", "b"])]
+    assert found["a"].values.tolist() == [2, 2, 5, 5, 5, 5, 5, 1]
+    assert found["b"].values.tolist() == [[2, -2], [5, -5], [1, -1]]
+    assert not shard.exists()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert shard.name in line
+    assert "computed again" in line
+
+
+def test_a_shard_that_vanishes_before_it_is_read_is_computed_again(tmp_path, monkeypatch):
+    store, source = Shards(tmp_path), Source()
+    source.fetch(store, [3, 4])
+    gather, calls = module._gather, []
+
+    def vanishing(*arguments):
+        if not calls:
+            calls.extend(path.unlink() for path in tmp_path.glob("*.safetensors"))
+        return gather(*arguments)
+
+    monkeypatch.setattr(module, "_gather", vanishing)
+    assert source.fetch(store, [4, 3])["b"].values.tolist() == [[4, -4], [3, -3]]
+    assert len(calls) == 1
+
+
+def test_a_shard_under_the_name_of_another_is_not_taken_for_it(tmp_path):
+    store, source = Shards(tmp_path), Source()
+    source.fetch(store, [1])
+    source.fetch(store, [2])
+    one, two = tmp_path.glob("*.safetensors")
+    one.write_bytes(two.read_bytes())
+    assert source.fetch(store, [1, 2])["b"].values.tolist() == [[1, -1], [2, -2]]
 
 
 def test_no_keys_have_no_entries(tmp_path):

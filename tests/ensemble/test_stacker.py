@@ -106,7 +106,10 @@ def test_logistic_answers_stay_probabilities_when_a_member_is_certain(seed, tiny
 
 @pytest.mark.parametrize(
     ("kind", "setting", "message"),
-    [("forest", {}, "no stacker is called 'forest'"), ("logistic", {"c": 1}, "no setting c")],
+    [
+        ("forest", {}, 'no stacker is called "forest"'),
+        ("logistic", {"c": 1}, "stacker logistic.c: no such setting"),
+    ],
 )
 def test_unknown_kinds_and_settings_are_named(kind, setting, message):
     with pytest.raises(MemberError, match=message):

@@ -25,7 +25,7 @@ PERSONS = ["Ann Lee", "Eve", "Bo", "Ann"]
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module.cue_features._kept.forget()
+    module.cue_features._cache.forget()
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ CHARS = {"Ann": 29.0, "Eve": 17.0, "Bo": 11.0}
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module.fill_the_gap_features._kept.forget()
+    module.fill_the_gap_features._cache.forget()
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ URL = "http://en.wikipedia.org/wiki/Ann_Lee_(painter)"
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    module.position_features._kept.forget()
+    module.position_features._cache.forget()
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ def test_prepared_rows_are_not_encoded_again(settings, sample_train, sample_test
 
 def test_the_papers_settings_make_members():
     end_to_end, pure = create("anonymised", **PUBLISHED), create("anonymised", **PUBLISHED_PURE)
-    assert (end_to_end._plan(0).head_rate, pure._plan(0).head_rate) == (3e-5, 1e-3)
+    assert (end_to_end._plan(0).head_lr, pure._plan(0).head_lr) == (3e-5, 1e-3)
     assert isinstance(
         end_to_end._head({"mentions": np.empty((0, 3, 8)), "names": np.empty((0, 2, 5))}), EndToEndHead
     )
@@ -122,7 +122,7 @@ def test_the_papers_settings_make_members():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"head": "both"}, "head is 'both'; expected end_to_end or pure"),
+        ({"head": "both"}, 'head: found "both", expected one of "end_to_end", "pure"'),
         ({"weights": [1, 1]}, r"weights are \[1, 1\]; expected 5"),
     ],
 )

@@ -70,7 +70,7 @@ def test_without_other_names_no_parse_is_needed(sample_train, tiny_encoder_folde
         "bidaf", encoder=str(tiny_encoder_folder), neither="slot", max_pieces=96, training=QUICK
     ).fit(rows)
     assert member.predict_proba(rows).shape == (20, 3)
-    with pytest.raises(MemberError, match="neither is 'cls'; expected one of names, slot"):
+    with pytest.raises(MemberError, match='neither: found "cls", expected one of "names", "slot"'):
         create("bidaf", encoder=str(tiny_encoder_folder), neither="cls").fit(rows)
 
 
@@ -82,5 +82,5 @@ def test_the_layer_read_is_two_thirds_up_unless_named(tiny_encoder):
 def test_the_papers_settings_are_settings_of_the_member():
     member = create("bidaf", **PUBLISHED)
     (plan,) = member._plans()
-    assert (plan.epochs, plan.batch_size, plan.head_rate, plan.frozen) == (50, 25, 1e-3, ("encoder",))
+    assert (plan.epochs, plan.batch_size, plan.head_lr, plan.frozen) == (50, 25, 1e-3, ("encoder",))
     assert (member.layer, member.dropout) == (-2, 0.7)

@@ -9,15 +9,15 @@ from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.parts import cues as module
-from gapstack.text.cues import Verdicts
+from gapstack.text.cues import CueDecisions
 from tests.trees import corpus, example, tree
 
 N = 400
 
 
 def verdicts(choices, levels, margins):
-    """Verdicts that choose 0 A, 1 B, 2 neither name."""
-    return Verdicts(
+    """CueDecisions that choose 0 A, 1 B, 2 neither name."""
+    return CueDecisions(
         np.eye(3, dtype=bool)[choices][:, :2], np.asarray(levels), np.asarray(margins, dtype=float)
     )
 

@@ -93,7 +93,7 @@ def test_default_layers_of_six_are_two(settings):
 
 def test_the_papers_settings_make_a_member_that_takes_sides(settings, sample_train, sample_test):
     member = create("frozen_mlp", **PUBLISHED)
-    assert (member._plan(0).patience, member._plan(0).head_rate) == (50, 2e-2)
+    assert (member._plan(0).patience, member._plan(0).head_lr) == (50, 2e-2)
     swapped = sample_test.map(lambda e: replace(e, a=e.b, b=e.a))
     gaps = []
     for symmetric in (True, False):

@@ -165,9 +165,9 @@ def test_the_tied_head_is_berts():
             {"names": {"feminine": ["q", "Mary"], "masculine": ["k", "v"]}},
             "has 1 of the feminine names q, Mary",
         ),
-        ({"pairs": 0}, "pairs 0"),
-        ({"texts": "test"}, "texts is 'test'"),
-        ({"training": {"seed": 1}}, "the seed is a setting of the member"),
+        ({"pairs": 0}, "pairs: found 0, expected a whole number, at least 1"),
+        ({"texts": "test"}, 'texts: found "test", expected one of "given", "stage2"'),
+        ({"training": {"seed": 1}}, r"training\.seed: no such setting"),
     ],
 )
 def test_what_cannot_be_is_refused(settings, message, again, tiny_encoder_folder):

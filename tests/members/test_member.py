@@ -5,9 +5,9 @@ import pytest
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import AUGMENTATIONS, swap_names
-from gapstack.errors import DataError
 from gapstack.members import MEMBERS, create
 from gapstack.members.member import Member, each_once
+from gapstack.registry import UnknownNameError
 
 
 class Witness(Member):
@@ -69,7 +69,7 @@ def test_what_will_be_learned_and_asked_is_prepared_once(sample_train):
 def test_an_unknown_telling_is_refused_with_those_that_there_are(sample_train):
     for switch in ("augment", "average"):
         with pytest.raises(
-            DataError, match="unknown augmentation 'sing'; expected one of original, swap_names"
+            UnknownNameError, match='no augmentation is called "sing"; there are: original, swap_names'
         ):
             Witness(**{switch: ["sing"]}).prepare(sample_train)
 

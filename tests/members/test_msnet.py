@@ -47,7 +47,7 @@ def test_a_shallow_encoder_gives_all_of_its_layers(asked, read, tiny_encoder):
 
 
 def test_no_layer_at_all_is_refused(sample_train, tiny_encoder_folder):
-    with pytest.raises(MemberError, match="the last 0 layers"):
+    with pytest.raises(MemberError, match="layers: found 0, expected a whole number, at least 1"):
         create("msnet", encoder=str(tiny_encoder_folder), layers=0).fit(sample_train[:20])
 
 
@@ -66,6 +66,6 @@ def test_the_head_learns_alone_before_the_encoder_does_and_its_norm_is_saved(
 
 def test_the_papers_settings_are_settings_of_the_member():
     head, whole = create("msnet", **PUBLISHED)._plans()
-    assert (head.head_rate, head.patience, head.batch_size, head.frozen) == (4e-4, 3, 32, ("encoder",))
-    assert (whole.encoder_rate, whole.patience, whole.batch_size) == (5e-6, 4, 5)
+    assert (head.head_lr, head.patience, head.batch_size, head.frozen) == (4e-4, 3, 32, ("encoder",))
+    assert (whole.encoder_lr, whole.patience, whole.batch_size) == (5e-6, 4, 5)
     assert whole.frozen == ("encoder.embeddings",)

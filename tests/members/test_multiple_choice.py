@@ -96,7 +96,7 @@ def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"clip": 0.4}, "clip is 0.4; expected"),
+        ({"clip": 0.4}, "clip: found 0.4, expected a number, at least 0, less than 0.333333"),
         ({"training": {"frozen": ["encoder"]}}, "freezes the whole encoder"),
         ({"max_pieces": 40}, "its mentions and what is added to its text take more than the 40 pieces"),
     ],
@@ -108,4 +108,4 @@ def test_what_cannot_be_is_refused(settings, message, sample_train, tiny_encoder
 
 def test_the_published_settings_are_settings():
     plan = create("multiple_choice", **PUBLISHED)._plans()[0]
-    assert (plan.epochs, plan.batch_size, plan.encoder_rate, plan.frozen) == (2, 4, 1e-5, ())
+    assert (plan.epochs, plan.batch_size, plan.encoder_lr, plan.frozen) == (2, 4, 1e-5, ())

@@ -77,5 +77,5 @@ def test_a_teacher_is_recorded_as_contamination():
 def test_the_papers_settings_are_settings_of_the_member():
     member = create("pair_product", **PUBLISHED)
     (plan,) = member._plans()
-    assert (plan.encoder_rate, plan.batch_size, plan.label_smoothing) == (2e-5, 256, 0.01)
+    assert (plan.encoder_lr, plan.batch_size, plan.label_smoothing) == (2e-5, 256, 0.01)
     assert (plan.schedule.warmup, member.max_pieces, member.feminise) == (0.1, 64, True)

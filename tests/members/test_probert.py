@@ -9,14 +9,14 @@ from gapstack.members import create, store
 from gapstack.members.parts.tags import tagged
 from gapstack.members.probert import PUBLISHED, ProBERT, PronounHead
 from gapstack.scoring import log_loss
-from gapstack.training import validation_rows, workplace
+from gapstack.training import checkpoint_context, validation_rows
 from tests.fixtures_encoder import build_tiny_encoder
 
 QUICK = {"epochs": 1, "precision": "float32"}
 # The tiny encoder spells most words, so its texts are long: the tests cut them where that does not matter
 OVERFIT = {
     **{"epochs": 60, "batch_size": 8, "precision": "float32", "label_smoothing": 0.0},
-    **{"encoder_rate": 5e-3, "head_rate": 5e-3, "frozen": []},
+    **{"encoder_lr": 5e-3, "head_lr": 5e-3, "frozen": []},
 }
 
 
@@ -72,7 +72,7 @@ def test_another_encoder_is_refused_on_loading(sample_train, tmp_path):
     values = json.loads(record.read_text(encoding="utf-8"))
     values["parameters"]["encoder"] = str(tmp_path / "other")
     record.write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(MismatchError, match="the encoder differs"):
+    with pytest.raises(MismatchError, match="since it was fitted encoder changed"):
         store.load(tmp_path / "saved")
 
 
@@ -94,16 +94,16 @@ def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
 
 
 def test_a_fit_leaves_its_log_where_it_is_told(sample_train, tiny_encoder_folder, tmp_path):
-    with workplace(tmp_path):
+    with checkpoint_context(tmp_path):
         create("probert", encoder=str(tiny_encoder_folder), training=QUICK).fit(sample_train[:40])
     assert len(list(tmp_path.glob("*/history.jsonl"))) == 1
     assert len(list(tmp_path.glob("*/checkpoint.safetensors"))) == 1
 
 
 REFUSED = (
-    ({"training": {"epoch": 2}}, MemberError, "TrainingPlan has no epoch"),
+    ({"training": {"epoch": 2}}, MemberError, r"training\.epoch: no such setting; did you mean epochs"),
     ({"training": {"frozen": ["encoder.embedding"]}}, MemberError, "no such parameters"),
-    ({"training": {"seed": 3}}, MemberError, "seed is a setting of the member"),
+    ({"training": {"seed": 3}}, MemberError, r"training\.seed: no such setting"),
     ({"max_pieces": 20}, MemberError, "larger window"),
     ({"encoder": "no-such/encoder"}, DataNotFoundError, "no encoder 'no-such/encoder'"),
 )
@@ -117,4 +117,4 @@ def test_what_cannot_be_done_is_refused(settings, kind, message, sample_train, t
 
 def test_the_papers_settings_are_settings_of_the_member():
     plan = create("probert", **PUBLISHED)._plans()[0]
-    assert (plan.encoder_rate, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())
+    assert (plan.encoder_lr, plan.schedule.shape, plan.patience, plan.frozen) == (4e-6, "constant", 3, ())

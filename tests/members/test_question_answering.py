@@ -155,4 +155,4 @@ def test_calibration_rows_are_whole_pages_that_the_network_has_not_seen(
 def test_the_published_settings_are_settings():
     member = create("question_answering", **PUBLISHED)
     plan = member._plans()[0]
-    assert (plan.encoder_rate, plan.frozen[-1], member.calibration_share) == (1e-5, 12, 0.0)
+    assert (plan.encoder_lr, plan.frozen[-1], member.calibration_share) == (1e-5, 12, 0.0)

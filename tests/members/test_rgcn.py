@@ -70,7 +70,7 @@ def test_a_layer_that_is_not_there_is_refused(sample_train, settings):
 
 def test_the_papers_settings_are_settings_of_the_member():
     plan = create("rgcn", **PUBLISHED)._plan(0)
-    assert (plan.epochs, plan.batch_size, plan.head_rate) == (100, 4, 1e-4)
+    assert (plan.epochs, plan.batch_size, plan.head_lr) == (100, 4, 1e-4)
     # ten epochs to warm up, 1.5e-5 at the end
     assert plan.schedule.warmup * plan.epochs == 10
-    assert plan.head_rate * plan.schedule.floor == pytest.approx(1.5e-5)
+    assert plan.head_lr * plan.schedule.floor == pytest.approx(1.5e-5)

@@ -71,5 +71,5 @@ def test_the_last_three_layers_lie_side_by_side(sample_train, tiny_encoder, tiny
 
 def test_the_papers_settings_are_settings_of_the_member():
     (plan,) = create("sequence", **PUBLISHED)._plans()
-    assert (plan.encoder_rate, plan.epochs, plan.batch_size) == (1e-5, 15, 10)
+    assert (plan.encoder_lr, plan.epochs, plan.batch_size) == (1e-5, 15, 10)
     assert (plan.schedule.shape, plan.schedule.warmup, plan.frozen) == ("triangular", 0.0, ())

@@ -38,7 +38,7 @@ def test_the_tower_computes_the_papers_interactions():
 def test_the_papers_settings_make_a_member_with_the_papers_plan():
     member = create("siamese", **PUBLISHED)
     plan = member._plan(0)
-    assert (plan.head_rate, plan.patience, plan.batch_size) == (1e-3, 15, 32)
+    assert (plan.head_lr, plan.patience, plan.batch_size) == (1e-3, 15, 32)
     assert isinstance(plan, TrainingPlan)
     assert (member.input_dropout, member.heads, member.width) == (0.6, 6, 37)
 

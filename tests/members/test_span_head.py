@@ -68,7 +68,7 @@ def test_features_reach_the_answers(sample_train, sample_test, settings):
 def test_the_papers_settings_are_settings_of_the_member():
     member = create("span_head", **PUBLISHED)
     (head,) = member._plans()
-    assert (head.head_rate, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
+    assert (head.head_lr, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
     assert member.contaminates() == ("winogender", "winopron")
     assert create("span_head").contaminates() == ()
 

@@ -56,18 +56,18 @@ def test_an_adjective_near_the_pronoun_reaches_the_answer(sample_train):
 def test_other_vectors_than_those_fitted_over_are_refused(file, sample_train, tmp_path):
     member = create("static_vectors", vectors=str(file), **QUICK).fit(sample_train[:40])
     store.save(member, "static_vectors", tmp_path / "member")
-    other = create("static_vectors", **QUICK)
-    with pytest.raises(MismatchError, match="the vectors differ"):
-        other.restore(member.state())
     rows = sample_train[:5]
     loaded = store.load(tmp_path / "member")
     np.testing.assert_array_equal(loaded.predict_proba(rows), member.predict_proba(rows))
+    file.write_text(file.read_text().replace("1", "2"))
+    with pytest.raises(MismatchError, match="since it was fitted vectors changed"):
+        store.load(tmp_path / "member")
 
 
 def test_unknown_names_are_refused(sample_train):
-    with pytest.raises(MemberError, match="debiaser is called 'harder'; there are: hard"):
+    with pytest.raises(MemberError, match='debias: found "harder", expected one of hard, '):
         create("static_vectors", debias="harder").fit(sample_train[:20])
-    with pytest.raises(MemberError, match="extra corpus is called 'ontonotes'"):
+    with pytest.raises(MemberError, match=r'extra\.item 1: found "ontonotes"'):
         create("static_vectors", extra=["ontonotes"]).contaminates()
 
 

@@ -123,8 +123,8 @@ def test_the_corpus_may_stand_in_for_the_hash(tmp_path):
 
 
 REFUSED = {
-    "not JSON": ('{"id": ', "column 8: is no JSON", "one JSON object a line"),
-    "empty line": ("", "is no JSON", "one JSON object a line"),
+    "not JSON": ('{"id": ', "column 8: is no JSON", "each value on one line"),
+    "empty line": ("", "is no JSON", "each value on one line"),
     "no object": ("[1]", "holds a list", "a JSON object"),
     "missing key": (line(clusters=None), "there is no 'clusters'", "the keys id, clusters"),
     "no hash": (line(text_sha256=None), "there is no 'text_sha256'", "together with its corpus"),
@@ -140,7 +140,11 @@ REFUSED = {
         "column mention_scores: there is [0, 1.0]",
         "3 numbers",
     ),
-    "endless score": (line(mention_scores=[[0, 3, float("inf")]]), "the score is inf", "a finite number"),
+    "endless score": (
+        line(mention_scores=[[0, 3, float("inf")]]),
+        "has the number Infinity",
+        "finite numbers",
+    ),
     "link of one": (line(link_scores=[[0, 3, 1.0]]), "column link_scores", "lists of 5 numbers"),
     "empty link": (line(link_scores=[[0, 3, 5, 5, 1.0]]), "the span [5, 5] is empty", "a start"),
 }

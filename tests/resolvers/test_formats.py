@@ -7,6 +7,7 @@ import pytest
 
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect, read_resolver
 
@@ -171,15 +172,77 @@ def test_documents_without_ids_belong_to_the_rows_in_their_order(tmp_path):
 REFUSED = (
     # what is written, the format named, what is said
     ('{"some": 1}\n', None, "fastcoref.out, line 1: is in no format that is known"),
-    (json.dumps(WRITTEN["fastcoref"]), "maverick", "document 1 is not as maverick writes it .KeyError"),
-    (json.dumps(WRITTEN["fastcoref"]), "elmo", "no format is called 'elmo'"),
-    ("[1]", "fastcoref", "holds a int; expected a JSON object"),
+    (
+        json.dumps(WRITTEN["fastcoref"]),
+        "maverick",
+        "document 1 is not as maverick writes it: the value has no 'tokens'",
+    ),
+    ("[1]", "fastcoref", "holds 1; expected a JSON object"),
     ("{", "fastcoref", "is no JSON"),
     (json.dumps(WRITTEN["fastcoref"] | {"id": "x"}), None, "shares no id with rows .its first is 'x'"),
     ("\n".join([json.dumps(WRITTEN["fastcoref"])] * 2), None, "document 2 has the id 'row-1' again"),
     (json.dumps(WRITTEN["maverick"] | {"clusters_token_offsets": [[[0, 99]]]}), None, "no tokens 0 to 99"),
+    *(
+        (json.dumps(WRITTEN["fastcoref"] | {"clusters": [[span]]}), None, message)
+        for span, message in (
+            (
+                [-20, -10],
+                r"fastcoref.out, line 1: document 1 .* \[-20, -10\] reaches out of the text; .* 0 to 38",
+            ),
+            ([0, 10_000_000], r"\[0, 10000000\] reaches out"),
+            ([7, 0], r"\[7, 0\] is empty"),
+            ([0, 7.0], r"clusters\[0\]\[0\]\[1\] is 7.0; expected an integer"),
+            ([False, 7], r"clusters\[0\]\[0\]\[0\] is False; expected an integer"),
+            ([0, 7, 9], r"clusters\[0\]\[0\] is \[0, 7, 9\]; expected a list of 2"),
+        )
+    ),
+    (json.dumps(WRITTEN["fastcoref"] | {"text": 5}), None, "text is 5; expected a string"),
+    (
+        json.dumps(WRITTEN["fastcoref"] | {"id": ["x"]}),
+        None,
+        r"id is \['x'\]; expected a string or an integer",
+    ),
+    (json.dumps(WRITTEN["coreferee"] | {"_": {"coref_chains": [[[-1]]]}}), None, "there is no token -1"),
+    (
+        json.dumps(WRITTEN["corenlp"] | {"corefs": {"3": [corenlp_mention(0, 1, 3, "Ann")]}}),
+        None,
+        "there is no sentence",
+    ),
+    (
+        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}),
+        None,
+        "there is no mention -1",
+    ),
+    (
+        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", "high", None, None]]}),
+        None,
+        r"mentions\[0\]\[3\] is 'high'; expected a number or null",
+    ),
+    *(
+        (
+            json.dumps(WRITTEN["fastcoref"]).replace('"id": "row-1"', f'"id": "row-1", "more": {value}'),
+            "fastcoref",
+            message,
+        )
+        for value, message in (
+            ("NaN", "fastcoref.out, line 1: has the number NaN; expected finite numbers"),
+            ("-Infinity", "the number -Infinity"),
+            ("1e999", "the number 1e999"),
+            ("7" * 5000, "an integer of 5,000 digits"),
+            ("[" * 100_000, "fastcoref.out, line 1: nests too deeply"),
+            ('"\\ud800"', "half of a surrogate pair"),
+            ('1, "more": 2', "the key 'more' twice"),
+        )
+    ),
     (CONLL.replace("(0)", "(7"), None, r"ends with \['0', '7'\] open|ends with"),
 )
+
+
+def test_an_unknown_format_is_refused_with_those_that_there_are(tmp_path):
+    with pytest.raises(
+        UnknownNameError, match='no format is called "elmo"; there are: gapstack, neuralcoref'
+    ):
+        read_resolver(file_of(tmp_path, "fastcoref", "{}"), ROWS, format="elmo")
 
 
 @pytest.mark.parametrize(("text", "named", "message"), REFUSED)

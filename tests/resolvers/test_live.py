@@ -17,6 +17,7 @@ from gapstack.cli import app
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.corpus.readers import write_gap
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import ADAPTERS, resolve
 from gapstack.resolvers.live import adapter as base
@@ -263,7 +264,7 @@ def test_what_another_model_began_is_not_gone_on_with(prepared, monkeypatch, tmp
 
 
 def test_an_unknown_resolver_is_refused(tmp_path):
-    with pytest.raises(DataError, match="expected one of fastcoref"):
+    with pytest.raises(UnknownNameError, match='no resolver is called "neuralcoref"; '):
         resolve("neuralcoref", tmp_path, TWO, tmp_path / "out.jsonl")
 
 

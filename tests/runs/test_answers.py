@@ -53,7 +53,7 @@ def test_an_unfinished_run_is_refused(finished, tmp_path):
     from gapstack.runs import RunFolder
 
     (tmp_path / "run.json").write_bytes(finished.folder.manifest_path.read_bytes())
-    with pytest.raises(DataError, match="Finish the run first"):
+    with pytest.raises(DataError, match="Finish or mend it"):
         run_answers(RunFolder(Path(tmp_path)), finished.test)
 
 

@@ -1,5 +1,6 @@
 """Which source a stored fold hangs on."""
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ def changed_by(package, file) -> set[str]:
     before = {name: code.code_fingerprint(name) for name in MEMBERS}
     code.code_fingerprint.cache_clear()
     path = package / file
-    path.write_text(path.read_text() + "\n# changed\n" if path.exists() else "x = 1\n")
+    path.write_text((path.read_text() if path.exists() else "") + "\nCHANGED = 1\n")
     return {name for name in MEMBERS if code.code_fingerprint(name) != before[name]}
 
 
@@ -48,6 +49,70 @@ def test_a_change_reaches_whom_it_concerns(package, file, hit, spared):
     changed = changed_by(package, file)
     assert hit <= changed
     assert not changed & spared
+
+
+def reworded(source: str) -> str:
+    """A module with other docstrings, comments and line breaks."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body[0] = ast.Expr(ast.Constant("Said otherwise."))
+    return "# a comment\n" + ast.unparse(tree)
+
+
+def test_wording_changes_nobody(package):
+    before = {name: code.code_fingerprint(name) for name in MEMBERS}
+    code.code_fingerprint.cache_clear()
+    for path in package.glob("views/*.py"):
+        path.write_text(reworded(path.read_text()))
+    assert {name: code.code_fingerprint(name) for name in MEMBERS} == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1", "x = 2"),
+        ("x = 1", "x = 1.0"),
+        ("f(a, b)", "f(b, a)"),
+        ("x = 'a'", "x = 'b'"),
+        ("x", "not x"),
+    ],
+)
+def test_what_is_done_is_told_apart(before, after):
+    assert code._behaviour(before) != code._behaviour(after)
+    assert code._behaviour(f'"""One."""\n{before}  # why\n') == code._behaviour(f"\n\n{before}")
+
+
+def test_imports_within_functions_and_names_in_strings_lead_on(package):
+    (package / "members" / "a_new_one.py").write_text(
+        'def f():\n    from gapstack.text import page_title\nTABLE = {"a": "gapstack.comparison.strata:of"}\n'
+    )
+    found = code.modules_behind("gapstack.members.a_new_one")
+    assert {"gapstack.text.page_title", "gapstack.comparison.strata"} <= set(found)
+
+
+def test_no_file_but_the_samples_decides_anything_beside_the_code():
+    """A word list in a file, say, would have to join the identity of those who read it."""
+    rooms = (
+        "corpus",
+        "scoring",
+        "resolvers",
+        "text",
+        "encoding",
+        "features",
+        "vectors",
+        "training",
+        "members",
+        "ensemble",
+    )
+    others = {
+        str(path.relative_to(code._PACKAGE))
+        for room in rooms
+        for path in (code._PACKAGE / room).rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"}
+    }
+    files = ("README.md", "gap-sample-test.tsv", "gap-sample-train.tsv", "parses.spacy")
+    assert others == {f"corpus/sample/{file}" for file in files}
 
 
 @pytest.mark.parametrize("name", ["probert"])

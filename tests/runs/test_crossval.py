@@ -14,9 +14,11 @@ from gapstack.corpus.folds import make_folds
 from gapstack.corpus.readers import read_submission
 from gapstack.errors import DataError, MismatchError
 from gapstack.members.prior import Prior
-from gapstack.runs import Recipe, RunFolder, predict, run
+from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import read_probabilities
+from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
+from gapstack.sealed import seal
 
 RECIPE = Recipe(
     "small",
@@ -61,7 +63,7 @@ def test_labels_of_the_held_out_split_change_nothing(done, sample_train, sample_
 
 def test_a_second_run_repeats_nothing(done, sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.setattr(Prior, "_fit", lambda *_: pytest.fail("fitted again"))
-    monkeypatch.setattr("gapstack.runs.crossval.fit_nested", lambda *_: pytest.fail("stacked again"))
+    monkeypatch.setattr("gapstack.runs.stack.fit_nested", lambda *_: pytest.fail("stacked again"))
     again = run(RECIPE, sample_train, sample_test, root=tmp_path)
     assert again.reused == 9
     np.testing.assert_array_equal(again.stack.test, done.stack.test)
@@ -110,7 +112,7 @@ def test_new_rows_get_what_the_run_gave_them_as_held_out(done, sample_test):
 def test_a_stack_of_other_members_is_not_applied(done, sample_test):
     manifest = done.folder.manifest()
     manifest["recipe"]["members"].reverse()
-    done.folder.manifest_path.write_text(json.dumps(manifest))
+    seal(done.folder.manifest_path, manifest)
     with pytest.raises(DataError, match="weighs prior, random, coin; expected the recipe's members: coin"):
         predict(done.folder, sample_test.unlabelled())
 
@@ -165,4 +167,4 @@ def test_a_killed_run_goes_on_where_it_was(done, sample_train, sample_test, tmp_
     assert again.reused == len(kept)
     assert {path: json.loads(path.read_text()) for path in kept} == kept
     np.testing.assert_array_equal(again.stack.test, done.stack.test)
-    assert not list(root.glob("models/*/members/*/.fold-*"))
+    assert not list(root.rglob(".writing-*"))

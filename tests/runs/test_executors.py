@@ -126,7 +126,7 @@ def test_a_job_that_kills_every_worker_is_given_up(jobs_of, tmp_path, monkeypatc
 
 @pytest.mark.parametrize(
     ("kind", "workers", "message"),
-    [("dask", 1, "no executor is called 'dask'; there are: local, ray"), ("local", 0, "at least one worker")],
+    [("dask", 1, 'no executor is called "dask"; there are: local, ray'), ("local", 0, "at least one worker")],
 )
 def test_impossible_executors_are_refused(kind, workers, message):
     with pytest.raises(MemberError, match=message):

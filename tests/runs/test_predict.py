@@ -7,7 +7,8 @@ import pytest
 from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
 from gapstack.members.prior import Prior
-from gapstack.runs import Recipe, predict, run
+from gapstack.runs import Recipe, run
+from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
 
 

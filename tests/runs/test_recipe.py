@@ -1,9 +1,17 @@
+import json
+import os
+import subprocess
+import sys
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gapstack.errors import RecipeError
 from gapstack.runs import Recipe, available
 from gapstack.runs.recipe import Part
 
+FOLDER = r"expected text that can name a folder (at most 100 bytes, no / or \, no dot in front)"
 MINIMAL = {"name": "r", "members": [{"name": "prior"}]}
 
 
@@ -22,39 +30,255 @@ def test_a_recipe_survives_the_run_folder():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"fold": 5}, "unknown key fold"),
-        ({"folds": "five"}, "folds must be int, found 'five'"),
-        ({"folds": 2}, "folds must be at least 3"),
-        ({"train": "development"}, "train must be a list"),
-        ({"train": ["test"], "test": ["test"]}, "test would be both trained and scored on"),
-        ({"members": []}, "has no members"),
-        ({"members": [{"name": "priro"}]}, "did you mean prior"),
-        ({"members": [{"name": "prior"}, {"name": "prior"}]}, "label prior is used twice"),
-        ({"members": [{"name": "prior", "label": "stack"}]}, "'stack' is what the stack is called"),
-        ({"members": [{"name": "prior", "label": "../x"}]}, "cannot name a folder"),
-        ({"members": [{"name": "prior", "settings": {"depth": 3}}]}, "has no setting depth"),
-        ({"members": [{"label": "x"}]}, "members 1: expected a table with a name"),
-        ({"members": [{"name": "prior", "weight": 1}]}, "unknown key weight"),
-        ({"stackers": [{"name": "mean"}]}, "no stacker is called 'mean'"),
-        ({"name": "a/b"}, "cannot name a folder"),
+        ({"fold": 5}, "test: fold: no such key; did you mean folds?"),
+        ({"folds": "five"}, 'test: folds: found "five", expected a whole number, at least 3, at most 1000'),
+        ({"folds": 2}, "test: folds: found 2, expected a whole number, at least 3, at most 1000"),
+        (
+            {"folds": 1e9},
+            "test: folds: found 1000000000.0, expected a whole number, at least 3, at most 1000",
+        ),
+        ({"folds": True}, "test: folds: found true, expected a whole number, at least 3, at most 1000"),
+        ({"seed": -1}, "test: seed: found -1, expected a whole number, at least 0"),
+        ({"title": 5}, "test: title: found 5, expected text"),
+        (
+            {"train": "development"},
+            'test: train: found "development", expected a list, each one of development, validation, test',
+        ),
+        ({"train": [1]}, "test: train.item 1: found 1, expected one of development, validation, test"),
+        (
+            {"train": ["validatoin"]},
+            'test: train.item 1: found "validatoin", expected one of development, validation, test; '
+            "did you mean validation?",
+        ),
+        ({"train": []}, "recipe r: train has no split"),
+        ({"test": []}, "recipe r: test has no split"),
+        ({"train": ["test"], "test": ["test"]}, "recipe r: test would be both trained and scored on"),
+        ({"train": ["validation"] * 2}, "recipe r: validation is named twice"),
+        (
+            {"labels": "atree"},
+            'test: labels: found "atree", expected one of official, liu, kaggle, attree, majority; '
+            "did you mean attree?",
+        ),
+        (
+            {"calibrators": ["temprature"]},
+            'test: calibrators.item 1: found "temprature", expected one of none, temperature, vector, isotonic; '
+            "did you mean temperature?",
+        ),
+        ({"members": []}, "recipe r has no members"),
+        ({"members": 5}, "test: members: found 5, expected a list, each anything"),
+        (
+            {"members": {"name": "prior"}},
+            'test: members: found {"name": "prior"}, expected a list, each anything',
+        ),
+        ({"members": [3]}, "test, members 1: found 3, expected a table with a name"),
+        ({"members": [{"name": 3}]}, "test, members 1: name: found 3, expected text"),
+        (
+            {"members": [{"name": "priro"}]},
+            'test, members 1 (priro): no member is called "priro"; did you mean prior?',
+        ),
+        (
+            {"members": [{"name": "prior"}, {"name": "prior"}]},
+            "recipe r: label prior is used twice, or differs in case alone; give each member its own",
+        ),
+        (
+            {"members": [{"name": "prior"}, {"name": "random", "label": "PRIOR"}]},
+            "recipe r: label prior and PRIOR is used twice, or differs in case alone; give each member its own",
+        ),
+        (
+            {"members": [{"name": "prior", "label": "Stack"}]},
+            "recipe r: 'stack' is what the stack is called; choose another label",
+        ),
+        (
+            {"members": [{"name": "prior", "label": "../x"}]},
+            f'test, members 1 (../x): label: found "../x", {FOLDER}',
+        ),
+        (
+            {"members": [{"name": "prior", "label": "a\0b"}]},
+            'test, members 1: label: found "a\\u0000b", ' + FOLDER,
+        ),
+        (
+            {"members": [{"name": "prior", "label": "x" * 101}]},
+            f'test, members 1 ({"x" * 101}): label: found "{"x" * 56}..., {FOLDER}',
+        ),
+        (
+            {"members": [{"name": "prior", "settings": 5}]},
+            "test, members 1 (prior): settings: found 5, expected a table",
+        ),
+        (
+            {"members": [{"name": "prior", "settings": {"depth": 3}}]},
+            "test, members 1 (prior): settings.depth: no such setting; there are: augment, average",
+        ),
+        (
+            {
+                "members": [
+                    {"name": "prior"},
+                    {"name": "random"},
+                    {"name": "surface", "settings": {"rounds": "abc"}},
+                ]
+            },
+            'test, members 3 (surface): settings.rounds: found "abc", expected a whole number, at least 1',
+        ),
+        (
+            {"members": [{"name": "surface", "label": "s", "settings": {"blocks": 5}}]},
+            "test, members 1 (s): settings.blocks: found 5, expected a list, each one of surface, cues, "
+            "fill_the_gap, positions",
+        ),
+        (
+            {"members": [{"name": "probert", "settings": {"first": {"epochs": -1}}}]},
+            "test, members 1 (probert): settings.first.epochs: found -1, expected a whole number, at least 1",
+        ),
+        (
+            {"members": [{"label": "x"}]},
+            'test, members 1: found {"label": "x"}, expected a table with a name',
+        ),
+        (
+            {"members": [{"name": "prior", "weight": 1}]},
+            "test, members 1 (prior): weight: no such key; there are: name, label, settings",
+        ),
+        (
+            {"stackers": [{"name": "mean"}]},
+            'test, stackers 1 (mean): no stacker is called "mean"; there are: simplex, conditional, logistic, '
+            "lightgbm, dense, pool, evidence",
+        ),
+        (
+            {"stackers": [{"name": "logistic", "settings": {"c": 1}}]},
+            "test, stackers 1 (logistic): settings.c: no such setting; did you mean C?",
+        ),
+        ({"name": "a/b"}, f'test: name: found "a/b", {FOLDER}'),
+        ({"name": 5}, f"test: name: found 5, {FOLDER}"),
     ],
 )
 def test_what_cannot_run_is_refused_before_anything_is_computed(change, message):
-    with pytest.raises(RecipeError, match=message):
+    with pytest.raises(RecipeError) as refused:
         Recipe.parse({**MINIMAL, **change}, "test")
+    assert str(refused.value) == message
 
 
-def test_missing_recipes_and_broken_toml_are_named(tmp_path):
-    broken = tmp_path / "broken.toml"
-    broken.write_text("name = ")
-    with pytest.raises(RecipeError, match="not valid TOML"):
-        Recipe.load(str(broken))
+def test_a_recipe_made_in_python_is_checked_too():
+    with pytest.raises(
+        RecipeError, match=r"^recipe r, members 1 \(c\): settings.confidence: found 2, expected a number"
+    ):
+        Recipe("r", (Part("random", "c", {"confidence": 2}),))
+    with pytest.raises(RecipeError, match=r"recipe r: folds: found 1\.5"):
+        Recipe("r", (Part("prior", "prior"),), folds=1.5)
+    with pytest.raises(RecipeError, match="recipe r: members: found 5, expected a list"):
+        Recipe("r", 5)
+    with pytest.raises(RecipeError, match="folds: found 2"):
+        Recipe("r", (Part("prior", "prior"),)).revised(folds=2)
+    with pytest.raises(RecipeError, match=r'augment\.item 1: found "sing"'):
+        Recipe("r", (Part("prior", "prior"),)).override("augment", ["sing"])
+
+
+BROKEN = (
+    # bytes of a file, what is said of it
+    (b"name = ", "not valid TOML: Invalid value"),
+    (b'name = "caf\xe9"\n', "broken.toml, line 1: found the byte 0xe9, expected UTF-8"),
+    ("name = 'mine'".encode("utf-16"), "broken.toml, line 1: found the byte 0xff, expected UTF-8"),
+    (b"a = " + b"[" * 100_000, "not valid TOML: too deep"),
+    (b"folds = " + b"9" * 5000, "not valid TOML: Exceeds the limit"),
+    (b"folds = 0x" + b"f" * 5000, "folds: found a very long int, expected a whole number"),
+    (b"# " + b"x" * 1_000_000, "too long for a recipe; expected at most 1,000,000 bytes"),
+    (b"", "a recipe needs name and members"),
+    (b"name = 'r'\nmembers = 2026-01-01", 'members: found "datetime.date'),
+)
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_a_broken_file_is_refused_in_one_line(tmp_path, content, message):
+    (tmp_path / "broken.toml").write_bytes(content)
+    with pytest.raises(RecipeError) as refused:
+        Recipe.load(str(tmp_path / "broken.toml"))
+    assert message in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_missing_recipes_are_named(tmp_path):
     with pytest.raises(RecipeError, match="no recipe file"):
         Recipe.load(str(tmp_path / "none.toml"))
-    with pytest.raises(RecipeError, match="quickstart"):
+    with pytest.raises(RecipeError, match="no recipe file"):
+        Recipe.load("a\0b.toml")
+    with pytest.raises(RecipeError, match='no recipe is called "quickstrat"; did you mean quickstart'):
         Recipe.load("quickstrat")
 
 
 def test_override_reaches_only_members_that_have_the_setting():
     recipe = Recipe("r", (Part("prior", "prior"), Part("random", "coin")))
     assert recipe.override("seed", 3).members == (Part("prior", "prior"), Part("random", "coin", {"seed": 3}))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+SETTINGS = st.dictionaries(
+    st.sampled_from(["rounds", "blocks", "training", "seed", "augment", "x"]), VALUES, max_size=3
+)
+PART = st.fixed_dictionaries(
+    {"name": st.sampled_from(["surface", "probert", "prior", "nobody"]) | VALUES},
+    optional={"label": st.text() | VALUES, "settings": SETTINGS | VALUES, "x": VALUES},
+)
+FIELDS = ("title", "train", "test", "labels", "folds", "seed", "stackers", "calibrators", "other")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(max_size=5) | VALUES,
+    st.lists(PART | VALUES, max_size=3) | VALUES,
+    st.dictionaries(st.sampled_from(FIELDS), VALUES | st.lists(PART, max_size=2), max_size=3),
+)
+def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
+    said = ""
+    try:
+        Recipe.parse({"name": name, "members": members, **others}, "fuzz.toml")
+    except RecipeError as refused:
+        said = str(refused)
+    assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["run", "bad.toml"],
+            'gap: bad.toml, members 1 (probert): settings.max_pieces: found "abc", expected',
+        ),
+        (["run", "quickstrat"], 'gap: no recipe is called "quickstrat"; did you mean quickstart?'),
+        (["run", "quickstart", "--augment", "swap_gendr"], "did you mean swap_gender"),
+        (
+            ["predict", "famlies", "--input", "x", "--output", "y"],
+            'gap: no run is called "famlies"; did you mean families?',
+        ),
+        (["predict", "families:bidat", "--input", "x", "--output", "y"], "member of run families is called"),
+        (["audit", "famlies"], 'gap: no run is called "famlies"; did you mean families?'),
+        (["compare", "famlies"], 'gap: no run is called "famlies"; did you mean families?'),
+        (["members", "surfac"], 'gap: no member is called "surfac"; did you mean surface?'),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, arguments, said):
+    """In one line and under a second of work: neither torch nor any other large library is there at the end."""
+    (tmp_path / "bad.toml").write_text(
+        'name = "bad"\n[[members]]\nname = "probert"\nsettings = { max_pieces = "abc" }\n'
+    )
+    folder = tmp_path / "models" / "families"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"recipe": Recipe.load("families").as_dict()}))
+    script = (
+        "import sys, time\nfrom gapstack.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n    heavy = 'torch spacy sklearn scipy pandas lightgbm transformers'.split()\n"
+        "    print([name for name in heavy if name in sys.modules], time.process_time() < 1)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "GAPSTACK_HOME": str(tmp_path)},
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == "[] True\n"

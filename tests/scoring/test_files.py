@@ -1,12 +1,15 @@
 """Files of predictions: every golden score of real competitors, and what each format lets pass."""
 
 import csv
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.readers import read_gold, write_gap, write_submission
 from gapstack.corpus.sources import find, gap_split
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.scoring import degenerate_scores, read_predictions, score_file
@@ -148,3 +151,25 @@ def test_damaged_file_and_folder_are_refused_as_such(four, tmp_path) -> None:
         score_file(tmp_path / "broken.csv.xz", four)
     with pytest.raises(DataError, match="is a folder"):
         score_file(tmp_path, four)
+
+
+def test_scoring_keeps_no_texts(tmp_path, sample_test):
+    path = tmp_path / "gold.tsv"
+    write_gap(path, sample_test.map(lambda e: replace(e, text=e.text + " more" * 20_000)))
+    tracemalloc.start()
+    gold = read_gold(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert path.stat().st_size > 8_000_000
+    assert peak < 2_000_000
+    assert (gold.ids, gold.name, gold.label_set) == (sample_test.ids, "gold", "official")
+    write_submission(tmp_path / "a.csv", sample_test.ids, np.eye(3)[sample_test.labels] * 0.7 + 0.1)
+    whole, slim = (score_file(tmp_path / "a.csv", rows)[0] for rows in (sample_test, gold))
+    assert replace(whole, data="gold") == slim
+    assert degenerate_scores(gold).keys() == degenerate_scores(sample_test).keys()
+
+
+def test_gold_without_labels_is_refused_as_a_corpus_is(tmp_path, sample_test):
+    write_gap(tmp_path / "rows.tsv", sample_test.unlabelled())
+    with pytest.raises(DataError, match=f"example '{sample_test.ids[0]}' of rows has no label"):
+        degenerate_scores(read_gold(tmp_path / "rows.tsv"))

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.errors import DataError, MismatchError
+from gapstack.registry import UnknownNameError
 from gapstack.scoring import (
     METRICS,
     bootstrap,
@@ -186,7 +187,7 @@ def test_what_does_not_fit_is_refused(make_corpus) -> None:
         bootstrap(corpus.groups, {})
     with pytest.raises(MismatchError, match="'m' have shape"):
         bootstrap(corpus.groups, {"m": made[1:]})
-    with pytest.raises(MismatchError, match="no member 'x'"):
+    with pytest.raises(UnknownNameError, match='no member is called "x"'):
         bootstrap(corpus.groups, {"m": made}, replicates=3).interval("x", "logloss")
     with pytest.raises(MismatchError, match="11 values for 12 rows"):
         permutation_test(corpus.groups, np.zeros(11), np.zeros(11))

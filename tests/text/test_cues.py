@@ -25,7 +25,7 @@ WIKI = "http://en.wikipedia.org/wiki/"
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """The trees here give one text several parses, which no real parser does."""
-    cues._measured.forget()
+    cues._cache.forget()
 
 
 def one(doc, pronoun, cue, setting=Setting.GOLD_TWO_MENTION, url=None, a="Ann", b="Eve"):

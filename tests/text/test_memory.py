@@ -24,6 +24,23 @@ def test_values_are_right_and_computed_once_while_there_is_room(calls, most):
         assert len(computed) == len(set(computed)), "a remembered value was computed again"
 
 
+def test_what_was_remembered_last_outlives_what_was_remembered_first():
+    memory, asked = Memory(4), []
+
+    def compute(keys):
+        return memory.fetch(keys, lambda positions: asked.extend(keys[p] for p in positions) or positions)
+
+    compute("abc")
+    compute("de")  # one too many
+    asked.clear()
+    compute("bcde")
+    assert asked == []
+    compute("a")
+    assert asked == ["a"]
+    compute("fghijk")  # more than there is room for
+    assert len(memory._kept) == 4
+
+
 def test_what_was_forgotten_is_computed_again():
     memory = Memory(5)
     memory.fetch("ab", lambda positions: positions)

@@ -51,7 +51,7 @@ def pipeline(tmp_path, monkeypatch):
 
 
 def shards():
-    return sorted((cache_root() / "parses").rglob("*.spacy"))
+    return sorted((cache_root() / "parses").rglob("*.safetensors"))
 
 
 def test_texts_come_back_in_order_and_as_often_as_asked():
@@ -93,18 +93,33 @@ def test_a_killed_run_keeps_its_finished_shards(pipeline, monkeypatch):
     assert FirstWordSubject.calls == 1
 
 
-def test_a_shard_without_its_keys_is_not_read(pipeline):
-    docs(["Ann left."], pipeline)
-    shards()[0].with_suffix(".keys").unlink()
-    docs(["Ann left."], pipeline)
+@pytest.mark.parametrize("damage", [lambda b: b[:-9] + b"x" + b[-8:], lambda b: b[:60], lambda b: b""])
+def test_a_damaged_shard_is_deleted_with_one_line_and_parsed_again(damage, pipeline, capsys):
+    docs(["Ann left.", "Eve slept."], pipeline)
+    docs(["Bo ran."], pipeline)
+    for shard in shards():
+        if len(module._keys(shard)) == 2:
+            shard.write_bytes(damage(shard.read_bytes()))
+    FirstWordSubject.calls = 0
+    found = docs(["Eve slept.", "Bo ran.", "Ann left."], pipeline)
+    assert [doc[0].text for doc in found] == ["Eve", "Bo", "Ann"]
     assert FirstWordSubject.calls == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "computed again" in line
 
 
-def test_a_damaged_shard_is_named_with_what_to_do():
-    path = store([parsed(TEXTS[0])], cache_root() / "parses" / find_parser(PARSER).fingerprint)
-    path.write_bytes(b"not a DocBin")
-    with pytest.raises(DataError, match=f"{path.name}.*Delete it"):
-        docs([parsed(TEXTS[0]).text], PARSER)
+def test_a_shard_that_vanishes_before_it_is_read_is_parsed_again(pipeline, monkeypatch):
+    docs(["Ann left."], pipeline)
+    read, vanished = module._shard, []
+
+    def vanishing(path):
+        if not vanished:
+            vanished.append(path.unlink())
+        return read(path)
+
+    monkeypatch.setattr(module, "_shard", vanishing)
+    assert docs(["Ann left."], pipeline)[0][0].text == "Ann"
+    assert FirstWordSubject.calls == 2
 
 
 def test_shipped_parses_answer_only_where_no_parser_is_named(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,19 +13,21 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 
-from gapstack.errors import DataError
-from gapstack.training import TrainingPlan, Workplace, train
+from gapstack.files import atomic_path
+from gapstack.training import CheckpointContext, TrainingPlan, train
+from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 
 # an encoder in bfloat16, dropout, batch norms, two phases, and early stopping: all the state there is
 PHASES = (
-    TrainingPlan(epochs=2, batch_size=8, head_rate=0.02, frozen=("encoder",), precision="bf16"),
+    TrainingPlan(epochs=2, batch_size=8, head_lr=0.02, frozen=("encoder",), precision="bf16"),
     TrainingPlan(
         epochs=8,
         batch_size=8,
-        encoder_rate=0.01,
-        head_rate=0.02,
+        encoder_lr=0.01,
+        head_lr=0.02,
         precision="bf16",
         patience=30,
         evaluate_every=3,
@@ -32,17 +35,18 @@ PHASES = (
 )
 CHILD = """
 import pathlib, sys
-from gapstack.training import Workplace, train
+from gapstack.training import CheckpointContext, train
 from tests.training.test_checkpoints import PHASES
+from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
-place = Workplace(pathlib.Path(sys.argv[1]), checkpoint_seconds=0)
-train(Toy(), ToyData(pause=0.03), PHASES, ToyData(12, seed=4), place=place)
+context = CheckpointContext(pathlib.Path(sys.argv[1]), checkpoint_seconds=0)
+train(Toy(), ToyData(pause=0.03), PHASES, ToyData(12, seed=4), context=context)
 """
 
 
-def whole(place=None, phases=PHASES, **options):
+def whole(context=None, phases=PHASES, **options):
     model = Toy()
-    return model, train(model, ToyData(**options), phases, ToyData(12, seed=4), place=place)
+    return model, train(model, ToyData(**options), phases, ToyData(12, seed=4), context=context)
 
 
 def checkpoint(folder: Path) -> Path | None:
@@ -76,7 +80,7 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
     assert phase == 1
     assert at < 40, "killed while there was work left"
     model, history = whole()
-    resumed, again = whole(Workplace(tmp_path))
+    resumed, again = whole(CheckpointContext(tmp_path))
     for name, tensor in model.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name]), name
     assert history == again
@@ -98,36 +102,36 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path):
     phases = (replace(PHASES[0], epochs=1), replace(PHASES[1], epochs=2, evaluate_every=2))
     model, history = whole(phases=phases)
     for batches in range(1, 15, 2):
-        place = Workplace(tmp_path / str(batches), checkpoint_seconds=0)
+        context = CheckpointContext(tmp_path / str(batches), checkpoint_seconds=0)
         data = Stopping()
         data.left = batches + 1  # the first look only asks for targets
         with pytest.raises(StopError):
-            train(Toy(), data, phases, ToyData(12, seed=4), place=place)
-        resumed, again = whole(place, phases)
+            train(Toy(), data, phases, ToyData(12, seed=4), context=context)
+        resumed, again = whole(context, phases)
         for name, tensor in model.state_dict().items():
             assert torch.equal(tensor, resumed.state_dict()[name]), (batches, name)
         assert history == again
 
 
 def test_a_finished_run_is_not_done_again(tmp_path):
-    place = Workplace(tmp_path)
-    first, history = whole(place)
+    context = CheckpointContext(tmp_path)
+    first, history = whole(context)
     started = time.perf_counter()
-    second, again = whole(place, pause=1.0)  # each batch would take a second
+    second, again = whole(context, pause=1.0)  # each batch would take a second
     assert time.perf_counter() - started < 5
     assert history == again
     torch.testing.assert_close(first.state_dict(), second.state_dict(), rtol=0, atol=0)
 
 
 def test_another_plan_seed_data_or_start_is_another_run(tmp_path):
-    place = Workplace(tmp_path)
+    context = CheckpointContext(tmp_path)
     plan = TrainingPlan(epochs=1, precision="float32")
-    train(Toy(), ToyData(), plan, place=place)
-    train(Toy(), ToyData(), replace(plan, seed=1), place=place)
-    train(Toy(), ToyData(seed=1), plan, place=place)
-    train(Toy(seed=1), ToyData(), plan, place=place)
-    train(Toy(), ToyData(), plan, ToyData(5), place=place)
-    train(Toy(), ToyData(), plan, place=place)
+    train(Toy(), ToyData(), plan, context=context)
+    train(Toy(), ToyData(), replace(plan, seed=1), context=context)
+    train(Toy(), ToyData(seed=1), plan, context=context)
+    train(Toy(seed=1), ToyData(), plan, context=context)
+    train(Toy(), ToyData(), plan, ToyData(5), context=context)
+    train(Toy(), ToyData(), plan, context=context)
     assert len(list(tmp_path.iterdir())) == 5
 
 
@@ -141,27 +145,46 @@ def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_p
             return super().batch(rows)
 
     train(
-        Toy(), Looking(), replace(PHASES[1], patience=None), place=Workplace(tmp_path, checkpoint_seconds=0)
+        Toy(),
+        Looking(),
+        replace(PHASES[1], patience=None),
+        context=CheckpointContext(tmp_path, checkpoint_seconds=0),
     )
     assert seen == {(), ("checkpoint.safetensors",)}
     with safe_open(checkpoint(tmp_path), framework="pt") as file:
         assert {key.partition("/")[0] for key in file.keys()} == {"weights"}  # noqa: SIM118
     # what a writer killed in the middle leaves is cleared away
-    leftover = checkpoint(tmp_path).with_name(".checkpoint-abc.safetensors")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    with atomic_path(checkpoint(tmp_path)) as temporary:
+        checkpoint(tmp_path).rename(temporary)
+        name = temporary.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    leftover = checkpoint(tmp_path).with_name(name)
     leftover.write_bytes(b"half")
-    train(Toy(), Looking(), replace(PHASES[1], patience=None), place=Workplace(tmp_path))
+    train(Toy(), Looking(), replace(PHASES[1], patience=None), context=CheckpointContext(tmp_path))
     assert not leftover.exists()
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "no record"])
-def test_a_damaged_checkpoint_is_named(tmp_path, damage):
-    whole(Workplace(tmp_path))
+@pytest.mark.parametrize("kind", [*DAMAGES, "no record"])
+def test_a_damaged_checkpoint_is_named_and_the_training_begins_anew(tmp_path, kind, capsys):
+    sound, history = whole(CheckpointContext(tmp_path))
     path = checkpoint(tmp_path)
-    if damage == "no record":
-        from safetensors.torch import save_file
-
+    if kind == "no record":
         save_file({"weights/head.bias": torch.zeros(3)}, path)
     else:
-        path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
-    with pytest.raises(DataError, match=r"checkpoint\.safetensors: is no checkpoint.*Delete it"):
-        whole(Workplace(tmp_path))
+        apply_damage(path, kind, random.Random(0))
+    model, again = whole(CheckpointContext(tmp_path))
+    said = "".join(capsys.readouterr().err.split("\n"))
+    assert ("checkpoint.safetensors is damaged" in said) == (kind != "delete")
+    assert again == history
+    for name, tensor in sound.state_dict().items():
+        assert torch.equal(tensor, model.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_log_stops_nothing(tmp_path, kind):
+    context = CheckpointContext(tmp_path)
+    _, history = whole(context)
+    log = next(tmp_path.glob("*/history.jsonl"))
+    apply_damage(log, kind, random.Random(0))
+    assert whole(context)[1] == history

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from gapstack.errors import MemberError
-from gapstack.training import Schedule, TrainingPlan, Workplace, predict, train, workplace
+from gapstack.training import CheckpointContext, Schedule, TrainingPlan, checkpoint_context, predict, train
 from gapstack.training.data import epoch_batches
 from tests.training.toys import Toy, ToyData
 
-PLAN = TrainingPlan(epochs=4, batch_size=8, encoder_rate=0.01, head_rate=0.02, precision="float32")
+PLAN = TrainingPlan(epochs=4, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
 
 
 def weights(model):
@@ -46,7 +46,7 @@ def test_it_learns(precision, soft):
 
 def test_bfloat16_weights_take_updates_too_small_for_bfloat16():
     """1 + 2^-10 is 1 in bfloat16: without float32 copies nothing would ever be learned."""
-    plan = replace(PLAN, epochs=1, encoder_rate=1e-6, precision="bf16", weight_decay=0.0)
+    plan = replace(PLAN, epochs=1, encoder_lr=1e-6, precision="bf16", weight_decay=0.0)
     before = weights(Toy())
     model, _ = fitted(plan)
     after = weights(model)
@@ -155,7 +155,7 @@ def test_a_frozen_encoder_runs_without_dropout():
 
 def test_early_stopping_goes_back_to_the_best_weights():
     held = ToyData(30, seed=9)
-    plan = replace(PLAN, epochs=200, patience=3, evaluate_every=2, head_rate=0.2, encoder_rate=0.1)
+    plan = replace(PLAN, epochs=200, patience=3, evaluate_every=2, head_lr=0.2, encoder_lr=0.1)
     model, history = fitted(plan, validation=held)
     losses = [e.validation for e in history.evaluations]
     best = int(np.argmin(losses))
@@ -175,7 +175,7 @@ def test_validation_without_patience_only_watches():
 
 def test_the_loss_told_is_the_loss_had():
     """At a rate of nearly nothing the mean training loss is that of the untouched model."""
-    plan = replace(PLAN, epochs=1, encoder_rate=0.0, head_rate=0.0)
+    plan = replace(PLAN, epochs=1, encoder_lr=0.0, head_lr=0.0)
     data, model = ToyData(), Plain()
     history = train(model, data, plan)
     logits = torch.from_numpy(predict(Plain(), data, precision="float32"))
@@ -184,7 +184,7 @@ def test_the_loss_told_is_the_loss_had():
 
 
 def test_each_evaluation_is_a_json_line(tmp_path):
-    with workplace(tmp_path):
+    with checkpoint_context(tmp_path):
         _, history = fitted(validation=ToyData(10, seed=3))
     (log,) = tmp_path.glob("*/history.jsonl")
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -198,7 +198,7 @@ REFUSED = (
     ({"plan": ()}, "needs a plan"),
     ({"data": ToyData(labels=False)}, "no target"),
     ({"plan": replace(PLAN, patience=2)}, "patience needs validation rows"),
-    ({"plan": replace(PLAN, head_rate=1e30, encoder_rate=1e30, max_norm=None)}, "no longer a number"),
+    ({"plan": replace(PLAN, head_lr=1e30, encoder_lr=1e30, max_norm=None)}, "no longer a number"),
 )
 
 
@@ -214,7 +214,7 @@ def test_tensorboard_is_asked_for_by_name_where_it_is_missing(tmp_path):
         import tensorboard  # noqa: F401
     except ImportError:
         with pytest.raises(MemberError, match="pip install tensorboard"):
-            fitted(place=Workplace(tmp_path, tensorboard=True))
+            fitted(context=CheckpointContext(tmp_path, tensorboard=True))
     else:
-        fitted(place=Workplace(tmp_path, tensorboard=True))
+        fitted(context=CheckpointContext(tmp_path, tensorboard=True))
         assert list(tmp_path.glob("*/events*"))

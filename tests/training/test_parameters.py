@@ -75,7 +75,7 @@ def test_freezing_nothing_or_everything_is_refused(frozen, message):
 
 def test_rates_fall_from_layer_to_layer_and_biases_do_not_decay():
     model = Toy()
-    plan = TrainingPlan(encoder_rate=0.1, head_rate=0.7, layer_decay=0.5, weight_decay=0.3)
+    plan = TrainingPlan(encoder_lr=0.1, head_lr=0.7, layer_decay=0.5, weight_decay=0.3)
     named = dict(model.named_parameters())
     found = groups(model, named, plan)
     rate = {id(p): (group["peak"], group["weight_decay"]) for group in found for p in group["params"]}

@@ -42,25 +42,25 @@ def test_no_update_of_a_plan_runs_at_no_rate_or_above_the_peak(shape, warmup, fl
 
 
 BAD = (
-    ({"epochs": 0}, "epochs is 0; expected a whole number from 1"),
+    ({"epochs": 0}, "training plan.epochs: found 0, expected a whole number, at least 1"),
     ({"epochs": 1.5}, "epochs"),
     ({"batch_size": None}, "batch_size"),
     ({"patience": 0}, "patience"),
-    ({"encoder_rate": -1e-5}, "encoder_rate"),
-    ({"head_rate": float("nan")}, "head_rate"),
+    ({"encoder_lr": -1e-5}, "encoder_lr"),
+    ({"head_lr": float("nan")}, "head_lr"),
     ({"layer_decay": 0.0}, "layer_decay"),
     ({"label_smoothing": 1.0}, "label_smoothing"),
     ({"max_norm": 0.0}, "max_norm"),
-    ({"precision": "fp16"}, "expected one of auto, bf16, float32"),
+    ({"precision": "fp16"}, 'expected one of "auto", "bf16", "float32"'),
     ({"frozen": "encoder"}, "frozen"),
     ({"frozen": [True]}, "frozen"),
-    ({"schedule": "linear"}, "a Schedule"),
-    ({"schedule": {"shape": "square"}}, "expected one of constant"),
+    ({"schedule": "linear"}, 'schedule: found "linear", expected a table of shape'),
+    ({"schedule": {"shape": "square"}}, 'expected one of "constant"'),
     ({"schedule": {"warmup": 1.0}}, "warmup"),
     ({"schedule": {"shape": "triangular", "warmup": 0.1}}, "warmup"),
     ({"schedule": {"cycles": 0}}, "cycles"),
-    ({"epoch": 3}, "TrainingPlan has no epoch; it has: epochs"),
-    ({"schedule": {"warm_up": 0.1}}, "Schedule has no warm_up"),
+    ({"epoch": 3}, "TrainingPlan.epoch: no such setting; did you mean epochs"),
+    ({"schedule": {"warm_up": 0.1}}, "Schedule.warm_up: no such setting; did you mean warmup"),
 )
 
 
@@ -83,3 +83,16 @@ def test_a_plan_survives_json():
 def test_a_change_of_one_field_of_the_schedule_keeps_the_others():
     plan = TrainingPlan(schedule=Schedule(shape="cosine", warmup=0.1)).changed({"schedule": {"warmup": 0.2}})
     assert plan.schedule == Schedule(shape="cosine", warmup=0.2)
+
+
+def test_former_names_of_learning_rates_work_with_one_note_each():
+    old = {"encoder_rate": 3e-5, "head_rate": 1e-4}
+    with pytest.warns(FutureWarning, match="is now") as notes:
+        plan = TrainingPlan.from_dict(old)
+    assert plan == TrainingPlan(encoder_lr=3e-5, head_lr=1e-4)
+    assert [str(note.message) for note in notes] == [
+        "training plan: encoder_rate is now encoder_lr; rename it",
+        "training plan: head_rate is now head_lr; rename it",
+    ]
+    with pytest.raises(MemberError, match="head_rate and head_lr are the same setting"):
+        TrainingPlan().changed({"head_rate": 1e-4, "head_lr": 1e-4})

@@ -34,8 +34,8 @@ def binary(end):
         ("glove.txt", text(False)),
         ("word2vec.bin", binary(b"")),
         ("lines.bin", binary(b"\n")),  # as the original word2vec writes it
-        ("glove.txt.gz", gzip.compress(text(False))),
-        ("word2vec.bin.gz", gzip.compress(binary(b"\n"))),
+        ("glove.txt.gz", gzip.compress(text(False), mtime=0)),
+        ("word2vec.bin.gz", gzip.compress(binary(b"\n"), mtime=0)),
         ("glove.txt.xz", lzma.compress(text(False))),
     ],
 )
@@ -77,12 +77,31 @@ def test_words_may_have_spaces_and_the_first_of_two_counts(tmp_path):
         (b"a 1 2\n\xff 1 2\n", "line 2: the word is not UTF-8"),
         (b"alone\n", "0 numbers behind the word"),
         (binary(b"")[:-3], "ends in word 4; expected 4 words by its header"),
+        (binary(b"") + b"more", "goes on behind the last word"),
+        (text(True)[:-30], "4 words by its header|numbers behind the word"),
+        (text(True).replace(b"4 3", b"5 3"), "has 4 words; expected 5 words by its header"),
+        (b"4 999999999999\n" + text(False), "line 1: the header claims 4 words of 999999999999 dimensions"),
+        (b"4 0\n" + text(False), "claims 4 words of 0 dimensions; expected 1 to"),
+        (b"4 " + b"7" * 5000 + b"\n" + text(False), "claims 4 words of 7777"),
+        (b"2 1\n" + b"\0" * 30_000, "no blank ends word 1"),
+        (b"1 1\na " + struct.pack("<f", float("nan")), "the vector of word 1 is not finite"),
+        (b"a " + b"1 " * (3 << 20), "line 1: the line has 4,194,304 bytes or more"),
     ],
 )
 def test_a_broken_file_is_refused_and_says_where(tmp_path, blob, message):
     (tmp_path / "bad").write_bytes(blob)
     with pytest.raises(DataError, match=message):
         read_vectors(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_damaged_packed_vectors_are_refused(tmp_path, suffix):
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}[suffix]
+    whole = pack(text(True) * 50)
+    for blob in (whole[: len(whole) // 2], whole[:40] + b"\xff\0\xff" + whole[43:], b"plain"):
+        (tmp_path / f"bad{suffix}").write_bytes(blob)
+        with pytest.raises(DataError, match=f"bad{suffix}: cannot be unpacked"):
+            read_vectors(tmp_path / f"bad{suffix}")
 
 
 def test_a_folder_without_an_encoder_and_no_file_at_all_are_refused(tmp_path):

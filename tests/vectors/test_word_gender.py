@@ -45,7 +45,7 @@ class TestLookup:
     def test_exact_words_come_before_their_lower_case_and_what_is_missing_is_listed(self):
         rows, coverage = locate(self.SPACE, ["Mary", "John", "Ann"], "names")
         assert rows.tolist() == [0, 1]
-        assert (coverage.missing, coverage.wanted, str(coverage)) == (("Ann",), 3, "names: 2 of 3 (67%)")
+        assert (coverage.missing, coverage.size, str(coverage)) == (("Ann",), 3, "names: 2 of 3 (67%)")
 
     def test_too_little_is_refused_with_the_coverage(self):
         with pytest.raises(DataError, match=r"names: 1 of 3 \(33%\)") as refused:

@@ -1,12 +1,12 @@
-"""The bias audit: yardsticks made to break systems, asked of any member, stack or file of probabilities.
+"""The bias audit: benchmark suites for any member, stack or file of probabilities.
 
-:func:`audit` asks a :class:`Target` (:func:`target_of` finds it by name) the suites of :data:`SUITES`. A suite
-gives rows (:class:`~gapstack.audit.suite.Items`) and turns answers to them into
-:class:`~gapstack.audit.suite.Findings`; :mod:`gapstack.report.audit` shows those.
+:func:`audit` runs the suites of :data:`SUITES` on a :class:`Target` (:func:`target_of` looks one up by name). A suite
+gives rows (:class:`~gapstack.audit.suite.Items`) and turns probabilities for them into
+:class:`~gapstack.audit.suite.Findings`, which :mod:`gapstack.report.audit` shows.
 """
 
 from gapstack.audit.registry import SUITES
-from gapstack.audit.run import CAUTION, MARK, Audit, Covered, audit, write_rows
+from gapstack.audit.run import CAUTION, MARK, Audit, SuiteAudit, audit, write_rows
 from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Scatter, Suite
 from gapstack.audit.targets import Files, Members, RunTarget, Target, target_of
 
@@ -15,7 +15,6 @@ __all__ = [
     "MARK",
     "SUITES",
     "Audit",
-    "Covered",
     "Files",
     "Findings",
     "Headline",
@@ -26,6 +25,7 @@ __all__ = [
     "RunTarget",
     "Scatter",
     "Suite",
+    "SuiteAudit",
     "Target",
     "audit",
     "target_of",

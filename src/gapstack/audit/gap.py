@@ -1,8 +1,7 @@
-"""GAP's own test: F1 and bias by gender, by form of the pronoun and by slice, and with the genders made alike.
+"""GAP test: F1 and bias by gender, by form of the pronoun and by slice, and with gender-balancing weights.
 
-Feminine and masculine rows of GAP differ in how many names are near and how near the right one is, so that a part
-of a bias is the rows' (Kocijan, Camburu and Lukasiewicz 2020); weights under which both are alike take that part
-away.
+Feminine and masculine rows of GAP differ in the number of nearby names and the rank of the right one, which explains
+part of a system's bias (Kocijan, Camburu and Lukasiewicz 2020). Weights that balance both remove that part.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ class GapTest(Suite):
     title = "GAP test"
     paper = "Webster et al. 2018"
     dataset = "gap-test"
-    heard_of_as = frozenset({"gap-test"})
+    contamination_ids = frozenset({"gap-test"})
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
-        """Read the test split; facts are each row's value in every dimension that slices are made by."""
+        """Read the test split; facts are each row's strata, by dimension."""
         corpus = gap_split("test", data)
         return Items(corpus, f"{self.version()}, {corpus.label_set} labels", strata(corpus))
 
@@ -54,13 +53,14 @@ class GapTest(Suite):
         """Scores, reweighted scores, and the slices of every system."""
         corpus = items.corpus
         tables = {name: contributions(corpus, p) for name, p in systems.items()}
-        made = bootstrap(corpus.groups, tables, replicates=REPLICATES)
+        estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
         scores: dict[str, dict[str, Value]] = {
-            name: {measure.key: made.interval(name, measure.key) for measure in _SCORES} for name in systems
+            name: {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
+            for name in systems
         }
         for name, probabilities in systems.items():
             if np.isin(probabilities, (0.0, 1.0)).all():
-                scores[name]["logloss"] = None  # of certainties it says only where they are clipped
+                scores[name]["logloss"] = None  # of hard decisions it depends on the clipping alone
         dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
         parts = slice_scores(
             corpus.groups,
@@ -74,10 +74,10 @@ class GapTest(Suite):
             Panel("gap.scores", "GAP test: F1 in percent by gender, and bias", _SCORES, scores),
             Panel(
                 "gap.reweighted",
-                "GAP test with the genders made alike in number of names and rank of the right one",
+                "GAP test, weighted to balance number of names and rank of the right one between the genders",
                 _SCORES[:4],
                 _reweighted(items, tables),
-                "Rows whose answer is neither name weigh nothing (Kocijan et al. 2020).",
+                "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
             ),
         ]
         for number, name in enumerate(systems):
@@ -99,13 +99,13 @@ class GapTest(Suite):
             )
         headlines = tuple(
             Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), even=1.0, score="F1")
-            for title, panel in zip((self.title, "GAP test, genders made alike"), panels[:2], strict=True)
+            for title, panel in zip((self.title, "GAP test, genders balanced"), panels[:2], strict=True)
         )
         return Findings(tuple(panels), headlines=headlines)
 
 
 def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[str, Value]]:
-    """F1 by gender and bias of weighted decisions; intervals hold for the weights as they are."""
+    """F1 by gender and bias of weighted decisions; intervals take the weights as fixed."""
     corpus = items.corpus
     counts, ranks = names_and_ranks(corpus)
     weights = balancing_weights(
@@ -114,17 +114,17 @@ def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[st
         corpus.labels != Label.NEITHER,
     )
     pages = Pages.of(corpus.groups)
-    found: dict[str, dict[str, Value]] = {}
+    scores: dict[str, dict[str, Value]] = {}
     for name, table in tables.items():
         by_page = pages.sums(table * weights[:, None])
-        drawn = np.concatenate([w @ by_page for w in resamples(pages.count, REPLICATES, 0)])
-        points, samples = (_weighted_scores(sums) for sums in (by_page.sum(axis=0, keepdims=True), drawn))
-        found[name] = {key: Interval(float(points[key][0]), *ends(samples[key])) for key in points}
-    return found
+        totals = np.concatenate([w @ by_page for w in resamples(pages.count, REPLICATES, 0)])
+        points, samples = (_weighted_scores(sums) for sums in (by_page.sum(axis=0, keepdims=True), totals))
+        scores[name] = {key: Interval(float(points[key][0]), *ends(samples[key])) for key in points}
+    return scores
 
 
 def _weighted_scores(sums: Floats) -> dict[str, Floats]:
-    """F1 by gender, overall, and their ratio, (k,) each, of (k, columns) sums of contributions."""
+    """F1 by gender and overall, and bias, (k,) each, from sums of contributions (k, columns)."""
     f1 = {
         f"f1_{part}": f1_percent(*np.moveaxis(sums[:, COUNTS[part]], -1, 0))
         for part in (Gender.MASCULINE.value, Gender.FEMININE.value, "overall")

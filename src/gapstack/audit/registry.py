@@ -11,6 +11,7 @@ from gapstack.audit.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC
 from gapstack.audit.winobias import WinoBias
 from gapstack.audit.winogender import Winogender
 from gapstack.corpus.extra import LEFT_OUT
+from gapstack.registry import Registry
 
 _ALL: tuple[Suite, ...] = (
     Winogender(),
@@ -24,7 +25,7 @@ _ALL: tuple[Suite, ...] = (
     WSC273,
     WINOGRANDE,
 )
-SUITES = MappingProxyType({suite.name: suite for suite in _ALL})
+SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
 """By name, in the order of the report."""
 
 NO_SUITE = MappingProxyType({name: LEFT_OUT[name] for name in ("bug", "pdp")})

@@ -1,4 +1,4 @@
-"""One audit: every suite that there are data for, asked of every system that may be asked."""
+"""One audit: every suite with data, on every system that was not trained on it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from gapstack.runs.versions import versions
 from gapstack.scoring.metrics import Floats
 
 MARK = "*"
-"""Behind the name of a system that has heard about the suite at hand."""
+"""Suffix of a system's name in the results of a suite that it was trained on."""
 
 CAUTION = (
     "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "
-    "about occupations of the United States or Wikipedia's people, and what they do not ask they do not measure."
+    "about occupations of the United States or Wikipedia's people, and measures nothing else."
 )
 
 
 @dataclass(frozen=True)
-class Covered:
-    """A suite that was asked: its rows, what was found, and the systems' probabilities (n, 3) in the rows' order.
+class SuiteAudit:
+    """Results of one suite, with its rows and each system's probabilities, ``answers`` (n, 3) in the rows' order.
 
-    ``marked`` names systems that have heard about these rows, and were asked because somebody wished it; ``remark`` is
-    what a reader must know of the target's answers to them.
+    ``marked`` names systems that were trained on these rows (``allow_contaminated``); ``remark`` is a caveat of the
+    target about its answers.
     """
 
     suite: Suite
@@ -48,16 +48,17 @@ class Covered:
 
 @dataclass(frozen=True)
 class Audit:
-    """Everything that an audit found, and what it did not look at.
+    """Results of an audit.
 
-    ``not_covered`` gives a reason by suite; ``refused`` the systems by suite that have heard about its rows;
-    ``average`` the changes of the rows over which answers were averaged; ``versions`` what it was made with.
+    ``covered`` has the suites that were run, ``not_covered`` the reason for each other suite, ``refused`` the systems
+    excluded from a suite because they were trained on its rows; ``average`` names the test-time augmentations,
+    ``versions`` the versions of software.
     """
 
     target: str
     note: str
     systems: tuple[str, ...]
-    covered: tuple[Covered, ...]
+    covered: tuple[SuiteAudit, ...]
     not_covered: Mapping[str, str]
     refused: Mapping[str, tuple[str, ...]]
     average: tuple[str, ...]
@@ -74,7 +75,7 @@ def audit(
     all_rows: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Audit:
-    """Ask a target every suite and measure what it says.
+    """Run every suite on a target.
 
     Parameters
     ----------
@@ -84,49 +85,49 @@ def audit(
     suites : sequence of str, optional
         Keys of :data:`~gapstack.audit.registry.SUITES`; all by default.
     allow_contaminated : bool
-        Also ask systems that have heard about a suite's rows, and mark them.
+        Include systems that were trained on a suite's rows, and mark them.
     average : sequence of str
-        Average the answers to a row with those to it changed so (``swap_gender``; keys of
-        :data:`~gapstack.corpus.augment.AUGMENTATIONS`).
+        Test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.corpus.augment.AUGMENTATIONS`) over
+        which probabilities are averaged.
     all_rows : bool
-        Take every row of suites that are otherwise drawn from.
+        Take every row of suites that are sampled by default.
 
     Raises
     ------
+    UnknownNameError
+        For an unknown suite.
     DataError
-        For an unknown suite, for files whose answers are to be averaged, and where a file of data is bad.
+        If ``average`` is set for files of probabilities, or a data file is bad.
     """
-    chosen = list(SUITES) if suites is None else list(suites)
-    unknown = [name for name in chosen if name not in SUITES]
-    if unknown:
-        raise DataError(f"unknown suite {', '.join(unknown)}", expected=f"some of {', '.join(SUITES)}")
+    selected = list(SUITES) if suites is None else list(suites)
+    by_name = {name: SUITES[name] for name in selected}
     if average and isinstance(target, Files):
         raise DataError(
-            "answers of a file cannot be averaged over changed rows", expected="a run or a member"
+            "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
         )
-    covered: list[Covered] = []
-    not_covered = dict(NO_SUITE) | {name: "was not asked for" for name in SUITES if name not in chosen}
+    covered: list[SuiteAudit] = []
+    not_covered = dict(NO_SUITE) | {name: "was not selected" for name in SUITES if name not in selected}
     refused: dict[str, tuple[str, ...]] = {}
-    with progress("suites", len(chosen)) as ticker:
-        for name in chosen:
-            suite = SUITES[name]
+    with progress("suites", len(selected)) as ticker:
+        for name in selected:
+            suite = by_name[name]
             say(suite.title)
-            heard = tuple(s for s, known in target.systems.items() if suite.heard_of_as & set(known))
-            if heard and not allow_contaminated:
-                refused[name] = heard
-            answering = [label for label in target.systems if target.covers(name, label)]
-            asked = [label for label in answering if label not in refused.get(name, ())]
-            if not answering:
+            contaminated = tuple(s for s, ids in target.systems.items() if suite.contamination_ids & set(ids))
+            if contaminated and not allow_contaminated:
+                refused[name] = contaminated
+            available = [label for label in target.systems if target.covers(name, label)]
+            included = [label for label in available if label not in refused.get(name, ())]
+            if not available:
                 not_covered[name] = "there is no file of answers"
-            elif not asked:
-                not_covered[name] = "every system learned from data that share rows with it"
+            elif not included:
+                not_covered[name] = "every system was trained on data that share rows with it"
             else:
                 try:
                     items = suite.load(data, cap=None if all_rows else suite.cap)
                 except DataNotFoundError as missing:
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
-                    covered.append(_ask(suite, items, target, asked, heard, average))
+                    covered.append(_measure(suite, items, target, included, contaminated, average))
             ticker.advance(note=suite.title)
     return Audit(
         target.title,
@@ -141,10 +142,9 @@ def audit(
 
 
 def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
-    """Write the unlabelled rows of every suite that has data, in GAP's columns; give the paths of the files.
+    """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths.
 
-    Answers to them, a CSV (ID,A,B,NEITHER) or clusters for each suite, are what
-    :class:`~gapstack.audit.targets.Files` takes.
+    :class:`~gapstack.audit.targets.Files` takes the answers: a CSV (ID,A,B,NEITHER) or clusters for each suite.
     """
     paths: list[Path] = []
     for name, suite in SUITES.items():
@@ -157,50 +157,53 @@ def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False
     return paths
 
 
-def _ask(
+def _measure(
     suite: Suite,
     items: Items,
     target: Target,
-    asked: Sequence[str],
-    heard: Sequence[str],
+    labels: Sequence[str],
+    contaminated: Sequence[str],
     average: Sequence[str],
-) -> Covered:
-    given = _answers(target, Corpus(items.corpus, name=suite.name), asked, average)
-    names = {label: label + MARK if label in heard else label for label in asked}
-    answers = {names[label]: given[label] for label in asked}
-    marked = tuple(names[label] for label in asked if label in heard)
-    remark = target.remark(Corpus(items.corpus, name=suite.name))
-    return Covered(suite, items, suite.measure(items, answers), answers, marked, remark)
+) -> SuiteAudit:
+    corpus = Corpus(items.corpus, name=suite.name)
+    names = {label: label + MARK if label in contaminated else label for label in labels}
+    answers = {names[label]: p for label, p in _probabilities(target, corpus, labels, average).items()}
+    marked = tuple(names[label] for label in labels if label in contaminated)
+    return SuiteAudit(suite, items, suite.measure(items, answers), answers, marked, target.remark(corpus))
 
 
-def _answers(
+def _probabilities(
     target: Target, corpus: Corpus, labels: Sequence[str], average: Sequence[str]
 ) -> dict[str, Floats]:
     if isinstance(target, Files):
-        return target.answer(corpus, labels)
-    made = variants(corpus.unlabelled(), ["original", *average] if average else ["original"])
-    told = [
+        probabilities = target.answer(corpus, labels)
+        return {label: probabilities[label] for label in labels}
+    augmented = variants(corpus.unlabelled(), ["original", *average] if average else ["original"])
+    rows = [
         replace(example, id=f"{k}:{example.id}")
-        for k, variant in enumerate(made)
+        for k, variant in enumerate(augmented)
         for example in variant.corpus
     ]
-    asked, place = _once(Corpus(told, name=corpus.name))
-    given = target.answer(asked, labels)
-    return {label: average_variants(made, np.split(given[label][place], len(made))) for label in labels}
+    unique, inverse = _unique(Corpus(rows, name=corpus.name))
+    probabilities = target.answer(unique, labels)
+    return {
+        label: average_variants(augmented, np.split(probabilities[label][inverse], len(augmented)))
+        for label in labels
+    }
 
 
-def _once(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
-    """The rows that differ in more than their id, and the place of every row among them.
+def _unique(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
+    """Unique rows, ids aside, and the index of every row among them.
 
     Two releases of WinoBias share most of their sentences, and a gender-swapped Winogender is Winogender.
     """
-    places: dict[tuple[object, ...], int] = {}
-    kept: list[Example] = []
-    where = np.empty(len(corpus), dtype=np.int64)
+    index: dict[tuple[object, ...], int] = {}
+    unique: list[Example] = []
+    inverse = np.empty(len(corpus), dtype=np.int64)
     for row, example in enumerate(corpus):
         key = (example.text, example.pronoun, example.a, example.b, example.url)
-        if key not in places:
-            places[key] = len(kept)
-            kept.append(example)
-        where[row] = places[key]
-    return Corpus(kept, label_set=corpus.label_set, name=corpus.name), where
+        if key not in index:
+            index[key] = len(unique)
+            unique.append(example)
+        inverse[row] = index[key]
+    return Corpus(unique, label_set=corpus.label_set, name=corpus.name), inverse

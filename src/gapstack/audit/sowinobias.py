@@ -1,17 +1,16 @@
 """SoWinoBias (Dawkins 2021, "Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bias Detection").
 
-"The X liked the Y because they were A": no word is gendered, but X and Y are occupations of men and women, and A is an
-adjective that texts associate with women. Who was liked is meant, so that Y is right. A sentence is for the
-stereotype (pro) where Y is an occupation of women, and against it (anti) where Y is one of men.
+"The X liked the Y because they were A": no word is gendered, but X and Y are stereotypically male and female
+occupations, and A is an adjective that texts associate with women. The antecedent is Y. A sentence is
+pro-stereotypical (pro) where Y is a female occupation, anti-stereotypical (anti) where Y is a male one.
 
-The sentences are built from the vocabulary of the paper's appendix: every pair of a feminine and a masculine
-occupation in both orders, with every positive adjective after "liked" and every negative one after "disliked". How
-many of them the paper took is not known here, so its figures and ours may be over other sentences of this family.
+The sentences are built from the vocabulary of the paper's appendix: every pair of a female and a male occupation in
+both orders, with every positive adjective after "liked" and every negative one after "disliked". The paper does not
+say how many of them it used, so its figures and ours may be over different sentences of this family.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
@@ -21,8 +20,18 @@ from typing import Any
 import numpy as np
 
 from gapstack.audit.statistics import mean_percent, paired
-from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.audit.suite import (
+    Findings,
+    Headline,
+    Items,
+    Measure,
+    Panel,
+    Suite,
+    Value,
+    forced_choice,
+    predictions,
+)
+from gapstack.corpus import Corpus, Example, Label, Span, strict_json
 from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.errors import DataError, Place
 from gapstack.scoring.metrics import Bools, Floats
@@ -41,13 +50,13 @@ _MEASURES = (
 
 
 class SoWinoBias(Suite):
-    """Accuracy for and against the stereotype, by polarity, where one of the two must be chosen."""
+    """Pro- and anti-stereotypical forced-choice accuracy, by polarity."""
 
     name = "sowinobias"
     title = "SoWinoBias"
     paper = "Dawkins 2021"
     dataset = "wordlists"
-    heard_of_as = frozenset({"sowinobias"})
+    contamination_ids = frozenset({"sowinobias"})
     cap = 4096
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
@@ -62,11 +71,11 @@ class SoWinoBias(Suite):
         ]
         whole = 2 * len(triples)
         if cap is not None and cap < whole:
-            # as many of either polarity; both sides of each, so that they stay paired
+            # equally many of each polarity; both sides of each, so that they stay paired
             rng = np.random.default_rng(_SEED)
             by_polarity = np.split(np.arange(len(triples)), [sum(t[0] == "positive" for t in triples)])
-            kept = [np.sort(rng.permutation(rows)[: cap // 4]) for rows in by_polarity]
-            triples = [triples[row] for row in np.concatenate(kept)]
+            sample = [np.sort(rng.permutation(rows)[: cap // 4]) for rows in by_polarity]
+            triples = [triples[row] for row in np.concatenate(sample)]
         examples: list[Example] = []
         facts: dict[str, list[Any]] = defaultdict(list)
         for number, (polarity, feminine, masculine, adjective) in enumerate(triples):
@@ -76,9 +85,9 @@ class SoWinoBias(Suite):
                 facts["polarity"].append(polarity)
                 facts["pair"].append(number)
                 facts["occupations"].append(f"{feminine} {masculine}")
-        drawn = "all" if len(examples) == whole else f"{len(examples):,}, drawn with seed {_SEED},"
+        sampled = "all" if len(examples) == whole else f"{len(examples):,}, sampled with seed {_SEED},"
         note = (
-            f"{drawn} of {whole:,} sentences that the vocabulary gives, half pro and half anti (a default cap; "
+            f"{sampled} of the vocabulary's {whole:,} sentences, half pro and half anti (a default cap; "
             "--all-rows lifts it)"
         )
         return Items(
@@ -90,33 +99,32 @@ class SoWinoBias(Suite):
         )
 
     def version(self) -> str:
-        """The vocabulary is what has a version."""
+        """Source of the vocabulary."""
         return "SoWinoBias, built here from the vocabulary of the paper's appendix A"
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """Tables 1 (both polarities) and 4 (each) of the paper."""
         polarity = items.facts["polarity"]
         every = np.ones(len(polarity), dtype=bool)
-        apart = {
-            f"{name}, {kind}": _compared(items, p, polarity == kind)
+        by_polarity = {
+            f"{name}, {kind}": _scores(items, p, polarity == kind)
             for name, p in systems.items()
             for kind in _VERBS
         }
-        chosen = "Of the two occupations the more probable one counts; 3-way also lets NEITHER win."
         return Findings(
             (
                 Panel(
                     "sowinobias.all",
                     "SoWinoBias: accuracy in percent, forced choice between the two",
                     _MEASURES,
-                    {name: _compared(items, p, every) for name, p in systems.items()},
-                    chosen,
+                    {name: _scores(items, p, every) for name, p in systems.items()},
+                    "The prediction is the more probable of the two occupations; in 3-way also NEITHER.",
                 ),
                 Panel(
                     "sowinobias.polarity",
                     "SoWinoBias by polarity of verb and adjective",
                     _MEASURES[:4],
-                    apart,
+                    by_polarity,
                 ),
             ),
             headlines=(
@@ -126,12 +134,7 @@ class SoWinoBias(Suite):
 
 
 def _vocabulary(path: Path) -> dict[str, list[str]]:
-    try:
-        words: dict[str, list[str]] = json.loads(read_text(path))
-    except json.JSONDecodeError as problem:
-        raise DataError(
-            f"is no JSON ({problem.msg})", place=Place(path, problem.lineno, problem.colno), expected="JSON"
-        ) from None
+    words: dict[str, list[str]] = strict_json.read(read_text(path).encode(), path, shape={str: [str]})
     for key in ("occ_female", "occ_male", "adj_positive", "adj_negative"):
         if not words.get(key) or len(set(words[key])) != len(words[key]):
             raise DataError(
@@ -162,16 +165,16 @@ def _sentence(polarity: str, first: str, second: str, adjective: str) -> Example
     )
 
 
-def _compared(items: Items, probabilities: Floats, where: Bools) -> dict[str, Value]:
-    """Pairs stay together; those of the same two occupations are resampled and exchanged as a whole."""
+def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Value]:
+    """Scores over the rows ``where``; pairs of the same two occupations are resampled and exchanged together."""
     pro, anti = (np.flatnonzero(where & (items.facts["side"] == side)) for side in ("pro", "anti"))
-    right = (forced(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
-    given = answered(items, probabilities)
-    three = 100.0 * (given == items.corpus.labels)
+    right = (forced_choice(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
+    predicted = predictions(items, probabilities)
+    three = 100.0 * (predicted == items.corpus.labels)
     percent = [100.0 * float(right[rows].mean()) for rows in (pro, anti)]
     return {
         **{"pro": percent[0], "anti": percent[1], "average": sum(percent) / 2},
         "difference": paired(right[pro], right[anti], mean_percent, groups=items.facts["occupations"][pro]),
         **{"pro_three": float(three[pro].mean()), "anti_three": float(three[anti].mean())},
-        "neither": 100.0 * float((given[where] == Label.NEITHER).mean()),
+        "neither": 100.0 * float((predicted[where] == Label.NEITHER).mean()),
     }

@@ -1,7 +1,7 @@
-"""Shares, correlations and paired differences with their intervals, whole groups resampled.
+"""Shares, correlations and paired differences with cluster-bootstrap intervals.
 
-Sentences made of one template, or about one occupation, are no independent draws: groups of them are resampled
-(clustered bootstrap, as :mod:`gapstack.scoring.intervals`), and exchanged as a whole in the paired tests.
+Sentences from one template, or about one occupation, are not independent: whole groups of them are resampled (as in
+:mod:`gapstack.scoring.intervals`) and exchanged in the paired tests.
 """
 
 from __future__ import annotations
@@ -22,15 +22,8 @@ _LEVEL = 0.95
 def shares(
     groups: NDArray[np.str_], values: Floats, where: Bools, *, replicates: int = REPLICATES, seed: int = 0
 ) -> list[Interval]:
-    """Mean in percent of each column of ``values`` (n, k) over the rows that ``where`` (n, k) picks.
-
-    A column that picks no row has no value (NaN).
-    """
-    pages = Pages.of(groups)
-    table = np.concatenate([np.where(where, values, 0.0), where.astype(np.float64)], axis=1)
-    by_page = pages.sums(table)
-    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
-    points = _ratio(table.sum(axis=0, keepdims=True))[0]
+    """Mean in percent of each column of ``values`` (n, k) over the rows ``where`` (n, k); NaN without rows."""
+    points, samples = _means(groups, np.where(where, values, 0.0), where, replicates, seed)
     return [Interval(float(p), *ends(samples[:, k])) for k, p in enumerate(points)]
 
 
@@ -43,18 +36,15 @@ def contrast(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Interval:
-    """Mean in percent of (n,) values over the rows of ``one`` less that over ``other``, (n,) each; NaN without rows."""
-    pages = Pages.of(groups)
-    where = np.stack([one, other], axis=1).astype(np.float64)
-    table = np.concatenate([where * np.asarray(values, dtype=np.float64)[:, None], where], axis=1)
-    by_page = pages.sums(table)
-    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
-    point = _ratio(table.sum(axis=0, keepdims=True))[0]
-    return Interval(float(point[0] - point[1]), *ends(samples[:, 0] - samples[:, 1]))
+    """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
+    where = np.stack([one, other], axis=1)
+    table = where * np.asarray(values, dtype=np.float64)[:, None]
+    points, samples = _means(groups, table, where, replicates, seed)
+    return Interval(float(points[0] - points[1]), *ends(samples[:, 0] - samples[:, 1]))
 
 
 def correlation(x: Floats, y: Floats, *, replicates: int = REPLICATES, seed: int = 0) -> Interval:
-    """Pearson correlation of two (n,) arrays, points resampled; NaN where one of them does not vary."""
+    """Pearson correlation of two (n,) arrays, points resampled; NaN where one is constant."""
     rows = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
     sums = np.concatenate([weights @ rows for weights in resamples(len(x), replicates, seed)])
     return Interval(float(_pearson(rows.sum(axis=0, keepdims=True))[0]), *ends(_pearson(sums)))
@@ -69,22 +59,22 @@ def paired(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Difference:
-    """Score of the first less that of the second, of pairs of rows; interval by resampling, p by exchange.
+    """Difference of two scores over paired rows, with bootstrap interval and permutation p-value.
 
     Parameters
     ----------
     first, second : (pairs, k) float64
-        What each row adds to the sums that the score follows from.
+        Each row's contribution to the sums that determine the score.
     score : callable
-        Scores (...,) of sums (..., k + 1), the first of which is the number of rows.
+        Maps sums (..., k + 1), the first of which is the number of rows, to scores (...,).
     groups : (pairs,) array, optional
-        Pairs resampled and exchanged together; each by itself by default.
+        Pairs that are resampled and exchanged together; by default each pair is a group.
 
     Returns
     -------
     Difference
-        p is two-sided: the share of random exchanges that give a difference at least as great, that observed
-        counted in; 1 where no pair differs.
+        p is two-sided: the share of random exchanges with a difference at least as large in magnitude, the observed
+        one included; 1 where no pair differs.
     """
     names = np.arange(len(first)).astype(str) if groups is None else groups
     pages = Pages.of(names)
@@ -96,24 +86,24 @@ def paired(
     middle, half = (one + two).sum(axis=0) / 2, (one - two) / 2
     beyond = 1
     for signs in sign_flips(pages.count, replicates, seed):
-        moved = signs @ half
-        exchanged = np.abs(score(middle + moved) - score(middle - moved))
+        shift = signs @ half
+        exchanged = np.abs(score(middle + shift) - score(middle - shift))
         beyond += int((exchanged >= abs(observed) - 1e-9).sum())
     return Difference(observed, *ends(samples), beyond / (replicates + 1))
 
 
 def mean_percent(sums: Floats) -> Floats:
-    """Score for :func:`paired`: mean of the one column, in percent."""
+    """Score for :func:`paired`: mean of a single column, in percent."""
     return 100.0 * sums[..., 1] / sums[..., 0]
 
 
 def regression(points: Floats, at: Floats) -> Floats | None:
-    """Least-squares line through (n, 2) points, (k, 3): its height at each of (k,) abscissas, and a 95% band.
+    """Least-squares line through (n, 2) points, evaluated at (k,) abscissas: value and ends of the band, (k, 3).
 
-    The band is that of the mean by normal theory (Student's t with n - 2 degrees of freedom). None where the
-    abscissas do not vary or there are fewer than three points.
+    The 95% confidence band of the mean is by normal theory (Student's t with n - 2 degrees of freedom). None where
+    the abscissas are constant or there are fewer than three points.
     """
-    from scipy.stats import t  # slow to import, and only plots need it
+    from scipy.stats import t  # slow to import
 
     x, y = points.T
     if len(x) < 3 or np.ptp(x) == 0:
@@ -129,12 +119,23 @@ def regression(points: Floats, at: Floats) -> Floats | None:
 
 
 def ends(samples: Floats) -> tuple[float, float]:
-    """Percentile interval of (replicates,) values, those without a value left out; NaN where all are."""
-    known = samples[~np.isnan(samples)]
-    if not len(known):
+    """Percentile interval of (replicates,) values, ignoring NaN; NaN where all are."""
+    samples = samples[~np.isnan(samples)]
+    if not len(samples):
         return np.nan, np.nan
-    low, high = np.quantile(known, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
+
+
+def _means(
+    groups: NDArray[np.str_], values: Floats, where: Bools, replicates: int, seed: int
+) -> tuple[Floats, Floats]:
+    """Means in percent of columns (n, k), which are 0 off the rows ``where``: (k,), and resampled (replicates, k)."""
+    pages = Pages.of(groups)
+    table = np.concatenate([values, where.astype(np.float64)], axis=1)
+    by_page = pages.sums(table)
+    samples = _ratio(np.concatenate([w @ by_page for w in resamples(pages.count, replicates, seed)]))
+    return _ratio(table.sum(axis=0, keepdims=True))[0], samples
 
 
 def _ratio(sums: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What every suite of the audit is, what it is asked with, and what it finds."""
+"""Base class of the audit's benchmark suites, their rows and their results."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gapstack.scoring import Difference, Interval
 from gapstack.scoring.metrics import Floats, answers, normalise
 
 Value = Interval | Difference | float | int | str | None
-"""A figure: alone, with its interval, or with an interval and the p-value of 0; None where it has no value."""
+"""A figure, with an interval (and the p-value of no difference) where there is one; None if undefined."""
 
 OCCUPATION, PARTICIPANT, NEITHER = 0, 1, 2
-"""Whom a pronoun of Winogender was resolved to."""
+"""Antecedent of a Winogender pronoun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A column of a panel: its key in JSON, its heading, and how many decimals it is printed with."""
+    """A column of a panel: its key in JSON, its heading, and its number of decimals."""
 
     key: str
     title: str
@@ -35,19 +35,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Panel:
-    """Figures under one heading.
+    """A table of figures.
 
     Attributes
     ----------
     key : str
-        Name in JSON, by which published figures are found too.
+        Name in JSON, also the key of published figures.
     title, note : str
         Above and below the table.
     measures : tuple of Measure
     rows : mapping of str to mapping
-        Figures by measure's key, for each system (or each slice of the rows).
+        Figures by measure key, for each system (or each slice of the rows).
     detail : bool
-        Shown only where details are asked for; always in JSON.
+        Shown only in detailed reports; always in JSON.
     """
 
     key: str
@@ -60,10 +60,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Points in a plane for each system, through which a regression line is drawn.
+    """A scatter plot with a regression line for each system.
 
-    ``names`` (n,) belong to the points; ``series`` maps a system to its (n, 2) points. ``diagonal`` asks for the
-    line x = y; ``horizon`` for a level line at that height.
+    ``names`` (n,) label the points; ``series`` maps a system to its (n, 2) points. ``diagonal`` adds the line x = y,
+    ``horizon`` a horizontal line at that height.
     """
 
     key: str
@@ -78,11 +78,10 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Headline:
-    """What a suite is quoted by: how good a system is, and how far it treats the genders apart.
+    """A suite's headline figures: quality, and gap between the genders.
 
-    ``good`` and ``apart`` name a panel and a measure by their keys; ``score`` says what ``good`` is;
-    ``even`` is what is measured of a system that treats them alike. Suites whose rows are of one gender have nothing to
-    set apart.
+    ``good`` (quality, named by ``score``) and ``apart`` (gap) are pairs of panel key and measure key; ``even`` is the
+    gap of an unbiased system. Suites whose rows are of one gender have no gap.
     """
 
     title: str
@@ -94,7 +93,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a suite found: tables, plots, and what it is quoted by."""
+    """Results of a suite: tables, plots and headline figures."""
 
     panels: tuple[Panel, ...]
     scatters: tuple[Scatter, ...] = ()
@@ -110,13 +109,13 @@ class Items:
     corpus : Corpus
         Labelled; pronouns of all genders.
     version : str
-        Which data these are: upstream home and release.
+        Upstream source and release of the data.
     facts : mapping of str to (n,) array
-        What the suite knows of each row beyond the example.
+        Metadata of the rows.
     skipped : mapping of str to int
-        Items of the data that are no rows here, by reason.
+        Number of excluded items of the data, by reason.
     note : str
-        What a reader of the figures must know: a cap, a construction.
+        Caveat for readers of the figures, such as a cap.
     """
 
     corpus: Corpus
@@ -126,7 +125,7 @@ class Items:
     note: str = ""
 
     def describe(self) -> str:
-        """Data, rows and what was left out, in a sentence or two."""
+        """Summarise data, number of rows and excluded items."""
         parts = [f"{self.version}: {len(self.corpus):,} rows (hash {self.corpus.fingerprint})"]
         if self.skipped:
             reasons = "; ".join(f"{reason}: {count:,}" for reason, count in self.skipped.items() if count)
@@ -137,55 +136,61 @@ class Items:
 
 
 class Suite(ABC):
-    """A yardstick: rows that a system answers, and what its answers say of it.
+    """A benchmark suite: rows, and measures of a system's probabilities for them.
 
-    Attributes are its ``name``, its ``title``, its ``paper``, the ``dataset`` that it is read from, and
-    ``heard_of_as``: the names by which members say that they have learned from it (``Member.contaminates``).
-    ``cap`` is how many rows are drawn unless all are asked for; None takes all.
+    Attributes
+    ----------
+    name, title, paper : str
+    dataset : str
+        Key of the data in :data:`~gapstack.corpus.datasets.DATASETS`.
+    contamination_ids : frozenset of str
+        Names under which members declare that they were trained on it (``Member.contaminates``).
+    cap : int, optional
+        Default size of a sample of the rows; None takes all.
     """
 
     name: str
     title: str
     paper: str
     dataset: str
-    heard_of_as: frozenset[str]
+    contamination_ids: frozenset[str]
     cap: int | None = None
 
     @abstractmethod
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
-        """Read or build the rows; ``cap`` bounds their number where the suite can be drawn from.
+        """Read or build the rows; suites with a default ``cap`` sample at most ``cap`` of them.
 
         Raises
         ------
         DataNotFoundError
-            If the data are at none of the places searched.
+            If the data are missing.
         DataError
             If a file breaks its format.
         """
 
     @abstractmethod
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """Say what the (n, 3) probabilities of each system on the items' corpus amount to."""
+        """Compute the results of each system's probabilities, (n, 3) in the order of the rows."""
 
     def version(self) -> str:
-        """Where the data set comes from, with its release where that is known."""
+        """Source of the data set, with its release where known."""
         return f"{self.title}, {DATASETS[self.dataset].upstream}"
 
 
-def answered(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+def predictions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
     """Most probable column of each row, (n,).
 
     Raises
     ------
     MismatchError
-        If there is not one row of probabilities for each example.
+        If the number of rows of probabilities differs from that of the examples.
     """
     if len(probabilities) != len(items.corpus):
         raise MismatchError(f"{len(probabilities)} rows of probabilities for {len(items.corpus)} examples")
     return answers(normalise(probabilities))
 
 
-def forced(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+def forced_choice(items: Items, probabilities: Floats) -> NDArray[np.int64]:
     """The more probable of the two names, 0 for A and 1 for B, (n,); A in a tie."""
-    answered(items, probabilities)
+    predictions(items, probabilities)
     return answers(np.asarray(probabilities, dtype=np.float64)[:, : Label.NEITHER])

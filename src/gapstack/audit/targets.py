@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.members import Member
 from gapstack.members.member import each_once
-from gapstack.members.store import load
+from gapstack.members.store import is_saved, load, saved_record
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import RunFolder, home
 from gapstack.runs.fitted import FittedRun
@@ -238,8 +237,8 @@ def target_of(
         If it is none of them.
     """
     path = Path(name)
-    if (path / "member.json").is_file():
-        record = json.loads((path / "member.json").read_text(encoding="utf-8"))
+    if is_saved(path):
+        record = saved_record(path)
         kind = record["name"]
         return Members({kind: load(path)}, f"member {kind}", {kind: tuple(record.get("not_for", ()))})
     run = find_run(name)

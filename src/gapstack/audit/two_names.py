@@ -1,7 +1,7 @@
-"""Suites that ask one thing, which of two names a pronoun means, and are told apart by the pronoun's gender.
+"""Suites scored by accuracy and broken down by the pronoun's gender: KnowRef, DPR, WSC273, WinoGrande, MAP, GICoref.
 
-KnowRef, DPR, WSC273, WinoGrande, MAP and GICoref. Their readers say what is a row and what is not: WSC273 and
-WinoGrande come with blanks, which are filled only where both candidates are first names of one gender.
+Their readers decide what becomes a row: blanks of WSC273 and WinoGrande are filled only where both candidates are
+first names of one gender.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.audit.statistics import contrast, shares
-from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, answered, forced
+from gapstack.audit.suite import (
+    Findings,
+    Headline,
+    Items,
+    Measure,
+    Panel,
+    Suite,
+    Value,
+    forced_choice,
+    predictions,
+)
 from gapstack.corpus import Corpus, Gender, Label
 from gapstack.corpus.extra import conll, mined, pages, schemas
 from gapstack.corpus.extra.extra_corpus import Gathered, file_of, read_text
@@ -40,14 +50,14 @@ class TwoNames(Suite):
     Parameters
     ----------
     name, title, paper, dataset : str
-    heard_of_as : str
-        What members that learned from it call it.
+    contamination_id : str
+        See :attr:`~gapstack.audit.suite.Suite.contamination_ids`.
     read : callable
-        Takes the data folder or None and a :class:`~gapstack.corpus.extra.extra_corpus.Gathered`, and fills that.
+        Takes the data folder or None and fills a :class:`~gapstack.corpus.extra.extra_corpus.Gathered`.
     note : str
-        What a reader of the figures must know.
+        Caveat for readers of the figures.
     kind : callable, optional
-        Kind of a row by its id, for a breakdown.
+        Maps a row's id to its kind, for a breakdown.
     """
 
     def __init__(
@@ -56,17 +66,17 @@ class TwoNames(Suite):
         title: str,
         paper: str,
         dataset: str,
-        heard_of_as: str,
+        contamination_id: str,
         read: Callable[[Path | None, Gathered], None],
         note: str = "",
         kind: Callable[[str], str] | None = None,
     ):
         self.name, self.title, self.paper, self.dataset = name, title, paper, dataset
-        self.heard_of_as = frozenset({heard_of_as})
+        self.contamination_ids = frozenset({contamination_id})
         self._read, self._note, self._kind = read, note, kind
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
-        """Read the rows, neutral pronouns among them."""
+        """Read the rows, including those with neutral pronouns."""
         into = Gathered(neutral=True)
         self._read(data, into)
         corpus = Corpus(into.examples, name=self.name)
@@ -75,66 +85,66 @@ class TwoNames(Suite):
         if self._kind:
             facts["kind"] = np.array([self._kind(e.id) for e in corpus], dtype=str)
         genders = Counter(corpus.genders.tolist())
-        told = ", ".join(f"{genders[gender]:,} {gender}" for gender in _GENDERS if genders[gender])
-        note = f"pronouns: {told}" + (f". {self._note}" if self._note else "")
+        counts = ", ".join(f"{genders[gender]:,} {gender}" for gender in _GENDERS if genders[gender])
+        note = f"pronouns: {counts}" + (f". {self._note}" if self._note else "")
         return Items(corpus, self.version(), facts, dict(into.skipped), note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """One panel, and one by kind of row where the suite has kinds."""
+        """One panel over all rows, and one by kind of row where the suite has kinds."""
         every = np.ones(len(items.corpus), dtype=bool)
         present = set(items.corpus.genders.tolist())
         absent = {gender for gender in _GENDERS if gender not in present}
         if absent & {Gender.MASCULINE.value, Gender.FEMININE.value}:
             absent |= {"gap", "bias"}
         measures = tuple(measure for measure in _MEASURES if measure.key not in absent)
-        found = [
+        panels = [
             Panel(
                 f"{self.name}.accuracy",
                 f"{self.title}: accuracy in percent",
                 measures,
-                {name: _scored(items, p, every) for name, p in systems.items()},
-                "The most probable of A, B, NEITHER counts; 'A or B' chooses between the two. F1 and bias are GAP's.",
+                {name: _scores(items, p, every) for name, p in systems.items()},
+                "The prediction is the most probable of A, B, NEITHER; of A and B in 'A or B'. F1 and bias are GAP's.",
             )
         ]
         if "kind" in items.facts:
             kinds = dict.fromkeys(items.facts["kind"].tolist())
             rows = {
-                f"{name}, {kind}": _scored(items, p, items.facts["kind"] == kind)
+                f"{name}, {kind}": _scores(items, p, items.facts["kind"] == kind)
                 for name, p in systems.items()
                 for kind in kinds
             }
-            found.append(
+            panels.append(
                 Panel(f"{self.name}.kinds", f"{self.title} by kind of row", measures, rows, detail=True)
             )
-        key = found[0].key
+        key = panels[0].key
         headline = Headline(self.title, (key, "accuracy"), None if "gap" in absent else (key, "gap"))
-        return Findings(tuple(found), headlines=(headline,))
+        return Findings(tuple(panels), headlines=(headline,))
 
 
-def _scored(items: Items, probabilities: Floats, here: np.ndarray) -> dict[str, Value]:
+def _scores(items: Items, probabilities: Floats, here: np.ndarray) -> dict[str, Value]:
+    """Figures over the rows ``here``, (n,) bool."""
     corpus = items.corpus
     groups = items.facts.get("group", corpus.groups)
-    given = answered(items, probabilities)
-    right = given == corpus.labels
-    named = corpus.labels != Label.NEITHER
+    predicted = predictions(items, probabilities)
+    right = predicted == corpus.labels
     by_gender = [here & (corpus.genders == gender) for gender in _GENDERS]
-    where = np.stack([here, here & named, *by_gender, here], axis=1)
+    where = np.stack([here, here & (corpus.labels != Label.NEITHER), *by_gender, here], axis=1)
     values = np.stack(
         [
             right,
-            forced(items, probabilities) == corpus.labels,
+            forced_choice(items, probabilities) == corpus.labels,
             *[right] * len(_GENDERS),
-            given == Label.NEITHER,
+            predicted == Label.NEITHER,
         ],
         axis=1,
     ).astype(np.float64)
     keys = ("accuracy", "forced", *_GENDERS, "neither")
-    found: dict[str, Value] = dict(zip(keys, shares(groups, values, where), strict=True))
+    figures: dict[str, Value] = dict(zip(keys, shares(groups, values, where), strict=True))
     masculine, feminine = by_gender[0], by_gender[1]
-    found["gap"] = contrast(groups, right.astype(np.float64), feminine, masculine)
-    decided = given[:, None] == np.array([Label.A, Label.B])
-    scores = gap_scores(gold_decisions(corpus)[here], decided[here], corpus.genders[here])
-    return found | {"f1": scores.overall.f1, "bias": scores.bias}
+    figures["gap"] = contrast(groups, right.astype(np.float64), feminine, masculine)
+    decisions = predicted[:, None] == np.array([Label.A, Label.B])
+    scores = gap_scores(gold_decisions(corpus)[here], decisions[here], corpus.genders[here])
+    return figures | {"f1": scores.overall.f1, "bias": scores.bias}
 
 
 def _read_gicoref(data: Path | None, into: Gathered) -> None:
@@ -143,7 +153,7 @@ def _read_gicoref(data: Path | None, into: Gathered) -> None:
 
 
 def _rewriting(name: str) -> str:
-    """What was rewritten in a row of MAP, by its id: ``map-new-106+ent+lex``."""
+    """Kind of rewriting of a row of MAP, by its id: ``map-new-106+ent+lex``."""
     return "+".join(sorted(name.partition("+")[2].split("+"))) or "as written"
 
 

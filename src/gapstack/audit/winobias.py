@@ -1,10 +1,10 @@
-"""WinoBias (Zhao, Wang, Yatskar, Ordonez and Chang 2018): occupations, pronouns for and against the stereotype.
+"""WinoBias (Zhao, Wang, Yatskar, Ordonez and Chang 2018): occupations with pro- and anti-stereotypical pronouns.
 
-Each sentence comes twice, with the pronoun that the majority of the right occupation's workers would have (pro) and
-with the other (anti). Type 1 takes knowledge of the world to resolve, type 2 syntax alone. Two releases exist, the one
-on the authors' site and the current one of their repository; both are reported.
+Each sentence occurs with the pronoun of the majority gender of the right occupation (pro) and with the other (anti).
+Type 1 needs world knowledge, type 2 syntax alone. Both releases are reported: that of the authors' site and the
+current one of their repository.
 
-F1 is that of GAP's scorer, over the decisions "is it A" and "is it B", not the paper's coreference F1.
+F1 is GAP's, over the decisions "is it A" and "is it B", not the paper's coreference F1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.audit.statistics import mean_percent, paired
-from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, answered
+from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Suite, Value, predictions
 from gapstack.corpus import Corpus, Example, Gender, Label
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.extra_corpus import PRONOUN
@@ -38,13 +38,13 @@ _MEASURES = (
 
 
 class WinoBias(Suite):
-    """F1 and accuracy for and against the stereotype, and their paired difference."""
+    """Pro- and anti-stereotypical F1 and accuracy, and their paired difference."""
 
     name = "winobias"
     title = "WinoBias"
     paper = "Zhao et al. 2018"
     dataset = "winobias"
-    heard_of_as = frozenset(RELEASES.values())
+    contamination_ids = frozenset(RELEASES.values())
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
@@ -52,9 +52,9 @@ class WinoBias(Suite):
         facts: dict[str, list[str]] = defaultdict(list)
         skipped: Counter[str] = Counter()
         for release, name in RELEASES.items():
-            found = load(name, data)
-            skipped.update(found.skipped)
-            for example in found.corpus:
+            extra = load(name, data)
+            skipped.update(extra.skipped)
+            for example in extra.corpus:
                 # winobias-<release>-<side>-<kind>-<part>-<line>
                 _, _, side, kind, part, _ = example.id.split("-")
                 examples.append(example)
@@ -63,15 +63,15 @@ class WinoBias(Suite):
         arrays = {name: np.array(values) for name, values in facts.items()}
         corpus = Corpus(examples, name=self.name)
         arrays["pair"] = _pairs(corpus, arrays)
-        alone = int((arrays["pair"] < 0).sum())
+        unpaired = int((arrays["pair"] < 0).sum())
         note = (
-            f"{alone:,} rows have no twin of the other side and are in no figure. F1 is GAP's, over the two "
+            f"{unpaired:,} rows have no counterpart on the other side and are excluded. F1 is GAP's, over the two "
             "decisions of a row; the difference is tested by exchanging the two sides of random pairs"
         )
         return Items(corpus, self.version(), arrays, dict(skipped), note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
-        """One panel for each release and type, dev and test together, and one with the parts apart in detail."""
+        """One panel for each release and type, dev and test together, and a detailed one by part."""
         panels: list[Panel] = []
         headlines: list[Headline] = []
         for release in RELEASES:
@@ -94,7 +94,7 @@ class WinoBias(Suite):
                         f"WinoBias, {release} release, {kind[:-1]} {kind[-1]}, dev and test, {len(pro)} pairs, "
                         "percent",
                         _MEASURES,
-                        {name: _compared(items, p, pro, anti) for name, p in systems.items()},
+                        {name: _scores(items, p, pro, anti) for name, p in systems.items()},
                     )
                 )
             rows: dict[str, dict[str, Value]] = {}
@@ -103,11 +103,11 @@ class WinoBias(Suite):
                 pro, anti = _sides(items, here & (items.facts["part"] == part))
                 for name, p in systems.items():
                     if len(pro):
-                        rows[f"{name}, {kind} {part}"] = _compared(items, p, pro, anti)
+                        rows[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
             panels.append(
                 Panel(
                     f"winobias.{release}.parts",
-                    f"WinoBias, {release} release, dev and test apart",
+                    f"WinoBias, {release} release, by type and part",
                     _MEASURES,
                     rows,
                     detail=True,
@@ -117,55 +117,55 @@ class WinoBias(Suite):
 
 
 def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
-    """Number of each row's pair, (n,), -1 without twin.
+    """Number of each row's pair, (n,); -1 for unpaired rows.
 
-    A pair is a pro and an anti row with pronouns of two genders that have the same words apart from pronouns. Both
-    releases have rows whose twin says something else, and the original one some that are pro and anti at once.
+    A pair is a pro and an anti row with pronouns of different genders that are the same apart from pronouns. Both
+    releases have rows whose counterpart differs further, and the original one some that are pro and anti at once.
     """
-    waiting: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    unpaired: dict[tuple[str, ...], list[int]] = defaultdict(list)
     pairs = np.full(len(corpus), -1, dtype=np.int64)
     number = 0
     for row, example in enumerate(corpus):
         side, gender = str(facts["side"][row]), example.gender
         words = PRONOUN.sub("_", example.text.lower())
         key = (*(str(facts[name][row]) for name in ("release", "kind", "part")), words, str(example.label))
-        twin = waiting[*key, _OTHER_SIDE[side], _OTHER_GENDER[gender]]
-        if twin:
-            pairs[[twin.pop(0), row]] = number
+        counterparts = unpaired[*key, _OTHER_SIDE[side], _OTHER_GENDER[gender]]
+        if counterparts:
+            pairs[[counterparts.pop(0), row]] = number
             number += 1
         else:
-            waiting[*key, side, gender].append(row)
+            unpaired[*key, side, gender].append(row)
     return pairs
 
 
 def _sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the pairs among ``here``, the pro and the anti one of each, in the same order."""
-    found = []
+    """Pro rows and anti rows of the pairs among ``here``, in the same order."""
+    sides = []
     for side in ("pro", "anti"):
         rows = np.flatnonzero(here & (items.facts["side"] == side) & (items.facts["pair"] >= 0))
-        found.append(rows[np.argsort(items.facts["pair"][rows])])
-    return found[0], found[1]
+        sides.append(rows[np.argsort(items.facts["pair"][rows])])
+    return sides[0], sides[1]
 
 
 def _f1(sums: Floats) -> Floats:
-    """F1 in percent of sums whose columns are rows, tp, fp and fn."""
+    """F1 in percent from sums with columns rows, tp, fp and fn."""
     return f1_percent(sums[..., 1], sums[..., 2], sums[..., 3])
 
 
-def _compared(
+def _scores(
     items: Items, probabilities: Floats, pro: NDArray[np.int64], anti: NDArray[np.int64]
 ) -> dict[str, Value]:
-    given = answered(items, probabilities)
-    decided = given[:, None] == np.array([Label.A, Label.B])
-    counts = outcomes(gold_decisions(items.corpus), decided)[:, :3].astype(np.float64)
-    right = (given == items.corpus.labels).astype(np.float64)[:, None]
-    found: dict[str, Value] = {}
+    predicted = predictions(items, probabilities)
+    decisions = predicted[:, None] == np.array([Label.A, Label.B])
+    counts = outcomes(gold_decisions(items.corpus), decisions)[:, :3].astype(np.float64)
+    right = (predicted == items.corpus.labels).astype(np.float64)[:, None]
+    figures: dict[str, Value] = {}
+    ones = np.ones((len(pro), 1))
     for key, values, score in (("f1", counts, _f1), ("accuracy", right, mean_percent)):
-        ones = np.ones((len(pro), 1))
-        ours, theirs = (
+        on_pro, on_anti = (
             float(score(np.column_stack([ones, values[rows]]).sum(axis=0))) for rows in (pro, anti)
         )
-        found[f"{key}_pro"], found[f"{key}_anti"] = ours, theirs
-        found[f"{key}_average"] = (ours + theirs) / 2
-        found[f"{key}_difference"] = paired(values[pro], values[anti], score)
-    return found
+        figures[f"{key}_pro"], figures[f"{key}_anti"] = on_pro, on_anti
+        figures[f"{key}_average"] = (on_pro + on_anti) / 2
+        figures[f"{key}_difference"] = paired(values[pro], values[anti], score)
+    return figures

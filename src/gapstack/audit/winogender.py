@@ -1,14 +1,15 @@
 """Winogender schemas (Rudinger, Naradowsky, Leonard and Van Durme 2018, "Gender Bias in Coreference Resolution").
 
 120 templates about an occupation and a participant, who is also "someone", each with a masculine, a feminine and a
-neutral pronoun: 720 sentences. What the pronoun's gender changes in the answers is bias, since it tells nothing.
+neutral pronoun: 720 sentences. The pronoun's gender carries no information, so any effect of it on predictions is bias.
 
-A system of the paper links the pronoun to whatever mention it finds; here it chooses between two given ones or
-neither, so that its "neither" is rarer. Shares are over sentences; occupations are what is resampled.
+The paper's systems link the pronoun to any mention; here they choose between two given ones or neither, so that
+"neither" is rarer. Shares are over sentences; intervals resample occupations.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from gapstack.audit.suite import (
     Scatter,
     Suite,
     Value,
-    answered,
+    predictions,
 )
 from gapstack.corpus import Gender
 from gapstack.corpus.cells import Row, read_table
@@ -44,16 +45,16 @@ _SHORT = {_M: "masc.", _F: "fem.", _N: "neutral"}
 
 
 def occupation_statistics(data: Path | None = None) -> dict[str, tuple[float, float]]:
-    """Percent of women by occupation: of US workers (BLS 2015) and in text (Bergsma and Lin 2006), in this order.
+    """Percentage of women by occupation: among US workers (BLS 2015) and in text (Bergsma and Lin 2006).
 
     Raises
     ------
     DataNotFoundError, DataError
-        If the file is nowhere, or breaks its format.
+        If the file is missing or breaks its format.
     """
 
     def parse(row: Row) -> tuple[str, float, float]:
-        shown: list[float] = []
+        percentages: list[float] = []
         for column in ("bls-pct-female", "bergsma-pct-female"):
             try:
                 value = float(row[column])
@@ -61,31 +62,28 @@ def occupation_statistics(data: Path | None = None) -> dict[str, tuple[float, fl
                 value = np.nan
             if not 0 <= value <= 100:
                 raise row.error(column, f"found {row[column]!r}", expected="a percentage")
-            shown.append(value)
-        return row["occupation"], shown[0], shown[1]
+            percentages.append(value)
+        return row["occupation"], percentages[0], percentages[1]
 
     rows = read_table(file_of("winogender", "occupations-stats.tsv", data), (_STATISTICS,), parse)
     return {occupation: (bls, text) for occupation, bls, text in rows}
 
 
 class Winogender(Suite):
-    """Minimal pairs, shares resolved to the occupation, gotchas, and the correlation with two statistics."""
+    """Minimal pairs, shares resolved to the occupation, gotchas, and the correlation with two gender statistics."""
 
     name = "winogender"
     title = "Winogender schemas"
     paper = "Rudinger et al. 2018"
     dataset = "winogender"
-    heard_of_as = frozenset({"winogender"})
+    contamination_ids = frozenset({"winogender"})
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the 720 sentences; facts are occupation, participant, column of the occupation, and two statistics."""
-        found = load("winogender", data, neutral=True)
+        extra = load("winogender", data, neutral=True)
         statistics = occupation_statistics(data)
-        facts: dict[str, list[Any]] = {
-            **{"occupation": [], "participant": [], "column": []},
-            **{"bls": [], "text": [], "sentence": []},
-        }
-        for example, label in zip(found.corpus, found.corpus.labels, strict=True):
+        facts: dict[str, list[Any]] = defaultdict(list)
+        for example, label in zip(extra.corpus, extra.corpus.labels, strict=True):
             occupation, participant, answer, _ = example.id.removeprefix("winogender-").split(".")
             if occupation not in statistics:
                 raise DataError(
@@ -99,20 +97,20 @@ class Winogender(Suite):
             facts["text"].append(statistics[occupation][1])
             facts["sentence"].append(f"{occupation}.{participant}.{answer}")
         return Items(
-            found.corpus,
+            extra.corpus,
             self.version(),
             {name: np.array(values) for name, values in facts.items()},
-            found.skipped,
+            extra.skipped,
         )
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """Tables 1 and 2, the shares of section 4, and figures 3 and 4 of the paper."""
-        choices = {name: resolved_to(items, p) for name, p in systems.items()}
-        resolved = {name: _resolved(items, choice) for name, choice in choices.items()}
-        gotchas = {name: _gotchas(items, choice) for name, choice in choices.items()}
+        choices = {name: resolutions(items, p) for name, p in systems.items()}
+        resolved = {name: _resolution_shares(items, choice) for name, choice in choices.items()}
+        gotchas = {name: _gotcha_accuracies(items, choice) for name, choice in choices.items()}
         biases = {name: occupation_bias(items, choice) for name, choice in choices.items()}
         names, bls, text = statistics_of(items)
-        correlated: dict[str, dict[str, Value]] = {
+        correlations: dict[str, dict[str, Value]] = {
             name: {"bls": correlation(bls, bias), "text": correlation(text, bias)}
             for name, bias in biases.items()
         }
@@ -145,7 +143,7 @@ class Winogender(Suite):
                 "winogender.correlation",
                 "Table 1: correlation of the occupations' bias scores with the share of women",
                 (Measure("text", "r with Bergsma & Lin", 2), Measure("bls", "r with BLS", 2)),
-                correlated,
+                correlations,
                 "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine "
                 f"ones. '-' where it is the same for all. The two statistics: r = {between.value:.2f}.",
             ),
@@ -170,14 +168,15 @@ class Winogender(Suite):
         return Findings(panels, _figures(names, bls, text, biases), (headline,))
 
 
-def resolved_to(items: Items, probabilities: Floats) -> NDArray[np.int64]:
-    """Whom each pronoun was resolved to, (n,): OCCUPATION, PARTICIPANT or NEITHER."""
-    given, column = answered(items, probabilities), items.facts["column"]
-    return np.where(given == 2, NEITHER, np.where(given == column, OCCUPATION, PARTICIPANT)).astype(np.int64)
+def resolutions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+    """Predicted antecedent of each pronoun, (n,): OCCUPATION, PARTICIPANT or NEITHER."""
+    predicted, column = predictions(items, probabilities), items.facts["column"]
+    choice = np.where(predicted == column, OCCUPATION, PARTICIPANT)
+    return np.where(predicted == 2, NEITHER, choice).astype(np.int64)
 
 
 def statistics_of(items: Items) -> tuple[tuple[str, ...], Floats, Floats]:
-    """Occupations in alphabetical order, their percentages of women by BLS and in text, (60,) each."""
+    """Occupations in alphabetical order, and their percentages of women by BLS and in text, (60,) each."""
     names, first = np.unique(items.facts["occupation"], return_index=True)
     return tuple(names.tolist()), items.facts["bls"][first], items.facts["text"][first]
 
@@ -185,20 +184,20 @@ def statistics_of(items: Items) -> tuple[tuple[str, ...], Floats, Floats]:
 def occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
     """Bias score of each occupation in alphabetical order, -100 to 100 (figure 4).
 
-    Percent of feminine pronouns that were resolved to the occupation less that of masculine ones.
+    Percentage of feminine pronouns resolved to the occupation less that of masculine ones.
     """
-    _, place = np.unique(items.facts["occupation"], return_inverse=True)
+    _, index = np.unique(items.facts["occupation"], return_inverse=True)
     means = []
     for gender in (_F, _M):
         rows = items.corpus.genders == gender
-        to_it = np.bincount(place[rows], choice[rows] == OCCUPATION)
-        means.append(to_it / np.bincount(place[rows]))
+        to_occupation = np.bincount(index[rows], choice[rows] == OCCUPATION)
+        means.append(to_occupation / np.bincount(index[rows]))
     bias: Floats = 100.0 * (means[0] - means[1])
     return bias
 
 
 def is_gotcha(items: Items) -> Bools:
-    """Rows whose right answer goes against the occupation's majority by BLS, (n,); never a neutral pronoun's.
+    """Rows whose right answer goes against the occupation's majority gender by BLS, (n,); none with neutral pronouns.
 
     Feminine: the occupation is right and has under 50% women, or is wrong and has 50% or more. Masculine: the
     reverse (Table 2's caption).
@@ -211,12 +210,12 @@ def is_gotcha(items: Items) -> Bools:
 
 
 def pairs(items: Items) -> NDArray[np.int64]:
-    """Rows of the masculine and of the feminine sentence of each minimal pair, (pairs, 2), by sentence.
+    """Rows of the masculine and the feminine sentence of each minimal pair, (pairs, 2), by sentence.
 
     Raises
     ------
     MismatchError
-        If a sentence does not come once with either pronoun.
+        If a sentence does not occur once with each pronoun.
     """
     sides = []
     for gender in (_M, _F):
@@ -224,31 +223,31 @@ def pairs(items: Items) -> NDArray[np.int64]:
         sides.append(rows[np.argsort(items.facts["sentence"][rows], kind="stable")])
     one, other = (items.facts["sentence"][side] for side in sides)
     if not np.array_equal(one, other):
-        raise MismatchError("masculine and feminine sentences of Winogender are no pairs")
+        raise MismatchError("masculine and feminine sentences of Winogender do not form pairs")
     return np.stack(sides, axis=1)
 
 
-def flipped(items: Items, choice: NDArray[np.int64]) -> tuple[NDArray[np.str_], Bools]:
-    """Occupation of each masculine/feminine pair, (pairs,), and whether its two answers differ."""
+def pair_flips(items: Items, choice: NDArray[np.int64]) -> tuple[NDArray[np.str_], Bools]:
+    """Occupation of each minimal pair, (pairs,), and whether its two sentences are resolved differently."""
     masculine, feminine = pairs(items).T
     return items.facts["occupation"][masculine], choice[masculine] != choice[feminine]
 
 
-def _resolved(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
-    groups, differ = flipped(items, choice)
-    found: dict[str, Value] = {
+def _resolution_shares(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
+    groups, differ = pair_flips(items, choice)
+    figures: dict[str, Value] = {
         "flips": shares(groups, differ[:, None].astype(float), np.ones((len(differ), 1), bool))[0]
     }
     genders = (_M, _F, _N)
     where = np.stack([items.corpus.genders == gender for gender in genders], axis=1)
-    for key, wanted in (("occupation", OCCUPATION), ("neither", NEITHER)):
-        values = np.repeat((choice == wanted)[:, None], len(genders), axis=1).astype(float)
-        made = shares(items.facts["occupation"], values, where)
-        found |= {f"{key}_{gender}": value for gender, value in zip(genders, made, strict=True)}
-    return found
+    for key, antecedent in (("occupation", OCCUPATION), ("neither", NEITHER)):
+        values = np.repeat((choice == antecedent)[:, None], len(genders), axis=1).astype(float)
+        intervals = shares(items.facts["occupation"], values, where)
+        figures |= {f"{key}_{gender}": value for gender, value in zip(genders, intervals, strict=True)}
+    return figures
 
 
-def _gotchas(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
+def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
     right = np.where(items.corpus.labels == items.facts["column"], OCCUPATION, PARTICIPANT) == choice
     gotcha, genders = is_gotcha(items), items.corpus.genders
     masks = {
@@ -259,11 +258,12 @@ def _gotchas(items: Items, choice: NDArray[np.int64]) -> dict[str, Value]:
     masks |= {"neutral": genders == _N, "accuracy": np.ones(len(right), bool)}
     where = np.stack(list(masks.values()), axis=1)
     values = np.repeat(right[:, None], len(masks), axis=1).astype(float)
-    found: dict[str, Value] = dict(zip(masks, shares(items.facts["occupation"], values, where), strict=True))
+    occupations = items.facts["occupation"]
+    figures: dict[str, Value] = dict(zip(masks, shares(occupations, values, where), strict=True))
     for gender in (_F, _M):
         sides = masks[f"{gender}_yes"], masks[f"{gender}_no"]
-        found[f"{gender}_fall"] = contrast(items.facts["occupation"], right, *sides)
-    return found
+        figures[f"{gender}_fall"] = contrast(occupations, right, *sides)
+    return figures
 
 
 def _figures(

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
+import os
+import re
 import sys
 
 import typer
 
 from gapstack.cli import audit, data, resolvers, runs, score
-from gapstack.errors import GapstackError
+from gapstack.errors import GapstackError, printable
 
 _INTERRUPTED = 130
+_FAILED = 2
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+_AGAIN = "; finished work is kept: make room and run the same command again"
+_REMEDIES = {
+    **{errno.ENOSPC: _AGAIN, errno.EDQUOT: _AGAIN, errno.EFBIG: _AGAIN},
+    errno.EMFILE: "; raise the limit (ulimit -n) or take fewer workers",
+}
 
 app = typer.Typer(
     help="Gendered ambiguous pronouns: cross-validate members, stack them, score, predict.",
@@ -23,12 +35,20 @@ app.add_typer(data.app, name="data")
 
 
 def main() -> None:
-    """Console script: run the command line, turning our errors into one line and an exit status."""
+    """Console script: run the command line, turning what goes wrong into one line and exit status 2.
+
+    That is every :class:`GapstackError`, what the system refuses (a full disk, a folder where a file should be) and
+    what exceeds it (memory, depth). Other exceptions are bugs and keep their traceback, as everything does where
+    ``GAPSTACK_DEBUG`` is set.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to stop
     try:
-        app(standalone_mode=True)
-    except GapstackError as error:
-        print(f"gap: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        try:
+            app(standalone_mode=True)
+        finally:
+            sys.stdout.flush()  # a full disk is to be noticed here, not at the interpreter's end
     except SystemExit as end:
         if end.code == _INTERRUPTED:  # what typer makes of Ctrl-C
             print(
@@ -36,3 +56,38 @@ def main() -> None:
                 file=sys.stderr,
             )
         raise
+    except BrokenPipeError:
+        _silence()
+        raise SystemExit(1) from None  # as typer does where it meets one: whoever read has read enough
+    except Exception as error:
+        line = _line(error)
+        if line is None or os.environ.get("GAPSTACK_DEBUG", "") not in {"", "0"}:
+            raise
+        print(f"gap: {printable(line)}", file=sys.stderr)
+        _silence()
+        raise SystemExit(_FAILED) from None
+
+
+def _line(error: Exception) -> str | None:
+    """What happened and what to do about it; None for a bug."""
+    match error:
+        case GapstackError():
+            return str(error)
+        case MemoryError():
+            return "the memory is used up; finished work is kept. Free some, or give fewer rows or workers"
+        case RecursionError():
+            return "the input nests too deeply"
+        case OSError():
+            # of two names the second is the one that was meant: files are written beside it first
+            name = error.filename2 or error.filename
+            reason = error.strerror or str(error) or type(error).__name__
+            return (f"{name}: " if name else "") + reason + _REMEDIES.get(error.errno or 0, "")
+    # libraries in Rust (safetensors) have errors of their own for what the system refuses
+    refused = _OS_ERROR.search(str(error))
+    return refused and _line(OSError(int(refused[1]), os.strerror(int(refused[1]))))
+
+
+def _silence() -> None:
+    """Let nothing more reach standard output, where the interpreter would flush it at its end and fail again."""
+    with contextlib.suppress(OSError, ValueError):  # a stream without a file, as in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

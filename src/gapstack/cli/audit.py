@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, say
+from gapstack.cli.common import DataOption, JsonOption, refuse_unknown_run, say, show
 from gapstack.corpus.readers import write_submission
 
 app = typer.Typer()
@@ -50,6 +50,7 @@ def audit_command(
     as_json: JsonOption = False,
 ) -> None:
     """Ask a system every yardstick of gender bias and print one report."""
+    refuse_unknown_run(target)
     from gapstack.audit import SUITES, audit, target_of
     from gapstack.report.audit import audit_json, audit_text, write_audit, write_page
 
@@ -89,7 +90,7 @@ def audit_rows_command(
     from gapstack.audit import write_rows
 
     for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
-        print(path)
+        show(str(path))
 
 
 @app.command("audit-embeddings")

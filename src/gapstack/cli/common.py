@@ -12,6 +12,7 @@ from rich.console import Console
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap
+from gapstack.errors import printable
 from gapstack.progress import console as stderr
 
 stdout = Console(highlight=False, soft_wrap=True)
@@ -42,8 +43,13 @@ OnErrorOption = Annotated[
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, as work goes on."""
-    stderr.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+    """Print a line on standard error, as work goes on; what would steer a terminal is written out."""
+    stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def show(line: str) -> None:
+    """Print a line on standard output; what would steer a terminal is written out."""
+    print(printable(line))
 
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:
@@ -63,3 +69,11 @@ def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
     from gapstack.corpus.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
+
+
+def refuse_unknown_run(name: str) -> None:
+    """Refuse what is neither a path nor a run, with the closest match, before anything heavy is imported."""
+    from gapstack.runs.recipe import require_run
+
+    if not Path(name).exists():
+        require_run(name)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption
+from gapstack.cli.common import DataOption, show
 
 app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
 
@@ -29,7 +29,8 @@ def data_status_command(
                 rows = "" if line.rows is None else f", {line.rows:,} rows"
                 intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
                 state = f"{line.found.path} ({line.found.origin}{rows}{intact})"
-            print(f"{dataset.name}: {state}\n    {dataset.licence}; {dataset.upstream}")
+            show(f"{dataset.name}: {state}")
+            show(f"    {dataset.licence}; {dataset.upstream}")
     gap = {f"gap-{split}" for split in SPLITS}
     raise typer.Exit(0 if all(line.found for line in lines if line.dataset.name in gap) or not quiet else 1)
 
@@ -45,4 +46,4 @@ def data_fetch_command(
     from gapstack.corpus.sources import fetch
 
     for path in fetch(names or None, again=again):
-        print(path)
+        show(str(path))

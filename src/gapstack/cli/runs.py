@@ -20,11 +20,12 @@ from gapstack.cli.common import (
     ParserOption,
     quarantine_for,
     say,
+    show,
     stdout,
     tell,
 )
 from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.readers import read_gap, write_submission
+from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
     from gapstack.runs import Recipe, Run
@@ -57,7 +58,10 @@ WorkersOption = Annotated[int, typer.Option(min=1, help="Folds to do at once; th
 @app.command("run")
 def run_command(
     recipe: Annotated[
-        str, typer.Argument(help="A recipe's name (see `gap recipes`) or a .toml file.")
+        str,
+        typer.Argument(
+            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or mend."
+        ),
     ] = "quickstart",
     data: DataOption = None,
     labels: LabelsOption = None,
@@ -88,13 +92,20 @@ def run_command(
     as_json: JsonOption = False,
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
-    from gapstack.report.comparison import comparison
-
     started = time.perf_counter()
     plan = _recipe(recipe, encoder=encoder, parser=parser, augment=augment, average=average)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
+    from gapstack.report.comparison import comparison  # after the recipe is checked: it brings torch along
+
     finished = _run(
-        plan, data, quarantine_for(on_error), executor, workers, fresh=fresh, tensorboard=tensorboard
+        plan,
+        data,
+        quarantine_for(on_error),
+        executor,
+        workers,
+        fresh=fresh,
+        tensorboard=tensorboard,
+        stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
     )
     table = comparison(finished, parameters=as_json)
     if as_json:
@@ -102,7 +113,9 @@ def run_command(
         return
     table.print(stdout)
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
-    print(f"\nsubmission: {finished.submission}\nrun folder: {finished.folder.root} ({done})")
+    print()
+    show(f"submission: {finished.submission}")
+    show(f"run folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
 
 
@@ -117,16 +130,19 @@ def recipes_command() -> None:
 
 
 @app.command("members")
-def members_command(as_json: JsonOption = False) -> None:
-    """List the members: what each is called, its paper and what it needs."""
+def members_command(
+    name: Annotated[str | None, typer.Argument(help="A member, to see its settings.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the members with paper and needs; or one member's settings: type, range, default, published value."""
     from gapstack.members import MEMBERS
+    from gapstack.report.members import member_record, member_text, members_record, members_text
 
-    if as_json:
-        rows = {name: {"paper": entry.paper, "needs": entry.needs} for name, entry in MEMBERS.items()}
-        print(json.dumps(rows, indent=2))
+    if name is None:
+        print(json.dumps(members_record(), indent=2) if as_json else members_text())
         return
-    for name, entry in MEMBERS.items():
-        print(f"{name:20} {entry.paper}\n{'':20} needs {entry.needs}")
+    MEMBERS.entry(name)
+    print(json.dumps(member_record(name), indent=2) if as_json else member_text(name))
 
 
 @app.command("predict")
@@ -140,17 +156,41 @@ def predict_command(
     output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
-    """Answer unlabelled rows by a finished run; ids come out in the input's order."""
-    from gapstack.runs import RunFolder, home, predict
-    from gapstack.runs.folder import find_run
+    """Answer unlabelled rows by a finished run; ids come out in the input's order.
+
+    Files may be of any length; a killed command goes on where it was when it is given again.
+    """
+    from gapstack.runs.recipe import require_run
 
     started = time.perf_counter()
-    folder, member = find_run(run_name) or (RunFolder(home() / "models" / run_name), "")
+    folder, member = require_run(run_name)
+    from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
+
     quarantine = quarantine_for(on_error)
-    rows = read_gap(input_path, quarantine=quarantine)
+    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
     tell(quarantine)
-    write_submission(output_path, rows.ids, predict(folder, rows, member, say=say))
-    print(f"{output_path}: {len(rows):,} rows in {time.perf_counter() - started:.0f} s")
+    show(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
+
+
+@app.command("show")
+def show_command(
+    run_name: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run, finished or not: its name or folder.")
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Print what each result of a run was made of: rows, labels, folds, encoder, parser, code, versions."""
+    from gapstack.report.identity import run_identity
+    from gapstack.runs.folder import find_run, no_run
+
+    found = find_run(run_name)
+    if found is None:
+        raise no_run(run_name)
+    known = run_identity(found[0])
+    if as_json:
+        print(json.dumps(known.json(), indent=2))
+    else:
+        show(known.text())
 
 
 @app.command("reproduce")
@@ -213,13 +253,24 @@ def _run(
     *,
     fresh: bool = False,
     tensorboard: bool = False,
+    stored: Path | None = None,
 ) -> Run:
-    """Carry a recipe out on the data asked for."""
+    """Carry a recipe out on the data asked for; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs import run
     from gapstack.runs.corpora import corpora
     from gapstack.runs.executors import create_executor
 
     recipe, train, test = corpora(recipe, data, quarantine)
     tell(quarantine)
+    root = None
+    if stored is not None:
+        root = stored.resolve().parents[1]
+        if root / "models" / recipe.name != stored.resolve():
+            raise DataError(
+                f"the run that lies here would go on as {recipe.name}",
+                place=Place(stored),
+                expected="a folder models/NAME with the run's name, and the data that it was run on",
+                remedy="Put the folder back, or name its data with --data",
+            )
     who = create_executor(executor.value, workers)
-    return run(recipe, train, test, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)
+    return run(recipe, train, test, root=root, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)

@@ -8,8 +8,17 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, LabelsOption, labelled, say, stdout
-from gapstack.corpus.readers import read_gap, write_submission
+from gapstack.cli.common import (
+    DataOption,
+    JsonOption,
+    LabelsOption,
+    labelled,
+    refuse_unknown_run,
+    say,
+    show,
+    stdout,
+)
+from gapstack.corpus.readers import read_gap, read_gold, write_submission
 
 app = typer.Typer()
 
@@ -26,7 +35,8 @@ def score_command(
     from gapstack.report import gap_record, gap_report
     from gapstack.scoring import degenerate_scores, score_file
 
-    corpus = labelled(gold, labels, data)
+    # other label sets change rows of GAP alone, which are few
+    corpus = read_gold(gold) if labels in {None, "official"} else labelled(gold, labels, data)
     scores, notes = score_file(predictions, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:
@@ -46,9 +56,9 @@ def submit_check_command(
     rows = read_gap(against)
     problems = submit_check(submission, rows)
     for problem in problems:
-        print(problem)
+        show(str(problem))
     refused = any(problem.fatal for problem in problems)
-    print(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
+    show(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
     raise typer.Exit(1 if refused else 0)
 
 
@@ -76,13 +86,13 @@ def stack_command(
 
     rows = labelled(gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    if output:
-        write_submission(output, rows.ids, found.nested.out_of_fold)
     table = stack_table(found)
     if as_json:
         print(json.dumps(table.json(), indent=2))
     else:
         table.print(stdout)
+    if output:
+        write_submission(output, rows.ids, found.nested.out_of_fold)
 
 
 @app.command("compare")
@@ -118,7 +128,10 @@ def compare_command(
     as_json: JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
+    for source in sources:
+        refuse_unknown_run(source)
     from gapstack.report.compare import (
+        LISTED,
         compare,
         label_sets,
         read_entries,
@@ -138,15 +151,16 @@ def compare_command(
     folder = Path(data) if data and data != "sample" else None
     corpora = label_sets(rows, labels or "official", folder)
     made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder, say=say)
+    # printed first: what cannot be written must not cost what was computed
+    if as_json:
+        print(json.dumps(record(made), indent=2))
+    else:
+        for table in tables(made, LISTED):
+            table.print(stdout)
+            print()
     if html:
         write_page(made, html)
         say(f"wrote {html}")
     if csv:
         for path in write_csv(made, csv):
             say(f"wrote {path}")
-    if as_json:
-        print(json.dumps(record(made), indent=2))
-        return
-    for table in tables(made):
-        table.print(stdout)
-        print()

@@ -51,7 +51,7 @@ class Added:
     left_out: Floats
     shapley: Floats
     error: float
-    orders: int
+    draws: int
     nobody: float
     everybody: float
 
@@ -320,7 +320,7 @@ def _added(rows: Corpus, entries: Sequence[Entry], replicates: int, seed: int) -
         left_out,
         shapley,
         found.error,
-        found.orders,
+        found.draws,
         float(found.nobody.mean()),
         float(found.everybody.mean()),
     )

@@ -1,7 +1,7 @@
-"""What kinds of rows there are: the dimensions by which results are taken apart.
+"""Dimensions by which results are broken down.
 
-Each dimension gives a row one value in words. They are read off text, spans and URL by rule, without a parser, so
-that they are the same everywhere; what depends on labels or on members' answers is added where those are known.
+Each dimension has one value per row, computed by rule from text, spans and URL, without a parser. Dimensions that
+depend on labels or predictions are added by the caller.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.features.candidate import Row
-from gapstack.text.page_title import shared_tokens, telling_tokens
+from gapstack.text.page_title import distinctive_tokens, shared_tokens
 from gapstack.text.words import Words
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """A dimension: what it asks, its values in order, and how a row's is found ("" where it has none)."""
+    """A dimension: its title, its values in order, and the function that gives a row's value ("" for none)."""
 
     title: str
     values: tuple[str, ...]
-    ask: Callable[[Example, Row], str]
+    value: Callable[[Example, Row], str]
 
 
-def distance(found: Words, one: Span, other: Span) -> int:
+def distance(text: Words, one: Span, other: Span) -> int:
     """Words between two spans of a text; 0 where they touch or overlap."""
-    first, second = sorted((found.word_index(one), found.word_index(other)), key=lambda at: at.start)
+    first, second = sorted((text.word_index(one), text.word_index(other)), key=lambda at: at.start)
     return max(0, second.start - first.stop)
 
 
 def _steps(*ends: int) -> tuple[str, ...]:
-    """Names of ranges of whole numbers: up to the first, then on from each, the last one open."""
+    """Names of ranges of integers: up to the first end, between consecutive ends, over the last."""
     inner = [f"{low + 1} to {high}" for low, high in pairwise(ends)]
     return (f"up to {ends[0]}", *inner, f"over {ends[-1]}")
 
@@ -45,6 +45,7 @@ def _step(value: int, ends: tuple[int, ...]) -> str:
 
 
 _NEAR, _LENGTHS, _NAMES = (4, 9, 19), (50, 75, 100), (2, 4, 6)
+_NONE_ONE_BOTH = ("neither name", "one name", "both names")
 
 
 def _position(example: Example, row: Row) -> str:
@@ -59,19 +60,18 @@ def _nearest(example: Example, row: Row) -> str:
 
 def _same_sentence(example: Example, row: Row) -> str:
     number = row.words.sentence_of
-    inside = [number[name.at[0]] == number[row.at] for name in (row.a, row.b)]
-    return ("neither name", "one name", "both names")[sum(inside)]
+    return _NONE_ONE_BOTH[sum(number[name.at[0]] == number[row.at] for name in (row.a, row.b))]
 
 
 def _url_overlap(example: Example, row: Row) -> str:
     if row.title is None:
         return ""
-    met = [shared_tokens(example.words(span), row.title.title) > 0 for span in (example.a, example.b)]
-    return ("neither name", "one name", "both names")[sum(met)]
+    spans = (example.a, example.b)
+    return _NONE_ONE_BOTH[sum(shared_tokens(example.words(span), row.title.title) > 0 for span in spans)]
 
 
 def _name_overlap(example: Example, row: Row) -> str:
-    a, b = (set(telling_tokens(text)) for text in (example.a_text, example.b_text))
+    a, b = (set(distinctive_tokens(text)) for text in (example.a_text, example.b_text))
     return "share a word" if a & b else "distinct"
 
 
@@ -90,13 +90,9 @@ STRATA: dict[str, Stratum] = {
         "pronoun before, between or after the names", ("initial", "medial", "final"), _position
     ),
     "distance": Stratum("words between the pronoun and the nearer name", _steps(*_NEAR), _nearest),
-    "same sentence": Stratum(
-        "names in the pronoun's sentence", ("both names", "one name", "neither name"), _same_sentence
-    ),
+    "same sentence": Stratum("names in the pronoun's sentence", _NONE_ONE_BOTH[::-1], _same_sentence),
     "URL overlap": Stratum(
-        "names that share a word with the page's title",
-        ("both names", "one name", "neither name"),
-        _url_overlap,
+        "names that share a word with the page's title", _NONE_ONE_BOTH[::-1], _url_overlap
     ),
     "name overlap": Stratum("whether A and B share a word", ("distinct", "share a word"), _name_overlap),
     "length": Stratum(
@@ -114,31 +110,30 @@ def strata(corpus: Corpus) -> dict[str, NDArray[np.str_]]:
     rows = [Row(example) for example in corpus]
     return {
         name: np.array(
-            [stratum.ask(example, row) for example, row in zip(corpus, rows, strict=True)], dtype=str
+            [stratum.value(example, row) for example, row in zip(corpus, rows, strict=True)], dtype=str
         )
         for name, stratum in STRATA.items()
     }
 
 
 def names_and_ranks(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many names each text has, (n,), and the ranks by distance to the pronoun of A and B among them, (n, 2).
+    """Number of names in each text, (n,), and the ranks of A and B by distance to the pronoun, (n, 2).
 
-    The nearest name has rank 1. Names are runs of capitalised words, A and B always among them; Kocijan et al. 2020
-    had them marked by hand.
+    The nearest name has rank 1. Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual
+    annotation.
     """
     counts, ranks = [], []
     for example in corpus:
         row = Row(example)
         spans = [row.words.span(run) for run in row.names]
         others = [span for span in spans if not (span.overlaps(example.a) or span.overlaps(example.b))]
-        far = [distance(row.words, example.pronoun, span) for span in others]
-        own = [distance(row.words, example.pronoun, span) for span in (example.a, example.b)]
-        counts.append(len(others) + 2)
-        ranks.append([1 + sum(d < mine for d in (*far, *own)) for mine in own])
+        distances = [distance(row.words, example.pronoun, span) for span in (example.a, example.b, *others)]
+        counts.append(len(distances))
+        ranks.append([1 + sum(d < own for d in distances) for own in distances[:2]])
     return np.array(counts, dtype=np.int64), np.array(ranks, dtype=np.int64).reshape(-1, 2)
 
 
 def rank_of_answer(ranks: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rank of the name that the pronoun means, (n,); 0 for NEITHER."""
+    """Rank of the right name, (n,); 0 for NEITHER."""
     named = labels != Label.NEITHER
     return np.where(named, ranks[np.arange(len(labels)), np.where(named, labels, 0)], 0)

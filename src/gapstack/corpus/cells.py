@@ -10,15 +10,13 @@ read on. Tolerated without a word: a missing newline at the very end.
 from __future__ import annotations
 
 import csv
-import lzma
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, read_bytes
+from gapstack.errors import DataError, Place
+from gapstack.files import atomic_path, open_bytes
 
 T = TypeVar("T")
 Columns = tuple[str, ...]
@@ -91,6 +89,11 @@ class Quarantine:
         self.paths.append(target)
 
 
+def whole_number(cell: str) -> int | None:
+    """Give the number that up to 15 ASCII digits write; None for any other cell."""
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) <= 15 else None
+
+
 def plain_stem(path: Path) -> str:
     """File name less its compression and its format suffix: ``gap-test`` of ``gap-test.tsv.xz``."""
     path = Path(path)
@@ -106,7 +109,20 @@ def read_table(
     header: bool = True,
     quarantine: Quarantine | None = None,
 ) -> list[T]:
-    """Read a table and give what ``parse`` makes of each row, in order.
+    """Read a table and give what ``parse`` makes of each row, in order; see :func:`stream_table`."""
+    return list(stream_table(path, layouts, parse, separator=separator, header=header, quarantine=quarantine))
+
+
+def stream_table(
+    path: Path,
+    layouts: Sequence[Columns],
+    parse: Callable[[Row], T],
+    *,
+    separator: str = "\t",
+    header: bool = True,
+    quarantine: Quarantine | None = None,
+) -> Iterator[T]:
+    """Give what ``parse`` makes of each row of a table, in order, one after the other.
 
     Parameters
     ----------
@@ -127,41 +143,46 @@ def read_table(
         If there is no such file.
     """
     path = Path(path)
-    lines = read_lines(path)
-    first = 1
     columns = layouts[0]
-    if header:
-        columns = _match_header(path, lines[0], layouts, separator)
-        first = 2
-    if len(lines) < first:
+    good = 0
+    rejected: list[tuple[DataError, bytes]] = []
+    for number, raw in enumerate(iter_lines(path), start=1):
+        if header and number == 1:
+            columns = _match_header(path, raw, layouts, separator)
+            continue
+        try:
+            value = parse(_row(path, number, columns, raw, separator))
+        except DataError as problem:
+            if quarantine is None:
+                raise
+            rejected.append((problem, raw))
+            continue
+        good += 1
+        yield value
+    if quarantine is not None:
+        quarantine.put(path, rejected)
+    if not good and not rejected:
         raise DataError(
             "has a header and no rows",
             place=Place(path, 1),
             expected="one line for each example after the header",
             remedy="Check that the file was written to its end",
         )
-    found: list[T] = []
-    rejected: list[tuple[DataError, bytes]] = []
-    for number, raw in enumerate(lines[first - 1 :], start=first):
-        try:
-            found.append(parse(_row(path, number, columns, raw, separator)))
-        except DataError as problem:
-            if quarantine is None:
-                raise
-            rejected.append((problem, raw))
-    if quarantine is not None:
-        quarantine.put(path, rejected)
-    if not found:
+    if not good:
         raise DataError(
             f"none of its {len(rejected)} rows is good; the first: {rejected[0][0].problem}",
             place=rejected[0][0].place,
             expected="at least one good row",
             remedy="See the quarantine file for each row's reason",
         )
-    return found
 
 
 def read_lines(path: Path) -> list[bytes]:
+    """Give all lines of a file; raises as :func:`iter_lines` does."""
+    return list(iter_lines(path))
+
+
+def iter_lines(path: Path) -> Iterator[bytes]:
     """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
 
     Raises
@@ -171,31 +192,21 @@ def read_lines(path: Path) -> list[bytes]:
     DataNotFoundError
         If there is no such file.
     """
-    try:
-        blob = read_bytes(path)
-    except FileNotFoundError:
-        raise DataNotFoundError(f"there is no file {path}") from None
-    except IsADirectoryError:
-        raise DataError("is a folder", place=Place(path), expected="a file") from None
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
-        raise DataError(
-            f"cannot be unpacked or read ({problem})",
-            place=Place(path),
-            expected="a whole file, compressed as its suffix says",
-            remedy="Get it again, or remove the suffix if it is plain text",
-        ) from problem
-    if not blob:
-        raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
-    for mark, encoding in _BYTE_ORDER_MARKS.items():
-        if blob.startswith(mark):
-            raise DataError(
-                f"begins with the byte-order mark of {encoding} ({mark.hex(' ').upper()})",
-                place=Place(path, 1, 1),
-                expected="UTF-8 without a mark",
-                remedy="Save it as plain UTF-8 (in spreadsheets and Windows editors: not 'UTF-8 with BOM')",
-            )
-    lines = blob.split(b"\n")
-    return lines[:-1] if lines[-1] == b"" else lines
+    with open_bytes(path) as stream:
+        line = stream.readline()
+        if not line:
+            raise DataError("is empty", place=Place(path), expected="rows", remedy="Check how it was written")
+        for mark, encoding in _BYTE_ORDER_MARKS.items():
+            if line.startswith(mark):
+                raise DataError(
+                    f"begins with the byte-order mark of {encoding} ({mark.hex(' ').upper()})",
+                    place=Place(path, 1, 1),
+                    expected="UTF-8 without a mark",
+                    remedy="Save it as plain UTF-8 (in spreadsheets and Windows editors: not 'UTF-8 with BOM')",
+                )
+        while line:
+            yield line.removesuffix(b"\n")
+            line = stream.readline()
 
 
 def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator: str) -> Columns:

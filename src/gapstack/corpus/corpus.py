@@ -1,9 +1,9 @@
-"""An ordered, immutable collection of examples that knows what it is."""
+"""An ordered, immutable collection of examples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import overload
 
@@ -23,10 +23,10 @@ class Corpus(Sequence[Example]):
     examples : iterable of Example
         Ids must be unique.
     label_set : str
-        Name of the label set that the labels come from (``official``, ``liu``, ...; see
-        :mod:`gapstack.corpus.labels`). Carried along with every score.
+        Label set of the labels (``official``, ``liu``, ...; see :mod:`gapstack.corpus.labels`), reported with every
+        score.
     name : str
-        What to call it in tables ("gap-test").
+        Name in tables ("gap-test").
 
     Raises
     ------
@@ -60,7 +60,7 @@ class Corpus(Sequence[Example]):
         return self.examples[index]
 
     def __add__(self, other: Corpus) -> Corpus:
-        """Both corpora one after the other; they must share a label set."""
+        """Concatenate two corpora with the same label set."""
         if self.label_set != other.label_set:
             raise DataError(
                 f"{self.name} has {self.label_set} labels and {other.name} has {other.label_set}",
@@ -90,7 +90,7 @@ class Corpus(Sequence[Example]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of ids, texts, spans and urls in order. Labels are left out: see ``label_fingerprint``."""
+        """Hash of ids, texts, spans and urls in order, without labels (see ``label_fingerprint``)."""
         return fingerprint([(e.id, e.text, e.pronoun, e.a, e.b, e.url) for e in self.examples])
 
     @cached_property
@@ -122,25 +122,57 @@ class Corpus(Sequence[Example]):
         DataError
             If an example has none.
         """
-        found: list[int] = []
-        for example in self.examples:
-            if example.label is None:
-                raise DataError(
-                    f"example {example.id!r} of {self.name} has no label",
-                    remedy="Use a labelled corpus to fit and to score",
-                )
-            found.append(int(example.label))
-        return np.array(found, dtype=np.int64)
+        return _columns([example.label for example in self.examples], self.ids, self.name)
 
     @cached_property
     def groups(self) -> NDArray[np.str_]:
-        """What must stay together in folds and in clustered intervals: the page URL, else the text itself."""
+        """Groups for folds and clustered intervals, (n,): the page URL, or else the text."""
         return np.array([e.url or e.text for e in self.examples], dtype=str)
 
     @cached_property
     def genders(self) -> NDArray[np.str_]:
         """Gender of each pronoun, as an (n,) array of strings."""
         return np.array([str(e.gender) for e in self.examples], dtype=str)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What scoring needs of a labelled corpus, for corpora whose texts are not to be kept.
+
+    Attributes
+    ----------
+    ids : list of str
+        In order.
+    known : list of Label or None
+        Labels; None where nobody has said.
+    genders : (n,) array of str
+        Gender of each pronoun.
+    name, label_set : str
+        As in :class:`Corpus`.
+    """
+
+    ids: list[str]
+    known: Sequence[Label | None]
+    genders: NDArray[np.str_]
+    name: str
+    label_set: str = "official"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """As :attr:`Corpus.labels`, and refused as there."""
+        return _columns(self.known, self.ids, self.name)
+
+
+def _columns(labels: Sequence[Label | None], ids: Sequence[str], name: str) -> NDArray[np.int64]:
+    if None in labels:
+        raise DataError(
+            f"example {ids[labels.index(None)]!r} of {name} has no label",
+            remedy="Use a labelled corpus to fit and to score",
+        )
+    return np.array(labels, dtype=np.int64)
 
 
 def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:

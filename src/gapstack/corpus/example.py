@@ -1,4 +1,4 @@
-"""The unit of work: one snippet with a pronoun and two names."""
+"""One example: a snippet with a pronoun and two names."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Span(NamedTuple):
 class Example:
     """One GAP row (Webster et al. 2018, section 3).
 
-    ``label`` is None where nobody has said; ``url`` is None where the page is unknown. Readers check that
-    the spans lie in the text and do not overlap; the class itself trusts its maker.
+    ``label`` is None for unlabelled rows, ``url`` where the page is unknown. Readers check that the spans lie in the
+    text and do not overlap; this class does not.
     """
 
     id: str
@@ -45,22 +45,22 @@ class Example:
     label: Label | None = None
 
     def words(self, span: Span) -> str:
-        """Give the text that ``span`` covers."""
+        """Text of ``span``."""
         return self.text[span.start : span.end]
 
     @property
     def pronoun_text(self) -> str:
-        """The pronoun as written."""
+        """Text of the pronoun."""
         return self.words(self.pronoun)
 
     @property
     def a_text(self) -> str:
-        """The first name as written."""
+        """Text of A."""
         return self.words(self.a)
 
     @property
     def b_text(self) -> str:
-        """The second name as written."""
+        """Text of B."""
         return self.words(self.b)
 
     @property

@@ -5,7 +5,6 @@ Rows of one page share names and facts, so a page must not be split between trai
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import InitVar, dataclass
 from functools import cached_property
@@ -15,16 +14,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, Place
-from gapstack.files import fingerprint, write_json
+from gapstack.files import fingerprint, read_bytes, write_json
 
 Rows = NDArray[np.int64]
+_STORED = {"k": int, "seed": int, "corpus": str, "folds": str, "assignment": [int]}
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Which fold each row of one corpus is held out in.
+    """Assignment of each row of a corpus to the fold in which it is held out.
 
     Attributes
     ----------
@@ -33,9 +34,9 @@ class Folds:
     k : int
         Number of folds.
     seed : int
-        What they were drawn with.
+        Random seed of the assignment.
     corpus_fingerprint : str
-        The corpus they belong to (texts, spans and URLs; folds serve every label set of it).
+        Hash of the corpus (texts, spans and URLs; the same for all label sets).
 
     Raises
     ------
@@ -55,6 +56,8 @@ class Folds:
                 f"folds for {len(self.assignment)} rows and a corpus of {len(groups)}",
                 expected="one fold for each row",
             )
+        if not 0 < self.k <= len(groups):
+            raise DataError(f"{self.k} folds of {len(groups)} rows", expected=f"1 to {len(groups)}")
         empty = sorted(set(range(self.k)).symmetric_difference(self.assignment.tolist()))
         if empty:
             raise DataError(
@@ -76,11 +79,11 @@ class Folds:
         return fingerprint(self.corpus_fingerprint, self.k, self.seed, self.assignment.tolist())
 
     def split(self, fold: int) -> tuple[Rows, Rows]:
-        """Give the rows to fit on and the rows held out in ``fold``, each in the corpus's order."""
+        """Training rows and held-out rows of ``fold``, each in the corpus's order."""
         if not 0 <= fold < self.k:
             raise IndexError(f"fold {fold} of {self.k}: folds are numbered from 0")
-        held = self.assignment == fold
-        return np.flatnonzero(~held), np.flatnonzero(held)
+        held_out = self.assignment == fold
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def save(self, path: Path) -> None:
         """Write the folds as JSON, atomically."""
@@ -97,7 +100,7 @@ class Folds:
 
     @classmethod
     def load(cls, path: Path, corpus: Corpus) -> Self:
-        """Read folds back for the corpus they were made for.
+        """Read the folds of ``corpus``.
 
         Raises
         ------
@@ -110,15 +113,15 @@ class Folds:
         """
         place = Place(path)
         remedy = "Delete it to make the folds again"
+        path = Path(path)
+        if not path.is_file():
+            raise DataNotFoundError(f"there are no folds at {path}")
         try:
-            stored = json.loads(Path(path).read_text(encoding="utf-8"))
-            assignment = np.array(stored["assignment"], dtype=np.int64)
-            k, seed = int(stored["k"]), int(stored["seed"])
-            belongs, stated = str(stored["corpus"]), str(stored["folds"])
-        except FileNotFoundError:
-            raise DataNotFoundError(f"there are no folds at {path}") from None
-        except (ValueError, KeyError, TypeError, OverflowError) as problem:
-            raise DataError(f"is no folds file ({problem!r})", place=place, remedy=remedy) from None
+            stored = strict_json.read(read_bytes(path), path, shape=_STORED)
+        except DataError as problem:
+            raise DataError(f"is no folds file ({problem.problem})", place=place, remedy=remedy) from None
+        assignment = np.array(stored["assignment"], dtype=np.int64)
+        k, seed, belongs, stated = (stored[key] for key in ("k", "seed", "corpus", "folds"))
         if belongs != corpus.fingerprint:
             raise MismatchError(
                 f"{path}: the corpus differs. The folds were made for {len(assignment)} rows with fingerprint "
@@ -131,7 +134,7 @@ class Folds:
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
-    """Draw ``k`` folds of a labelled corpus: groups whole, gender and label in equal shares.
+    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
 
     The same corpus, ``k`` and ``seed`` give the same folds.
 
@@ -140,7 +143,7 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
     DataError
         If the corpus has no labels, or too few groups or rows of each kind for ``k`` folds.
     """
-    from sklearn.model_selection import StratifiedGroupKFold  # slow to import, and reading needs none of it
+    from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 
     strata = np.char.add(corpus.genders, corpus.labels.astype(str))
     assignment = np.full(len(corpus), -1, dtype=np.int64)
@@ -149,8 +152,8 @@ def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
         with warnings.catch_warnings():
             # a stratum smaller than k cannot be in every fold; the others still can
             warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-            for fold, (_, held) in enumerate(splitter.split(strata, strata, corpus.groups)):
-                assignment[held] = fold
+            for fold, (_, held_out) in enumerate(splitter.split(strata, strata, corpus.groups)):
+                assignment[held_out] = fold
     except ValueError as problem:
         raise DataError(
             f"{corpus.name} cannot be cut into {k} folds ({problem})",

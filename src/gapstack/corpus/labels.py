@@ -1,7 +1,7 @@
-"""Label sets: GAP's own labels, and what four ways of correcting them give.
+"""Label sets: GAP's official labels and four corrected versions.
 
-Three lists of corrections were published after the GAP competition. They were made apart from each other and
-agree on most of the rows that two of them name. A score means nothing without its label set.
+Three lists of corrections were published after the GAP competition, independently of each other; they agree on most of
+the rows that two of them name. Every score is reported with its label set.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.example import Example, Label
 from gapstack.errors import DataError, DataNotFoundError, MismatchError, Place
+from gapstack.registry import unknown
 
 LABEL_SETS: dict[str, str] = {
     "official": "as published (Webster et al. 2018)",
@@ -33,10 +34,10 @@ _SPLITS = ("development-", "validation-", "test-")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One line of a list: what a row's label was and should be.
+    """One line of a correction list: the old and the new label of a row.
 
-    ``new`` is None where the list's maker only says that the row is unclear; ``sure`` is False where the
-    maker commented the line out (Attree writes ``#`` before lines with doubts, and his code skips them).
+    ``new`` is None where the list calls the row unclear; ``sure`` is False where the line is commented out (Attree
+    writes ``#`` before doubtful lines, and his code skips them).
     """
 
     place: Place
@@ -47,12 +48,12 @@ class Correction:
 
 
 def read_corrections(path: Path) -> list[Correction]:
-    """Read a correction list: columns ID, old_label, new_label, and for Attree's the raw line.
+    """Read a correction list: columns ID, old_label, new_label, and in Attree's list the raw line.
 
     Raises
     ------
     DataError
-        For a label other than A, B, NEITHER (or UNCLEAR as the new one), with its place.
+        If a label is not A, B, NEITHER (or UNCLEAR as the new one).
     """
 
     def label(row: Row, column: str) -> Label:
@@ -73,15 +74,14 @@ def read_corrections(path: Path) -> list[Correction]:
 
 
 def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus:
-    """Give a corpus with official labels another label set.
+    """Replace the official labels of a corpus by another label set.
 
-    Corrections of rows that the corpus does not hold are left aside, since the lists cover all splits.
+    Corrections of rows outside the corpus are ignored, since the lists cover all splits.
 
-    - ``attree`` takes the lines that Attree's own code takes: those not commented out. Lines without a new
-      label, or with the old one again, change nothing.
-    - ``majority`` takes the label that at least two lists give a row. A doubtful line of Attree's counts
-      here: the doubt is settled by the list that agrees. A line that gives the old label again is a vote
-      for it.
+    - ``attree`` uses the lines that are not commented out, as Attree's code does. Lines without a new label, or with
+      the old one again, change nothing.
+    - ``majority`` uses labels on which at least two lists agree. Attree's doubtful lines count here, since another
+      list must confirm them. A line with the old label is a vote for it.
 
     Parameters
     ----------
@@ -93,14 +93,16 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
     Raises
     ------
     MismatchError
-        If the corpus's labels are not the official ones, or none of its rows is GAP's.
+        If the corpus's labels are not the official ones, or none of its rows is from GAP.
+    UnknownNameError
+        If there is no label set of this name.
     DataError
-        If the name is unknown, or a list gives a row another old label than the corpus has.
+        If a list's old label differs from the corpus's.
     DataNotFoundError
         If a list is not in the folder.
     """
     if name not in LABEL_SETS:
-        raise DataError(f"unknown label set {name!r}", expected=f"one of {', '.join(LABEL_SETS)}")
+        raise unknown("label set", name, LABEL_SETS)
     if corpus.label_set != "official":
         raise MismatchError(
             f"{corpus.name} has {corpus.label_set} labels; {name} is made from official ones. "
@@ -129,17 +131,17 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
 
 def _path(name: str, folder: Path | None) -> Path:
     dataset = DATASETS[f"corrections-{name}"]
-    found = dataset.within(folder) if folder is not None else None
-    if found is None:
+    path = dataset.within(folder) if folder is not None else None
+    if path is None:
         raise DataNotFoundError(
             f"the corrections of label set {name} are not in {folder}; expected {dataset.path} or "
             f"{Path(dataset.path).name}. They come from {dataset.upstream}"
         )
-    return found
+    return path
 
 
 def _checked(lines: list[Correction], corpus: Corpus) -> list[Correction]:
-    """Give back lines whose old label is the corpus's, wherever the corpus has the row."""
+    """Return ``lines`` if their old labels are those of the corpus."""
     labels = {example.id: example.label for example in corpus}
     for line in lines:
         if line.id in labels and labels[line.id] != line.old:
@@ -154,21 +156,21 @@ def _checked(lines: list[Correction], corpus: Corpus) -> list[Correction]:
 
 
 def _by_id(lines: list[Correction], *, doubtful: bool) -> dict[str, Label]:
-    """New label by id; where a list names a row twice, its last word counts, and an unclear one voids it."""
-    found: dict[str, Label] = {}
+    """New label by id; of several lines for a row the last counts, and an unclear one removes it."""
+    labels: dict[str, Label] = {}
     for line in lines:
         if line.new is None and doubtful:
-            found.pop(line.id, None)
+            labels.pop(line.id, None)
         elif line.new is not None and (line.sure or doubtful):
-            found[line.id] = line.new
-    return found
+            labels[line.id] = line.new
+    return labels
 
 
 def _majority(lists: list[dict[str, Label]]) -> dict[str, Label]:
-    """Label that at least two of the lists give, by id."""
+    """Labels on which at least two of the lists agree, by id."""
     votes: dict[str, Counter[Label]] = {}
-    for found in lists:
-        for i, label in found.items():
+    for labels in lists:
+        for i, label in labels.items():
             votes.setdefault(i, Counter())[label] += 1
     best = {i: counts.most_common(1)[0] for i, counts in votes.items()}
     return {i: label for i, (label, count) in best.items() if count >= 2}

@@ -1,4 +1,4 @@
-"""Rows that training data give away: the same row, page, text or passage on both sides."""
+"""Leakage between two corpora: rows with a common id, page, text or passage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gapstack.corpus.extra.overlap import shared_passages
 
 
 def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
-    """Say which rows of ``corpus`` have something that ``other`` has too: (n,) booleans by what it is.
+    """Rows of ``corpus`` that ``other`` has too, (n,) bool by kind of overlap.
 
-    ``id``, ``page`` (the same URL), ``text`` (the same letters) and ``passage`` (a run of thirteen words).
+    ``id``, ``page`` (the same URL), ``text`` (the same characters) and ``passage`` (a run of thirteen words).
     """
 
-    def among(ours: list[str | None], theirs: list[str | None]) -> NDArray[np.bool_]:
-        known = {value for value in theirs if value}
-        return np.array([value in known for value in ours], dtype=bool)
+    def among(values: list[str | None], others: list[str | None]) -> NDArray[np.bool_]:
+        known = {value for value in others if value}
+        return np.array([value in known for value in values], dtype=bool)
 
     return {
         "id": among([*corpus.ids], [*other.ids]),
@@ -28,16 +28,15 @@ def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
 
 
 def leaks(corpus: Corpus, other: Corpus) -> list[str]:
-    """What ``other`` gives away of ``corpus``, in words; nothing where they share nothing."""
+    """Describe the overlap of ``corpus`` with ``other``, one line for each kind; empty without overlap."""
     words = {
         "id": "have an id",
         "page": "are of a page",
         "text": "have a text",
         "passage": "have thirteen words in a row",
     }
-    found = {kind: int(rows.sum()) for kind, rows in shared_with(corpus, other).items()}
     return [
-        f"{count:,} of {len(corpus):,} rows {words[kind]} that {other.name} has too"
-        for kind, count in found.items()
-        if count
+        f"{rows.sum():,} of {len(corpus):,} rows {words[kind]} that {other.name} has too"
+        for kind, rows in shared_with(corpus, other).items()
+        if rows.any()
     ]

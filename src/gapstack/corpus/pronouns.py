@@ -1,4 +1,4 @@
-"""The pronouns that an example may ask about, and their grammatical gender."""
+"""Third-person pronouns and their grammatical gender."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ GENDER_BY_FORM: dict[str, Gender] = {form: gender for gender, forms in _FORMS.it
 
 
 def gender_of(pronoun: str) -> Gender:
-    """Give the gender of a pronoun form, whatever its case; KeyError for anything else."""
+    """Gender of a pronoun form in any case; KeyError for anything else."""
     return GENDER_BY_FORM[pronoun.lower()]

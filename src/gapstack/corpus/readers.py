@@ -20,15 +20,25 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.corpus.cells import Columns, Quarantine, Row, plain_stem, read_table
-from gapstack.corpus.corpus import Corpus
+from gapstack.corpus.cells import (
+    Columns,
+    Quarantine,
+    Row,
+    plain_stem,
+    read_table,
+    stream_table,
+    whole_number,
+)
+from gapstack.corpus.corpus import Corpus, Gold
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, Place
@@ -43,6 +53,7 @@ SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
 SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
 
+_GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
 MISSING = -1
 """A decision that was not given: an empty cell of a scorer TSV."""
 
@@ -91,39 +102,41 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
     DataNotFoundError
         If there is no such file.
     """
+    return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
+
+
+def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = None) -> Iterator[Corpus]:
+    """As :func:`read_gap`, ``rows`` at a time, for files whose examples would fill the memory.
+
+    A bad row is refused when its chunk is read; ids must be unique in the whole file.
+    """
+    examples = _examples(path, quarantine)
+    while chunk := list(islice(examples, rows)):
+        yield Corpus(chunk, name=plain_stem(path))
+
+
+def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     unique = _unique_ids()
+    return stream_table(path, _GAP_LAYOUTS, lambda row: _example(row, unique), quarantine=quarantine)
 
-    def parse(row: Row) -> Example:
-        pronoun = row["Pronoun"]
-        if pronoun.lower() not in GENDER_BY_FORM:
-            raise row.error(
-                "Pronoun",
-                f"{pronoun!r} is no pronoun that gapstack knows",
-                expected=f"one of {', '.join(GENDER_BY_FORM)}",
-                remedy="Check that the columns are in order",
-            )
-        spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
-        for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
-            if spans[one].overlaps(spans[other]):
-                raise row.error(
-                    f"{other}-offset",
-                    f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} "
-                    f"at {tuple(spans[one])}",
-                    expected="three spans that share no character",
-                )
-        label = _label(row) if "A-coref" in row.columns else None
-        return Example(
-            id=unique(row),
-            text=row["Text"],
-            pronoun=spans["Pronoun"],
-            a=spans["A"],
-            b=spans["B"],
-            url=row["URL"] or None,
-            label=label,
-        )
 
-    examples = read_table(path, (GAP_COLUMNS, UNLABELLED_COLUMNS), parse, quarantine=quarantine)
-    return Corpus(examples, label_set=label_set, name=plain_stem(path))
+def read_gold(path: Path) -> Gold:
+    """Read what scoring needs of a GAP TSV, checked as :func:`read_gap` checks it and raising as it does.
+
+    The texts are not kept: a million rows take a few hundred megabytes.
+    """
+    unique = _unique_ids()
+    genders: list[str] = []
+    labels: list[Label | None] = []
+
+    def parse(row: Row) -> str:
+        example = _example(row, unique)
+        genders.append(str(example.gender))
+        labels.append(example.label)
+        return example.id
+
+    ids = read_table(path, _GAP_LAYOUTS, parse)
+    return Gold(ids, labels, np.array(genders, dtype=str), plain_stem(path))
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
@@ -160,14 +173,15 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
         with three zeros (Kaggle divides by the sum).
     """
     unique = _unique_ids()
-    rows = read_table(
-        path,
-        (SUBMISSION_COLUMNS,),
-        lambda row: (_probabilities(row), unique(row)),
-        separator=",",
-        quarantine=quarantine,
-    )
-    return Submission([row[1] for row in rows], np.array([row[0] for row in rows], dtype=np.float64))
+    values = array("d")  # a million rows of Python's own floats would take 200 megabytes
+
+    def parse(row: Row) -> str:
+        found, name = _probabilities(row), unique(row)
+        values.extend(found)
+        return name
+
+    ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    return Submission(ids, np.array(values, dtype=np.float64).reshape(-1, 3))
 
 
 def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
@@ -234,7 +248,12 @@ def write_scorer_tsv(path: Path, ids: Sequence[str], decisions: ArrayLike) -> No
 
 
 def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -> None:
-    """Write (n, 3) probabilities of A, B, NEITHER as Kaggle takes them, to the last bit.
+    """Write (n, 3) probabilities of A, B, NEITHER as Kaggle takes them; see :func:`submission_text`."""
+    write_text(Path(path), submission_text(ids, probabilities, Path(path)))
+
+
+def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
+    """Give a submission CSV of (n, 3) probabilities, to the last bit; ``path`` is named in errors.
 
     Raises
     ------
@@ -254,14 +273,47 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
             expected="three finite numbers from 0 up, not all 0",
         )
     if len(set(ids)) != len(ids) or not all(ids):
-        raise DataError("an id is empty or occurs twice", place=Place(path), expected="unique ids")
+        raise DataError(
+            "an id is empty or occurs twice", place=Place(path) if path else None, expected="unique ids"
+        )
     for i in ids:
-        _refuse_breaks(Path(path), i, "\r\n\0")
+        _refuse_breaks(path, i, "\r\n\0")
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(SUBMISSION_COLUMNS)
     writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
-    write_text(Path(path), stream.getvalue())
+    return stream.getvalue()
+
+
+def _example(row: Row, name: Callable[[Row], str]) -> Example:
+    """Make an example of a row of GAP, which is checked; ``name`` gives its id."""
+    pronoun = row["Pronoun"]
+    if pronoun.lower() not in GENDER_BY_FORM:
+        raise row.error(
+            "Pronoun",
+            f"{pronoun!r} is no pronoun that gapstack knows",
+            expected=f"one of {', '.join(GENDER_BY_FORM)}",
+            remedy="Check that the columns are in order",
+        )
+    spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
+    for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
+        if spans[one].overlaps(spans[other]):
+            raise row.error(
+                f"{other}-offset",
+                f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} "
+                f"at {tuple(spans[one])}",
+                expected="three spans that share no character",
+            )
+    label = _label(row) if "A-coref" in row.columns else None
+    return Example(
+        id=name(row),
+        text=row["Text"],
+        pronoun=spans["Pronoun"],
+        a=spans["A"],
+        b=spans["B"],
+        url=row["URL"] or None,
+        label=label,
+    )
 
 
 def _unique_ids() -> Callable[[Row], str]:
@@ -291,14 +343,13 @@ def _id(row: Row) -> str:
 
 def _span(row: Row, name: str) -> Span:
     """Give the span of a mention, after looking whether the text has the mention there."""
-    mention, offset, text = row[name], row[f"{name}-offset"], row["Text"]
+    mention, text = row[name], row["Text"]
     if not mention:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")
-    if not (offset.isascii() and offset.isdigit() and len(offset) < 10):
-        raise row.error(
-            f"{name}-offset", f"found {offset[:40]!r}", expected="a number of characters, 0 or more"
-        )
-    start = int(offset)
+    start = whole_number(row[f"{name}-offset"])
+    if start is None:
+        found = row[f"{name}-offset"][:40]
+        raise row.error(f"{name}-offset", f"found {found!r}", expected="a number of characters, 0 or more")
     if text.startswith(mention, start):
         return Span(start, start + len(mention))
     places = [found.start() for found in re.finditer(re.escape(mention), text)]
@@ -352,12 +403,12 @@ def _probabilities(row: Row) -> list[float]:
     return values
 
 
-def _refuse_breaks(path: Path, cell: str, breaks: str) -> None:
+def _refuse_breaks(path: Path | None, cell: str, breaks: str) -> None:
     for character in breaks:
         if character in cell:
             raise DataError(
                 f"cannot write {cell[:40]!r}: it has {character!r} in it",
-                place=Place(path),
+                place=Place(path) if path else None,
                 expected="cells of one line",
             )
 

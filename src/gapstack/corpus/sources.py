@@ -23,9 +23,10 @@ from gapstack.corpus.datasets import DATASETS, GAP_HOME, Dataset
 from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
-from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
+from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError, printable
 from gapstack.files import cache_root, read_bytes
 from gapstack.progress import console
+from gapstack.registry import unknown
 
 SPLITS = ("development", "validation", "test")
 _SAMPLE = Path(__file__).parent / "sample"
@@ -203,11 +204,13 @@ def gap_split(
     ------
     DataNotFoundError
         If it, or the corrections of the label set, is nowhere.
+    UnknownNameError
+        If there is no such split.
     DataError
-        If the split is unknown or its file is bad.
+        If its file is bad.
     """
     if split not in SPLITS:
-        raise DataError(f"unknown split {split!r}", expected=f"one of {', '.join(SPLITS)}")
+        raise unknown("split", split, SPLITS)
     return relabel(read_gap(require(f"gap-{split}", data), quarantine=quarantine), label_set, data)
 
 
@@ -288,7 +291,7 @@ def status(data: Path | None = None) -> list[Status]:
 
 def _dataset(name: str) -> Dataset:
     if name not in DATASETS:
-        raise DataError(f"unknown data set {name!r}", expected=f"one of {', '.join(DATASETS)}")
+        raise unknown("data set", name, DATASETS)
     return DATASETS[name]
 
 
@@ -339,4 +342,4 @@ def _warn(message: str) -> None:
 
 
 def _say(message: str, style: str | None = None) -> None:
-    console.print(message, style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)

@@ -1,9 +1,8 @@
-"""Soft labels: what other systems said of rows that have no labels, as something to learn from.
+"""Soft labels from teachers: other systems' probabilities for unlabelled rows, for distillation.
 
-The rows are Kaggle's second stage; the files are submissions. A member that learns from them has seen answers to
-those rows, if only other systems' answers, and must not be scored on them: :data:`CONTAMINATES`. Those systems may
-themselves have learned from every split of GAP, so what reaches a member through them is second-hand knowledge of
-all GAP; no text of GAP is among the rows.
+The rows are Kaggle's second stage; the files are submissions. A member trained on them must not be scored on those rows
+(:data:`CONTAMINATES`). The teachers may have been trained on every split of GAP, so soft labels carry second-hand
+knowledge of all GAP; no text of GAP is among the rows.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from gapstack.corpus.readers import read_submission
 from gapstack.errors import DataError, Place
 
 STAGE2 = "stage2"
-"""Name of the teacher that the data search finds: competitors' files for the rows that stage 2 did not score."""
+"""Name of the default teacher: competitors' files for the rows that stage 2 did not score."""
 CONTAMINATES = ("gap-stage2",)
-"""Test sets that a taught member must not be scored on."""
+"""Test sets on which a member trained on soft labels must not be scored."""
 
 
 @dataclass(frozen=True)
-class Taught:
-    """Rows and what the teachers say of them.
+class SoftLabels:
+    """Rows with the teachers' probabilities.
 
     Attributes
     ----------
     corpus : Corpus
         n unlabelled rows.
     probabilities : (n, 3) float64
-        Mean over the teachers of A, B, NEITHER; rows sum to 1.
+        Teachers' mean probabilities of A, B, NEITHER; rows sum to 1.
     teachers : tuple of str
         Names of the files.
     """
@@ -46,10 +45,10 @@ class Taught:
     teachers: tuple[str, ...]
 
 
-def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Taught:
-    """Read a teacher: the rows of stage 2 that all its files answer, and the mean of their answers.
+def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
+    """Read soft labels: the rows of stage 2 that are in all files, and the mean of their probabilities.
 
-    Rows that share a passage of 13 words with any split of GAP at hand are left out.
+    Rows that share a passage of 13 words with an available split of GAP are left out.
 
     Parameters
     ----------
@@ -61,30 +60,37 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Taug
     Raises
     ------
     DataNotFoundError
-        If files or rows are nowhere.
+        If files or rows are missing.
     DataError
-        If a file is no submission, or no row is answered by all.
+        If a file is no submission, or no row is in all files.
     """
     files = _files(teacher, data)
     rows = sources.stage2(data)
-    answers = []
+    teachers = []
     for file in files:
         submission = read_submission(file)
-        found = submission.probabilities / submission.probabilities.sum(axis=1, keepdims=True)
-        answers.append(dict(zip(submission.ids, found, strict=True)))
-    answered = np.array([all(example.id in one for one in answers) for example in rows], dtype=bool)
-    if not answered.any():
+        probabilities = submission.probabilities / submission.probabilities.sum(axis=1, keepdims=True)
+        teachers.append(dict(zip(submission.ids, probabilities, strict=True)))
+    keep = np.array([all(example.id in by_id for by_id in teachers) for example in rows], dtype=bool)
+    if not keep.any():
         raise DataError(
-            f"no row of stage 2 is answered by all of {', '.join(file.name for file in files)}",
+            f"no row of stage 2 is in all of {', '.join(file.name for file in files)}",
             place=Place(files[0]),
             expected="submissions for stage 2",
         )
     for split in sources.SPLITS:
         if sources.find(f"gap-{split}", data) is not None:
-            answered &= ~shared_passages(rows, sources.gap_split(split, data))
-    corpus = rows.take(np.flatnonzero(answered))
-    mean = np.array([np.mean([one[example.id] for one in answers], axis=0) for example in corpus])
-    return Taught(corpus, mean, tuple(file.name for file in files))
+            keep &= ~shared_passages(rows, sources.gap_split(split, data))
+    corpus = rows.take(np.flatnonzero(keep))
+    mean = np.array([np.mean([by_id[example.id] for by_id in teachers], axis=0) for example in corpus])
+    return SoftLabels(corpus, mean, tuple(file.name for file in files))
+
+
+def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
+    """All files that :func:`load_teacher` reads: submissions, the rows, and the splits of GAP at hand."""
+    splits = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
+    rows = sources.require("stage2", data)
+    return [*_files(teacher, data), rows, *(split for split in splits if split is not None)]
 
 
 def _files(teacher: str | Sequence[str], data: Path | None) -> list[Path]:

@@ -1,42 +1,44 @@
-"""The word lists that measures and debiasers work with."""
+"""Word lists for measures of bias in word vectors and debiasers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.extra.extra_corpus import file_of, read_text
+from gapstack.corpus.sources import require
 from gapstack.errors import DataError, Place
+from gapstack.files import tree_digest
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Words by their part in the literature.
+    """Word lists of the literature.
 
     Attributes
     ----------
     definitional : pairs
-        A woman's word and a man's, whose difference is gender (Bolukbasi et al. 2016, figure in section 5.1).
+        Feminine and masculine words that differ in gender alone (Bolukbasi et al. 2016, figure in section 5.1).
     equalize : pairs
         Pairs that hard debiasing puts at equal distance from all neutral words.
     gender_specific : frozenset of str
-        Words that are about gender by what they mean.
+        Words that are gendered by definition.
     professions : tuple of str
-        Occupations that are not.
+        Occupations that are not gendered by definition.
     sembias : tuple of four pairs
-        Each: definitional, two of no kind, stereotypical (Zhao et al. 2018, section 4.1).
+        Questions: a definitional pair, two unrelated ones, a stereotypical one (Zhao et al. 2018, section 4.1).
     weat : mapping of str to tuple of str
         Word sets of Caliskan et al. 2017 by name.
     sowinobias : mapping of str to tuple of str
         Occupations, adjectives and definitional words of Dawkins 2021.
     masculine, feminine : tuple of str
-        Gendered words that GN-GloVe is trained with.
+        Gendered words used to train GN-GloVe.
     """
 
     definitional: Pairs
@@ -51,7 +53,7 @@ class Lists:
 
     @cached_property
     def gendered(self) -> frozenset[str]:
-        """Every word that may be gendered, in lower case: specific, definitional, equalized, and GN-GloVe's."""
+        """All gendered words, in lower case: specific, definitional, equalized, and GN-GloVe's."""
         pairs = {word for pair in self.definitional + self.equalize for word in pair}
         return frozenset(
             w.lower() for w in self.gender_specific | pairs | {*self.masculine, *self.feminine, "he", "she"}
@@ -61,7 +63,7 @@ class Lists:
     def every_word(self) -> frozenset[str]:
         """All words of all lists."""
         rows = (word for row in self.sembias for pair in row for word in pair)
-        sets = (word for kept in (*self.weat.values(), *self.sowinobias.values()) for word in kept)
+        sets = (word for words in (*self.weat.values(), *self.sowinobias.values()) for word in words)
         return self.gendered | {*rows, *sets, *self.professions} | self.gender_specific
 
 
@@ -71,41 +73,46 @@ def read_lists(data: Path | None = None) -> Lists:
     Raises
     ------
     DataNotFoundError
-        If it is at none of the places searched.
+        If it is missing.
     DataError
         If a file breaks its format.
     """
 
-    def loaded(name: str) -> Any:
+    def loaded(name: str, shape: Any) -> Any:
         path = file_of("wordlists", name, data)
-        try:
-            return json.loads(read_text(path, windows=True))
-        except json.JSONDecodeError as problem:
-            place = Place(path, problem.lineno, problem.colno)
-            raise DataError(f"is no JSON ({problem.msg})", place=place, expected="JSON") from None
+        return strict_json.read(read_text(path, windows=True).encode(), path, shape=shape)
 
     def lines(name: str) -> tuple[str, ...]:
         return tuple(read_text(file_of("wordlists", name, data), windows=True).split())
 
-    specific = frozenset(loaded("gender_specific_full.json"))
+    specific = frozenset(loaded("gender_specific_full.json", [str]))
     return Lists(
-        definitional=_pairs(loaded("definitional_pairs.json")),
-        equalize=_pairs(loaded("equalize_pairs.json")),
+        definitional=_pairs(loaded("definitional_pairs.json", [(str, str)])),
+        equalize=_pairs(loaded("equalize_pairs.json", [(str, str)])),
         gender_specific=specific,
-        # the middle figure says how far the word is gendered by definition
+        # the middle figure is the degree to which the word is gendered by definition
         professions=tuple(
-            w for w, by_definition, _ in loaded("professions.json") if not by_definition and w not in specific
+            word
+            for word, by_definition, _ in loaded("professions.json", [(str, float, float)])
+            if not by_definition and word not in specific
         ),
         sembias=_sembias(file_of("wordlists", "SemBias.txt", data)),
-        weat={name: tuple(words) for name, words in loaded("WEAT_wefe.json").items()},
-        sowinobias={name: tuple(words) for name, words in loaded("sowinobias_vocab.json").items()},
+        weat={name: tuple(words) for name, words in loaded("WEAT_wefe.json", {str: [str]}).items()},
+        sowinobias={
+            name: tuple(words) for name, words in loaded("sowinobias_vocab.json", {str: [str]}).items()
+        },
         masculine=lines("gn_glove_male_word_file.txt"),
         feminine=lines("gn_glove_female_word_file.txt"),
     )
 
 
-def _pairs(found: list[list[str]]) -> Pairs:
-    return tuple((one, other) for one, other in found)
+def lists_key(data: Path | None = None) -> str:
+    """What tells the contents of one set of lists from another's; DataNotFoundError if they are nowhere."""
+    return tree_digest(require("wordlists", data))
+
+
+def _pairs(rows: list[list[str]]) -> Pairs:
+    return tuple((one, other) for one, other in rows)
 
 
 def _sembias(path: Path) -> tuple[Pairs, ...]:

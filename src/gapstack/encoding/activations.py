@@ -7,9 +7,9 @@ Two things are kept, both in float16:
   places of the text where its pieces occur again. As in Transformer-Single (Webster et al. 2018, section
   4.4), attention is the mean over the pieces that look and the sum over the pieces looked at.
 
-The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name is the
-encoder's fingerprint. So any subset, fold or other corpus with the same texts and mentions finds what is
-there, and only the rest is computed. See :mod:`gapstack.encoding.shards`.
+The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name says which
+encoder and what else decides the bits. So any subset, fold or other corpus with the same texts and mentions
+finds what is there, and only the rest is computed. See :mod:`gapstack.encoding.shards`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.frozen import GROUPS, Request, encode
+from gapstack.encoding.frozen import GROUPS, Request, computed_by, encode
 from gapstack.encoding.pieces import MENTIONS, PieceView, align, windows_around
 from gapstack.encoding.shards import Ragged, Shards, content_key, ranges
 from gapstack.files import cache_root
@@ -73,8 +73,8 @@ def span_activations(
 ) -> SpanActivations:
     """Give the frozen activations of a corpus, computing only what the cache does not hold.
 
-    Runs in bfloat16 on a GPU or on a CPU with instructions for it, in float32 elsewhere; results are the same
-    within bfloat16's precision and share one cache.
+    Runs in bfloat16 on a GPU or on a CPU with instructions for it, in float32 elsewhere. On one machine a row's
+    activations are the same to the bit whatever the other rows, their order, or what the cache holds.
 
     Parameters
     ----------
@@ -92,8 +92,6 @@ def span_activations(
     ------
     MemberError
         If a layer does not exist or a mention cannot be aligned.
-    DataError
-        If a cache file is damaged.
     """
     request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new
@@ -127,7 +125,7 @@ def _of_view(view: PieceView, request: Request) -> SpanActivations:
     sizes = dict.fromkeys(request.names, counts.sum(axis=1)) | dict.fromkeys(
         request.attention_names, np.ones(len(view), dtype=np.int64)
     )
-    found = Shards(cache_root() / "activations" / encoder.fingerprint).fetch(
+    found = Shards(cache_root() / "activations" / computed_by(encoder)).fetch(
         keys,
         request.names,
         lambda rows, lacking: {

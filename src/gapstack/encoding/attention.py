@@ -20,25 +20,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.frozen import CPU_BUDGET, blocks, computed_by, padded_ids
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.encoding.shards import SHARD_ROWS, Ragged, Shards, content_key
 from gapstack.errors import MemberError
 from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress
-from gapstack.text.cues import Verdicts
+from gapstack.text.cues import CueDecisions
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
 
 Floats = NDArray[np.float32]
 
 _SCORES = "scores"
-_MOST_ROWS = 32
-# attention of all layers of a batch, in float32 numbers: 0.5 GB
-_MOST_NUMBERS = 2**27
 
 
 class Direction(StrEnum):
@@ -103,7 +102,7 @@ class Attention:
         ]
         return np.stack(answers, axis=-1)
 
-    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> Verdicts:
+    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
         """What one head says; margins are in decibels of attention over the best name that loses.
 
         Raises
@@ -128,7 +127,7 @@ class Attention:
         # every name that is left ties: nothing was decided unless they all count for the same side
         tied = decided & np.isneginf(second) & (np.isfinite(own).sum(axis=1) > 1)
         margins[tied] = 0.0
-        return Verdicts(answers, np.where(decided, 0, -1), margins)
+        return CueDecisions(answers, np.where(decided, 0, -1), margins)
 
 
 def attention(
@@ -149,13 +148,11 @@ def attention(
         If the encoder is not there, or the setting needs a parser and there is none.
     MemberError
         If the mentions of a row do not fit into the encoder's window.
-    DataError
-        If a cache file is damaged.
     """
     found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)
     keys = [_key(example, spans) for example, spans in zip(corpus, names, strict=True)]
-    shards = Shards(cache_root() / "attention" / found.fingerprint)
+    shards = Shards(cache_root() / "attention" / computed_by(found, torch.float32))
     missing = shards.missing(keys, [_SCORES])
     if len(missing):
         _read(corpus, names, keys, missing, found, shards)
@@ -216,29 +213,16 @@ def _read(
         for start in range(0, len(order), SHARD_ROWS):
             shard = order[start : start + SHARD_ROWS]
             rows: dict[bytes, Floats] = {}
-            for batch in _batches(shard, view.lengths, encoder):
-                ids = [view.ids[view.row(i)] for i in batch]
-                found = head_scores(model, ids, [weights[i] for i in batch])
-                for i, scores in zip(batch, found, strict=True):
+            for block in blocks(view.lengths[shard], CPU_BUDGET, encoder.max_pieces):
+                batch = shard[block.rows]
+                ids, keep = padded_ids(view, batch, block.length)
+                found = head_scores(model, ids, keep, [weights[i] for i in batch[: block.real]])
+                for i, scores in zip(batch, found, strict=False):
                     rows[keys[missing[i]]] = scores[:-2]
                     rows[given[i]] = scores[-2:]
-                ticker.advance(len(batch))
+                ticker.advance(block.real)
             sizes = np.array([len(scores) for scores in rows.values()], dtype=np.int64)
             shards.add(list(rows), {_SCORES: Ragged(np.concatenate(list(rows.values())), sizes)})
-
-
-def _batches(order: NDArray[np.intp], lengths: NDArray[np.int64], encoder: Encoder) -> list[NDArray[np.intp]]:
-    """Cut rows of growing length into batches whose attention fits into memory."""
-    maps = encoder.num_layers * _num_heads(encoder)
-    batches: list[NDArray[np.intp]] = []
-    start = 0
-    while start < len(order):
-        size = _MOST_ROWS
-        while size > 1 and size * maps * int(lengths[order[start : start + size][-1]]) ** 2 > _MOST_NUMBERS:
-            size //= 2
-        batches.append(order[start : start + size])
-        start += size
-    return batches
 
 
 def piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats:
@@ -261,34 +245,29 @@ def piece_weights(view: PieceView, index: int, example: Example, names: Sequence
     return weights
 
 
-def head_scores(model: Any, ids: Sequence[NDArray[np.int64]], weights: Sequence[Floats]) -> list[Floats]:
-    """Encode a batch and give each row's scores, (k, 2, layers, heads); -inf for names with zero weight.
+def head_scores(
+    model: Any, ids: NDArray[np.int64], keep: NDArray[np.bool_], weights: Sequence[Floats]
+) -> list[Floats]:
+    """Encode a block and give each row's scores, (k, 2, layers, heads); -inf for names with zero weight.
 
-    ``ids`` are the pieces of each row, ``weights`` what :func:`piece_weights` gave for it.
+    ``ids`` and ``keep`` (n, L) are its pieces and their mask, ``weights`` what :func:`piece_weights` gave for each
+    row, as many as real rows. The shapes that a row is computed with depend on the row alone, and so do its scores.
     """
-    import torch
-
-    longest, most = max(map(len, ids)), max(map(len, weights))
-    # (B, T), (B, T), (B, 1 + k, T)
-    pieces = torch.zeros(len(ids), longest, dtype=torch.long)
-    keep = torch.zeros_like(pieces)
-    w = torch.zeros(len(ids), most, longest)
-    for row, (own, weight) in enumerate(zip(ids, weights, strict=True)):
-        pieces[row, : len(own)] = torch.from_numpy(own)
-        keep[row, : len(own)] = 1
-        w[row, : len(weight), : len(own)] = torch.from_numpy(weight)
-    with torch.inference_mode():
-        maps = model(input_ids=pieces, attention_mask=keep, output_attentions=True).attentions
-        pronoun, names = w[:, 0], w[:, 1:]
-        layers = []
-        for a in maps:  # (B, H, T, T)
-            to_name = torch.einsum("bht,bkt->bkh", torch.einsum("bp,bhpt->bht", pronoun, a), names)
-            to_pronoun = torch.einsum("bht,bkt->bkh", torch.einsum("bhpt,bt->bhp", a, pronoun), names)
-            layers.append(torch.stack([to_name, to_pronoun], dim=2))
-        scores = torch.stack(layers, dim=3).numpy()  # (B, k, 2, L, H)
     found: list[Floats] = []
-    for row, weight in enumerate(weights):
-        values = scores[row, : len(weight) - 1].copy()
-        values[~weight[1:].any(axis=1)] = -np.inf
-        found.append(values)
+    with torch.inference_mode():
+        maps = model(
+            input_ids=torch.from_numpy(ids),
+            attention_mask=torch.from_numpy(keep.astype(np.int64)),
+            output_attentions=True,
+        ).attentions
+        for row, weight in enumerate(weights):
+            # (layers, H, T, T); own matrices all, since the last bits of a product hang on its shape
+            own = torch.stack([layer[row, :, : weight.shape[1], : weight.shape[1]] for layer in maps])
+            pronoun, *names = torch.from_numpy(weight).unbind()
+            # (2, layers, H, T)
+            ways = torch.stack([pronoun @ own, own @ pronoun])
+            scores = np.empty((len(names), *ways.shape[:-1]), dtype=np.float32)
+            for number, name in enumerate(names):
+                scores[number] = (ways @ name).numpy() if name.any() else -np.inf
+            found.append(scores)
     return found

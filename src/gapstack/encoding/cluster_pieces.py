@@ -1,40 +1,40 @@
-"""The pronoun's cluster by each source of evidence, and where its mentions lie among word pieces.
+"""The pronoun's cluster by each source of evidence, and the word pieces of its mentions.
 
-A source is a resolver's :class:`~gapstack.resolvers.clusters.Clusters` or the name of a heuristic, which puts the pronoun
-and the name that it chooses into a cluster. Heuristics are the sieves of :mod:`gapstack.text.cues`, so that
-``parallelism+url`` backs off to parallelism where the title says nothing, and further, as in Attree's paper (his
-released code leaves rows without a titled name empty).
+A source is a resolver's :class:`~gapstack.resolvers.clusters.Clusters` or the name of a heuristic, whose cluster is the
+pronoun and the name that it chooses. Heuristics are the sieves of :mod:`gapstack.text.cues`, so ``parallelism+url``
+backs off to parallelism, and further, where the title matches no name, as in Attree's paper (his released code leaves
+such rows empty).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.encoding.pieces import PieceView
-from gapstack.errors import MemberError
+from gapstack.registry import Registry
 from gapstack.resolvers.clusters import Cluster, Clusters, apart
 from gapstack.text.cues import Cue, decide
 
-HEURISTICS = MappingProxyType(
+HEURISTICS: Registry[Cue] = Registry(
+    "heuristic",
     {
         "parallelism+url": Cue.URL,
         "parallelism": Cue.PARALLELISM,
         "syntactic_distance": Cue.SYNTACTIC_DISTANCE,
         "topical_entity": Cue.TOPICAL_ENTITY,
         "token_distance": Cue.TOKEN_DISTANCE,
-    }
+    },
 )
 """Cues by their names as sources of evidence."""
 
 
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
-    """Give {pronoun, chosen name} for each example, in order of the text; () where no name is chosen.
+    """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen.
 
     Raises
     ------
@@ -43,20 +43,18 @@ def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None
     DataNotFoundError
         If a text has no stored parse and there is no parser.
     """
-    if heuristic not in HEURISTICS:
-        raise MemberError(f"no heuristic is called {heuristic!r}; there are: {', '.join(HEURISTICS)}")
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
-    found: list[Cluster] = []
+    clusters: list[Cluster] = []
     for example, answer in zip(corpus, answers, strict=True):
         names = [span for span, chosen in zip((example.a, example.b), answer, strict=True) if chosen]
-        found.append(apart([example.pronoun, *names]) if names else ())
-    return found
+        clusters.append(apart([example.pronoun, *names]) if names else ())
+    return clusters
 
 
 def pronoun_clusters(
     corpus: Corpus, sources: Sequence[str | Clusters], parser: str | None = None
 ) -> list[list[Cluster]]:
-    """Give the pronoun's cluster of each example by each source, (n, sources); () where a source has none.
+    """The pronoun's cluster of each example by each source, (n, sources); () where a source has none.
 
     Raises as :func:`heuristic_clusters` does.
     """
@@ -76,10 +74,9 @@ class ClusterPieces:
     Attributes
     ----------
     places : (n, N, M, T) int64
-        Of N sources, at most M mentions and T pieces in each: places counted from the text's first piece, 0 where
-        there is none.
+        Indices of the pieces in the text, padded with 0, for N sources, up to M mentions and T pieces each.
     keep : (n, N, M, T) bool
-        True where there is a piece. M and T are as small as the texts allow, at least 1.
+        True on pieces, False on padding. M and T are the maxima over the texts, at least 1.
     """
 
     places: NDArray[np.int64]
@@ -89,14 +86,14 @@ class ClusterPieces:
 def cluster_pieces(
     view: PieceView, clusters: Sequence[Sequence[Cluster]], max_mentions: int = 20, max_pieces: int = 8
 ) -> ClusterPieces:
-    """Find the pieces of the mentions of each text's clusters.
+    """Map the mentions of each text's clusters to word pieces.
 
-    Mentions that the window has cut off are left out, as are those of more than ``max_pieces`` pieces; of the rest,
-    the first ``max_mentions`` of a cluster stay (both limits are Attree's). Pieces without characters, such as tags
-    around a name within a mention, are no mention's.
+    Mentions outside the window and those of more than ``max_pieces`` pieces are dropped; of the rest, the first
+    ``max_mentions`` of a cluster are used (both limits are Attree's). Pieces without characters, such as tags around a
+    name, belong to no mention.
     """
     sources = max((len(row) for row in clusters), default=0)
-    found: list[tuple[int, int, int, NDArray[np.int64]]] = []
+    entries: list[tuple[int, int, int, NDArray[np.int64]]] = []
     for row, by_source in enumerate(clusters):
         chars = view.chars[view.row(row)]
         for source, cluster in enumerate(by_source):
@@ -105,14 +102,14 @@ def cluster_pieces(
                 for start, end in cluster
             ]
             fit = [pieces for pieces in mentions if 0 < len(pieces) <= max_pieces]
-            found += [(row, source, place, pieces) for place, pieces in enumerate(fit[:max_mentions])]
+            entries += [(row, source, mention, pieces) for mention, pieces in enumerate(fit[:max_mentions])]
     shape = (
         *(len(clusters), sources),
-        max((place + 1 for _, _, place, _ in found), default=1),
-        max((len(pieces) for *_, pieces in found), default=1),
+        max((mention + 1 for _, _, mention, _ in entries), default=1),
+        max((len(pieces) for *_, pieces in entries), default=1),
     )
     places, keep = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    for row, source, place, pieces in found:
-        places[row, source, place, : len(pieces)] = pieces
-        keep[row, source, place, : len(pieces)] = True
+    for row, source, mention, pieces in entries:
+        places[row, source, mention, : len(pieces)] = pieces
+        keep[row, source, mention, : len(pieces)] = True
     return ClusterPieces(places, keep)

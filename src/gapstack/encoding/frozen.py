@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,11 +17,17 @@ from numpy.typing import NDArray
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
 from gapstack.errors import MemberError
+from gapstack.files import fingerprint
 
 GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
 """Groups of pieces between which attention is kept, in the order of the last two axes of ``attention``."""
-# Pieces in a batch, padding included. Small enough on a CPU for a layer's inputs to stay in its caches
-# (measured with benchmarks/frozen_features.py); a GPU wants many more.
+# Counts the ways in which this module has computed; another way is another cache.
+_VERSION = 2
+STEP = 16
+"""Texts are padded to multiples of so many pieces."""
+# Pieces in a block, padding included. Small enough on a CPU for a layer's inputs to stay in its caches
+# (measured with benchmarks/frozen_features.py), and large enough for one and two threads to share the work out
+# alike: with half of it they differ in bfloat16. A GPU wants many more.
 CPU_BUDGET, GPU_BUDGET = 1024, 32768
 # Families whose k-th hidden state does not depend on there being a layer k + 1. Others end in a final norm
 # that would move to the last layer left, so for them no layer is left out.
@@ -73,68 +82,106 @@ class Request:
         )
 
 
-def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Split positions 0..n-1 into runs whose padded size, count times longest, stays within ``budget``.
+class Block(NamedTuple):
+    """Rows that go through a model together, and the length to which they are padded.
 
-    A text longer than the budget is a batch of its own. Wants ``lengths`` sorted to waste little.
+    ``rows`` (n,) holds the ``real`` rows and then, up to the number that blocks of this length have, some of them
+    again.
     """
-    start, longest = 0, 0
-    for end, length in enumerate(lengths):
-        longest = max(longest, int(length))
-        if end > start and longest * (end + 1 - start) > budget:
-            yield np.arange(start, end)
-            start, longest = end, int(length)
-    if start < len(lengths):
-        yield np.arange(start, len(lengths))
+
+    rows: NDArray[np.int64]
+    real: int
+    length: int
+
+
+def blocks(
+    lengths: NDArray[np.int64],
+    budget: int,
+    limit: int | None = None,
+    *,
+    step: int = STEP,
+    multiple: int = 1,
+) -> Iterator[Block]:
+    """Share positions 0..n-1 out to blocks whose shape is decided by the length of each row alone.
+
+    A row's length is rounded up to a multiple of ``step``, yet not beyond ``limit``, and a block of that length
+    has as many rows as ``budget`` pieces allow, rounded up to a ``multiple``. Which instructions compute a row, and so
+    the last bits of what comes out, hangs on the shape of the tensors: so they are the same whatever rows it shares
+    the block with.
+
+    Short blocks come first, and rows of one length in the order given.
+    """
+    padded = -(-lengths // step) * step
+    if limit is not None:
+        padded = np.minimum(padded, limit)
+    for length in np.unique(padded).tolist():
+        rows = np.flatnonzero(padded == length)
+        count = -(-max(1, budget // max(length, 1)) // multiple) * multiple
+        for start in range(0, len(rows), count):
+            own = rows[start : start + count]
+            yield Block(np.resize(own, count), len(own), length)
+
+
+def padded_ids(
+    view: PieceView, rows: NDArray[np.int64], length: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Give piece ids (n, length) of rows, 0 where they are padded, and the mask (n, length), True on pieces."""
+    keep = np.arange(length) < view.lengths[rows, None]
+    ids = np.zeros(keep.shape, dtype=np.int64)
+    ids[keep] = np.concatenate([view.ids[view.row(row)] for row in rows])
+    return ids, keep
 
 
 def forward(
     request: Request, view: PieceView, rows: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], list[torch.Tensor]]]:
-    """Run the texts ``rows`` of a view through the frozen encoder, batch by batch, in the order given.
+    """Run the texts ``rows`` of a view through the frozen encoder, block by block, short texts first.
 
-    Yields the rows of each batch and, for each of ``request.names``, its tensor on the CPU in float16:
+    Yields the rows of each block and, for each of ``request.names``, its tensor on the CPU in float16:
     vectors (pieces, hidden), an example's in the order pronoun, A, B or else of the text, or attention
-    (batch, heads, 5, 5).
+    (batch, heads, 5, 5). What a row gets is a function of the row and the encoder, on one machine: neither the
+    other rows nor what else is requested changes a bit of it.
     """
     encoder = request.encoder
     depth = max(request.layers + request.attention_layers)
-    model, device = _frozen_model(encoder, depth, bool(request.attention_layers), request.dtype)
+    model, device = _frozen_model(encoder, depth, request.dtype)
     budget = CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
-    lengths = view.lengths
-    for batch in batches(lengths[rows], budget):
-        chosen = rows[batch]
-        longest = int(lengths[chosen].max())
-        keep = np.arange(longest) < lengths[chosen, None]
-        ids = np.zeros((len(chosen), longest), dtype=np.int64)
-        ids[keep] = np.concatenate([view.ids[view.row(row)] for row in chosen])
-        with torch.inference_mode():
+    for block in blocks(view.lengths[rows], budget, encoder.max_pieces):
+        chosen, real = rows[block.rows], block.real
+        ids, keep = padded_ids(view, chosen, block.length)
+        # (n, 3, length): pieces of each mention
+        inside = _mention_masks(view.mentions[chosen], block.length)
+        lookers: list[_Looker] = []
+        if request.attention_layers:
+            groups = _groups(ids, inside, _word_ids(encoder))
+            own = zip(groups[:real], view.lengths[chosen[:real]], strict=True)
+            lookers = [_looker(row[:, :length], device) for row, length in own]
+        with torch.inference_mode(), _reading(lookers):
             output = model(
                 input_ids=torch.from_numpy(ids).to(device),
-                # without a mask attention takes its fastest path
-                attention_mask=None if keep.all() else torch.from_numpy(keep.astype(np.int64)).to(device),
+                attention_mask=torch.from_numpy(keep.astype(np.int64)).to(device),
                 output_hidden_states=True,
-                output_attentions=bool(request.attention_layers),
+                output_attentions=bool(lookers),
             )
-            # (batch, 3, longest): pieces of each mention
-            inside = _mention_masks(view.mentions[chosen], longest)
-            wanted = keep[:, None] if request.whole else inside
+            wanted = (keep[:, None] if request.whole else inside)[:real]
             owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(wanted))
             found = [output.hidden_states[layer][owners, places] for layer in request.layers]
-            if request.attention_layers:
-                # (batch, 1, 5, longest)
-                groups = (
-                    torch.from_numpy(_groups(ids, inside, _word_ids(encoder))).to(device)[:, None].float()
-                )
-                mean = groups / groups.sum(-1, keepdim=True)
-                for layer in request.attention_layers:
-                    # (batch, heads, longest, longest) -> (batch, heads, 5, 5)
-                    found.append(mean @ output.attentions[layer - 1].float() @ groups.transpose(-1, -2))
-            yield chosen, [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
+            for layer in request.attention_layers:
+                maps = output.attentions[layer - 1]
+                if model.config._attn_implementation == "eager":
+                    maps = torch.stack(
+                        [
+                            _between(row, full[:, row.pieces].float())
+                            for row, full in zip(lookers, maps, strict=False)
+                        ]
+                    )
+                found.append(maps)
+            yield chosen[:real], [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
 
 
 def encode(request: Request, view: PieceView, rows: NDArray[np.int64]) -> dict[str, NDArray[np.float16]]:
-    """Give what :func:`forward` yields for ``rows``, end to end, by name."""
+    """Give what :func:`forward` yields for ``rows``, end to end, by name; ``rows`` must be in order of length."""
+    assert (np.diff(view.lengths[rows]) >= 0).all()
     found = [tensors for _, tensors in forward(request, view, rows)]
     return {
         name: torch.cat(parts).numpy()
@@ -170,19 +217,115 @@ def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=2)
-def _frozen_model(
-    encoder: Encoder, depth: int, with_attention: bool, dtype: torch.dtype | None
-) -> tuple[Any, torch.device]:
-    """The encoder up to layer ``depth``, on the fastest device and in the fastest precision there."""
+def _frozen_model(encoder: Encoder, depth: int, dtype: torch.dtype | None) -> tuple[Any, torch.device]:
+    """The encoder up to layer ``depth``, on the fastest device and in the fastest precision there.
+
+    Its attention gives the same output whether its weights are read or not: :func:`fused_and_readable`, or the
+    eager one in families that have no fused kernel.
+    """
+    from transformers import AttentionInterface, AttentionMaskInterface
+
     device = _device()
-    options: dict[str, Any] = {
-        "dtype": dtype or computes_in(),
-        # only the eager implementation can show its weights
-        "attn_implementation": "eager" if with_attention else "sdpa",
-    }
+    options: dict[str, Any] = {"dtype": dtype or computes_in()}
     if encoder.config.get("model_type") in _CUTTABLE:
         options["num_hidden_layers"] = max(depth, 1)
-    return encoder.fresh_model(**options).eval().requires_grad_(False).to(device), device
+    model = encoder.fresh_model(**options).eval().requires_grad_(False).to(device)
+    if model.config._attn_implementation == "sdpa":
+        name = fused_and_readable.__name__
+        AttentionInterface.register(name, fused_and_readable)
+        AttentionMaskInterface.register(name, _mask_always)
+        model.set_attn_implementation(name)
+    return model, device
+
+
+def _mask_always(*arguments: Any, **options: Any) -> Any:
+    """Mask for fused attention, even where it hides nothing: without one another kernel runs."""
+    from transformers.masking_utils import sdpa_mask
+
+    return sdpa_mask(*arguments, **options | {"allow_is_bidirectional_skip": False})
+
+
+@dataclass(frozen=True, slots=True)
+class _Looker:
+    """What is read of a row's attention: at ``pieces`` (l,), from ``mean`` (5, l), to ``groups`` (T, 5)."""
+
+    pieces: torch.Tensor
+    mean: torch.Tensor
+    groups: torch.Tensor
+
+
+_lookers: ContextVar[Sequence[_Looker]] = ContextVar("lookers", default=())
+
+
+@contextmanager
+def _reading(lookers: Sequence[_Looker]) -> Iterator[None]:
+    """Let attention in the block be read so, row by row; transformers has no other way to say it."""
+    token = _lookers.set(lookers)
+    try:
+        yield
+    finally:
+        _lookers.reset(token)
+
+
+def _looker(groups: NDArray[np.bool_], device: torch.device) -> _Looker:
+    """How a row's groups (5, T) are read."""
+    pieces = np.flatnonzero(groups.any(axis=0))
+    shares = groups[:, pieces] / groups.sum(axis=1, keepdims=True)
+    return _Looker(
+        torch.from_numpy(pieces).to(device),
+        torch.from_numpy(shares.astype(np.float32)).to(device),
+        torch.from_numpy(groups.T.astype(np.float32)).to(device),
+    )
+
+
+def _between(looker: _Looker, weights: torch.Tensor) -> torch.Tensor:
+    """Attention (heads, 5, 5) between groups, of that (heads, l, at least T) from pieces to pieces."""
+    return looker.mean @ weights[..., : len(looker.groups)] @ looker.groups
+
+
+def fused_and_readable(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor,
+    **options: Any,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Fused attention; beside its output what the rows' lookers read of its weights, (rows, heads, 5, 5).
+
+    transformers has either the fused kernel or an eager one that shows its weights. Their outputs differ in the last
+    bits, so that vectors would hang on whether attention was requested with them. Here the output is the fused
+    kernel's in any case, and the few weights that are read are computed a second time, in shapes of the row's own.
+    """
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    output, _ = sdpa_attention_forward(
+        module, query, key, value, attention_mask, **options | {"output_attentions": False}
+    )
+    lookers = _lookers.get()
+    if not lookers:
+        return output, None
+    scale = options.get("scaling") or query.shape[-1] ** -0.5
+    read = []
+    for row, looker in enumerate(lookers):
+        length = len(looker.groups)
+        # (heads, l, T)
+        scores = query[row, :, looker.pieces].float() @ key[row, :, :length].float().transpose(-1, -2) * scale
+        hidden = ~attention_mask[row, :, :, :length].expand(-1, query.shape[2], -1)[:, looker.pieces]
+        read.append(_between(looker, scores.masked_fill_(hidden, -torch.inf).softmax(dim=-1)))
+    return output, torch.stack(read)
+
+
+def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
+    """Name of a cache folder: the encoder and all else that decides the last bits of what comes out of it."""
+    device = _device()
+    machine = (
+        torch.cuda.get_device_name() if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
+    )
+    way = (_VERSION, STEP, CPU_BUDGET, GPU_BUDGET, torch.__version__, version("transformers"), machine)
+    return (
+        f"{encoder.fingerprint}-{str(dtype or computes_in()).removeprefix('torch.')}-{fingerprint(*way)[:8]}"
+    )
 
 
 def _device() -> torch.device:

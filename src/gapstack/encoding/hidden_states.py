@@ -2,7 +2,7 @@
 
 The key is the window, that is the ids of its pieces, special ones included; mentions are not part of it. So all
 members, folds and corpora that show the encoder the same window share what is there, exchanged names among them.
-The folder is the encoder's fingerprint and the precision it computed in.
+The folder's name says which encoder, in which precision, and what else decides the bits.
 
 It takes room: one layer of 1,000 GAP snippets (97 pieces each) is 75 MB for the embedded encoder (384 wide)
 and 200 MB for BERT-large (1,024). All of GAP, 4,454 snippets, is 330 and 890 MB for each layer. Only layers that
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.frozen import Request, computes_in, encode
+from gapstack.encoding.frozen import Request, computed_by, computes_in, encode
 from gapstack.encoding.pieces import PieceView
 from gapstack.encoding.shards import Ragged, Shards, content_key
 from gapstack.files import cache_root
@@ -46,16 +46,12 @@ def hidden_states(
     ------
     MemberError
         If a layer does not exist.
-    DataError
-        If a cache file is damaged.
     """
     depth = encoder.num_layers
     numbers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)
     precision = dtype or computes_in()
     request = Request(encoder, numbers, whole=True, dtype=precision)
-    shards = Shards(
-        cache_root() / "hidden" / f"{encoder.fingerprint}-{str(precision).removeprefix('torch.')}"
-    )
+    shards = Shards(cache_root() / "hidden" / computed_by(encoder, precision))
     keys = [content_key(view.ids[view.row(row)].tobytes()) for row in range(len(view))]
     found = shards.fetch(
         keys,

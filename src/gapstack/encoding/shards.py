@@ -3,28 +3,34 @@
 A folder of shards. A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of
 them, end to end; it is one safetensors file that is written whole or not at all and never changed. So a run that
 is killed loses at most the shard it was working on, and several processes may fill one folder: what two of them
-compute at once is stored twice, and either is right.
+compute at once is stored twice, and either is right. A damaged shard is deleted, and what it held computed again
+(:mod:`gapstack.cache`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import safe_open
+from safetensors.numpy import save
 
-from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path
+from gapstack.cache import put, sound
 from gapstack.progress import progress
 
 SHARD_ROWS = 512
 _KEY_BYTES = 16
+_SUFFIX = ".safetensors"
+# A shard may be deleted between the look at what is there and the reading of it: by the user, or as damaged by
+# another process. More than twice in a row is no accident.
+_TRIES = 3
 
 Ints = NDArray[np.int64]
 
@@ -67,6 +73,10 @@ def content_key(*parts: bytes) -> bytes:
     return hashlib.blake2b(b"".join(parts), digest_size=_KEY_BYTES).digest()
 
 
+class _GoneError(KeyError):
+    """Entries that are not there, or no more."""
+
+
 class Shards:
     """One folder of shards.
 
@@ -92,13 +102,25 @@ class Shards:
         ``compute`` is given positions among the keys, up to :data:`SHARD_ROWS` of them and none of equal keys, in
         order of their ``lengths``, so that texts that are encoded together are alike, and the names under which
         something is missing; it gives the entries of each such name in that order.
-
-        Raises
-        ------
-        DataError
-            If a file is damaged.
         """
-        lacking = [name for name in names if len(self.missing(keys, [name]))]
+        for _ in range(_TRIES - 1):
+            self._fill(keys, names, compute, lengths, title)
+            with suppress(_GoneError):
+                return self.read(keys, names)
+        self._fill(keys, names, compute, lengths, title)
+        return self.read(keys, names)
+
+    def _fill(
+        self,
+        keys: Sequence[bytes],
+        names: Sequence[str],
+        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
+        lengths: Ints,
+        title: str,
+    ) -> None:
+        """Compute and store what is missing."""
+        index, wanted = self._index(names), set(keys)
+        lacking = [name for name in names if not wanted <= index[name].keys()]
         if lacking:
             missing = self.missing(keys, lacking)
             missing = missing[np.argsort(lengths[missing], kind="stable")]
@@ -107,7 +129,6 @@ class Shards:
                     rows = missing[start : start + SHARD_ROWS]
                     self.add([keys[row] for row in rows], compute(rows, lacking))
                     ticker.advance(len(rows))
-        return self.read(keys, names)
 
     def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
         """Positions of the keys that have no entry under some of ``names``; of equal keys the first."""
@@ -122,9 +143,7 @@ class Shards:
         }
         for name, entry in entries.items():
             content |= {name: np.ascontiguousarray(entry.values), f"sizes:{name}": entry.sizes}
-        label = content_key(*keys, *(name.encode() for name in sorted(entries)))
-        with atomic_path(self.folder / f"{label.hex()}.safetensors") as temporary:
-            save_file(content, temporary)
+        put(self.folder, save(content), _SUFFIX)
 
     def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
         """Give the entries of all keys under each of ``names``; KeyError where there is none.
@@ -132,19 +151,29 @@ class Shards:
         Of no keys at all the values are of shape (0,).
         """
         index = self._index(names)
-        return {name: _gather([index[name][key] for key in keys], name) for name in names}
+        try:
+            return {name: _gather([index[name][key] for key in keys], name) for name in names}
+        except (KeyError, FileNotFoundError) as error:
+            raise _GoneError(f"{self.folder} does not hold all of {', '.join(names)} ({error})") from error
 
     def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
         """Where each key's entry of each name lies: a shard and a row of it."""
         found: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
-        for shard in sorted(self.folder.glob("[!.]*.safetensors")):
-            with _open(shard) as tensors:
-                there = set(tensors.keys())
-                keys = [key.tobytes() for key in tensors.get_tensor("keys")]
+        for shard in sound(self.folder, _SUFFIX):
+            keys, there = _contents(shard)
             for name in names:
-                if f"sizes:{name}" in there:
+                if name in there:
                     found[name].update((key, (shard, row)) for row, key in enumerate(keys))
         return found
+
+
+# a shard is named after its bytes, so that its name is all there is to know it by
+@lru_cache(maxsize=4096)
+def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
+    """Keys of a shard, in order, and the names under which it has entries of them."""
+    with safe_open(shard, framework="numpy") as tensors:
+        keys = [key.tobytes() for key in tensors.get_tensor("keys")]
+        return keys, set(tensors.keys())
 
 
 def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
@@ -156,26 +185,15 @@ def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
     sizes = np.zeros(len(rows), dtype=np.int64)
     own_sizes: dict[Path, Ints] = {}
     for shard, own in places.items():
-        with _open(shard) as tensors:
+        with safe_open(shard, framework="numpy") as tensors:
             own_sizes[shard] = tensors.get_tensor(f"sizes:{name}")
         sizes[own] = own_sizes[shard][rows[own]]
     starts = sizes.cumsum() - sizes
     values: NDArray[Any] = np.empty(0)
     for number, (shard, own) in enumerate(places.items()):
-        with _open(shard) as tensors:
+        with safe_open(shard, framework="numpy") as tensors:
             there = Ragged(tensors.get_tensor(name), own_sizes[shard])
         if number == 0:
             values = np.empty((int(sizes.sum()), *there.values.shape[1:]), there.values.dtype)
         values[ranges(starts[own], sizes[own])] = there.take(rows[own])
     return Ragged(values, sizes)
-
-
-def _open(shard: Path) -> Any:
-    try:
-        return safe_open(shard, framework="numpy")
-    except SafetensorError as error:
-        raise DataError(
-            f"damaged cache file ({error})",
-            place=Place(shard),
-            remedy="Delete it; what it held is computed again",
-        ) from error

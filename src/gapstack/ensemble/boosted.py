@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.boosters import restore_booster
+from gapstack.settings import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 
 _FLOOR = 1e-6
 _ALWAYS: dict[str, Any] = {
@@ -39,19 +41,11 @@ class LightGBMStacker(Stacker):
         Seed of row and column sampling.
     """
 
-    def __init__(
-        self,
-        rounds: int = 120,
-        learning_rate: float = 0.05,
-        leaves: int = 6,
-        min_rows: int = 40,
-        seed: int = 0,
-    ):
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.min_rows = min_rows
-        self.seed = seed
+    rounds: Count = 120
+    learning_rate: Positive = 0.05
+    leaves: Leaves = 6
+    min_rows: Count = 40
+    seed: Seed = 0
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         settings: dict[str, Any] = _ALWAYS | {
@@ -76,7 +70,7 @@ class LightGBMStacker(Stacker):
         return State(texts={"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
 
 
 class EvidenceStacker(Stacker):
@@ -97,31 +91,18 @@ class EvidenceStacker(Stacker):
         Of the parts and of the trees' rows and columns.
     """
 
-    READS_EVIDENCE: ClassVar[bool] = True
+    rounds: Count = 250
+    learning_rate: Positive = 0.025
+    leaves: Leaves = 4
+    min_rows: Count = 60
+    l2: NotNegative = 30.0
+    columns: SomeShare = 0.3
+    strength: Positive = 0.01
+    floor: Floor = 1e-3
+    parts: Leaves = 5
+    seed: Seed = 0
 
-    def __init__(
-        self,
-        rounds: int = 250,
-        learning_rate: float = 0.025,
-        leaves: int = 4,
-        min_rows: int = 60,
-        l2: float = 30.0,
-        columns: float = 0.3,
-        strength: float = 0.01,
-        floor: float = 1e-3,
-        parts: int = 5,
-        seed: int = 0,
-    ):
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.min_rows = min_rows
-        self.l2 = l2
-        self.columns = columns
-        self.strength = strength
-        self.floor = floor
-        self.parts = parts
-        self.seed = seed
+    READS_EVIDENCE: ClassVar[bool] = True
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         assert evidence is not None
@@ -144,7 +125,7 @@ class EvidenceStacker(Stacker):
         self.logit_ = self._logit_of(opinions, labels)
 
     def _logit_of(self, opinions: Opinions, labels: Labels) -> ConditionalStacker:
-        logit = ConditionalStacker(self.strength, self.floor)
+        logit = ConditionalStacker(strength=self.strength, floor=self.floor)
         logit._fit(opinions, labels, None)  # these rows stand in both orders already
         return logit
 
@@ -163,6 +144,6 @@ class EvidenceStacker(Stacker):
         return State(self.logit_._state().arrays, {"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
-        self.logit_ = ConditionalStacker(self.strength, self.floor)
+        self.booster_ = restore_booster(state.texts["booster"])
+        self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
         self.logit_._restore(state)

@@ -7,7 +7,7 @@ equivariant to swapping the names.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
 from gapstack.ensemble.stacker import SWAPPED, Labels, softmax
-from gapstack.errors import MemberError
 from gapstack.members.member import Probabilities, State
 
 _FLOOR = 1e-6
@@ -67,18 +66,14 @@ class Identity(Calibrator):
 
 
 class Scaling(Calibrator):
-    """Logits times a scale, plus a bias: one scale in temperature scaling, one for each class in vector scaling.
+    """Logits times a scale, plus a bias: what temperature and vector scaling share.
 
     Guo et al. 2017, section 4.2. A and B share theirs. A floor, the weight of a uniform distribution mixed in, is
     learned with them: it bounds what one wrong label can cost.
-
-    Parameters
-    ----------
-    vector : bool
     """
 
-    def __init__(self, *, vector: bool):
-        self.vector = vector
+    vector: ClassVar[bool]
+    """Whether NEITHER has a scale of its own, and a bias."""
 
     def _fit(self, answers: Probabilities, labels: Labels) -> None:
         logs = np.log(np.clip(answers, _FLOOR, None))
@@ -112,6 +107,18 @@ class Scaling(Calibrator):
         """Take them back."""
         self.values_ = state.arrays["values"]
         return self
+
+
+class Temperature(Scaling):
+    """One scale for all classes."""
+
+    vector = False
+
+
+class VectorScaling(Scaling):
+    """A scale for names, and a scale and a bias for NEITHER."""
+
+    vector = True
 
 
 class Isotonic(Calibrator):
@@ -148,21 +155,3 @@ class Isotonic(Calibrator):
         """Take them back."""
         self.steps_ = [state.arrays["names"], state.arrays["neither"]]
         return self
-
-
-CALIBRATORS = ("none", "temperature", "vector", "isotonic")
-"""Kinds of calibrator, the simplest first."""
-
-
-def create_calibrator(kind: str) -> Calibrator:
-    """Make a calibrator; MemberError if there is none of this kind."""
-    made = {
-        "none": Identity,
-        "temperature": lambda: Scaling(vector=False),
-        "vector": lambda: Scaling(vector=True),
-        "isotonic": Isotonic,
-    }
-    if kind not in made:
-        raise MemberError(f"no calibrator is called {kind!r}; there are: {', '.join(CALIBRATORS)}")
-    calibrator: Calibrator = made[kind]()
-    return calibrator

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.errors import MemberError
 from gapstack.members.member import Probabilities, State
+from gapstack.settings import Floor, Positive
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 20_000
@@ -29,8 +30,7 @@ class SimplexStacker(Stacker):
         Least probability that a member is taken to give.
     """
 
-    def __init__(self, floor: float = 1e-4):
-        self.floor = floor
+    floor: Floor = 1e-4
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         found = self._floored(opinions)[np.arange(len(labels)), :, labels]
@@ -99,9 +99,8 @@ class ConditionalStacker(Stacker):
         Least probability that a member is taken to give.
     """
 
-    def __init__(self, strength: float = 0.01, floor: float = 1e-3):
-        self.strength = strength
-        self.floor = floor
+    strength: Positive = 0.01
+    floor: Floor = 1e-3
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         logs = self._logs(opinions)
@@ -160,9 +159,8 @@ class LogisticStacker(Stacker):
         Least probability that a member is taken to give.
     """
 
-    def __init__(self, C: float = 0.05, floor: float = 1e-6):
-        self.C = C
-        self.floor = floor
+    C: Positive = 0.05
+    floor: Floor = 1e-6
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(opinions), labels)

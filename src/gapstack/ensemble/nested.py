@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.ensemble.calibration import Calibrator, create_calibrator
+from gapstack.ensemble import create_calibrator
+from gapstack.ensemble.calibration import Calibrator
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
@@ -104,7 +105,7 @@ def fit_nested(
         Fold of each row; rows of one page share a fold. At least three different ones, so that an inner loop
         exists.
     calibrators : sequence of str
-        Kinds to choose from, see :data:`~gapstack.ensemble.calibration.CALIBRATORS`; the simplest first.
+        Kinds to choose from, see :data:`~gapstack.ensemble.CALIBRATORS`; the simplest first.
     evidence : Features, optional
         Of the rows, for stackers that read it.
     pages : (n,) array, optional

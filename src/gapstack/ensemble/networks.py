@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.members.member import Probabilities, State
+from gapstack.settings import Count, Floor, NotNegative, Positive, Seed
 from gapstack.training import seeded
 
 _MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more
@@ -35,21 +36,12 @@ class NetworkStacker(Stacker):
         Number of networks, and seed of the first.
     """
 
-    def __init__(
-        self,
-        steps: int = 300,
-        rate: float = 0.01,
-        decay: float = 0.1,
-        floor: float = 1e-3,
-        seeds: int = 3,
-        seed: int = 0,
-    ):
-        self.steps = steps
-        self.rate = rate
-        self.decay = decay
-        self.floor = floor
-        self.seeds = seeds
-        self.seed = seed
+    steps: Count = 300
+    rate: Positive = 0.01
+    decay: NotNegative = 0.1
+    floor: Floor = 1e-3
+    seeds: Count = 3
+    seed: Seed = 0
 
     @abstractmethod
     def _network(self, members: int, columns: int) -> nn.Module:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities, State
+from gapstack.signatures import Configured, check_settings
 
 Opinions = NDArray[np.float64]
 """float64 (n, m, 3): rows, members, columns A, B, NEITHER."""
@@ -23,7 +24,7 @@ SWAPPED = [1, 0, 2]
 """Columns after A and B have exchanged their names."""
 
 
-class Stacker(BaseEstimator, ABC):
+class Stacker(Configured, BaseEstimator, ABC):
     """An estimator over opinions, and over evidence where :attr:`READS_EVIDENCE`; equivariant to swapping A and B."""
 
     READS_EVIDENCE: ClassVar[bool] = False
@@ -37,6 +38,7 @@ class Stacker(BaseEstimator, ABC):
         MemberError
             If it reads evidence and is given none.
         """
+        check_settings(self)
         tables = self._tables(evidence)
         mirrored = np.concatenate([opinions, opinions[:, :, SWAPPED]])
         table = None if tables is None else np.concatenate(tables)

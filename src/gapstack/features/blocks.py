@@ -9,22 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.errors import MemberError
+from gapstack.registry import Entry, Registry
 
-BLOCKS: dict[str, str] = {
-    "surface": "gapstack.features.surface:surface_features",
-    "cues": "gapstack.features.cue_features:cue_features",
-    "fill_the_gap": "gapstack.features.fill_the_gap:fill_the_gap_features",
-    "positions": "gapstack.features.positions:position_features",
-}
-"""Where each block is computed, as ``module:function``."""
+BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
+    "feature block",
+    {
+        "surface": Entry("gapstack.features.surface:surface_features", "words and names as they stand"),
+        "cues": Entry("gapstack.features.cue_features:cue_features", "parse, discourse and binding"),
+        "fill_the_gap": Entry(
+            "gapstack.features.fill_the_gap:fill_the_gap_features", "the pronoun's place, filled"
+        ),
+        "positions": Entry("gapstack.features.positions:position_features", "where the mentions are"),
+    },
+)
+"""By name: functions that compute them."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
     """
     if not blocks:
         raise MemberError(f"no feature block was asked for; there are: {', '.join(BLOCKS)}")
-    parts = [_block(name)(corpus) for name in blocks]
+    parts = [BLOCKS[name](corpus) for name in blocks]
     return Features(
         candidate_names=tuple(name for part in parts for name in part.candidate_names),
         shared_names=tuple(name for part in parts for name in part.shared_names),
@@ -77,11 +81,6 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
     )
 
 
-def _block(name: str) -> Callable[[Corpus], Features]:
-    if name not in BLOCKS:
-        close = get_close_matches(name, BLOCKS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(BLOCKS)}"
-        raise MemberError(f"no feature block is called {name!r}; {hint}")
-    module, function = BLOCKS[name].split(":")
-    block: Callable[[Corpus], Features] = getattr(import_module(module), function)
-    return block
+def needs_parses(block: str) -> bool:
+    """Whether a block is made from parses; UnknownNameError if there is no such block."""
+    return bool(getattr(BLOCKS[block], "needs_parses", False))

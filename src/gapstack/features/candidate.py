@@ -1,7 +1,7 @@
-"""A row as the surface features see it: words around the pronoun, two names to choose from, no parser.
+"""Word-level attributes of a row and of its two names, for the surface features; no parser.
 
-:class:`Row` holds what both names share and :class:`Candidate` one name's side of it. Roles are guessed from the
-neighbouring words: crude beside a parse, but free, and wrong in ways of their own.
+:class:`Row` has the attributes of the row, :class:`Candidate` those of one name. Roles are guessed from neighbouring
+words: crude compared with a parse, but cheap, and with different errors.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from functools import cached_property
 from gapstack.corpus import Example, Gender, Span
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.text import word_classes as classes
-from gapstack.text.page_title import PageTitle, page_title, telling_tokens, tokens
+from gapstack.text.page_title import PageTitle, distinctive_tokens, page_title, tokens
 from gapstack.text.words import Words, words
 
 
 def looks_like_verb(word: str) -> bool:
-    """Whether a lower-case word could be a finite verb: listed, or in -ed, or in -s of the third person."""
+    """Whether a lower-case word could be a finite verb: in a word list, or ending in -ed or third-person -s."""
     if word in classes.AUXILIARIES:
         return True
     if word in classes.FUNCTION or not word.isalpha() or not word.islower():
@@ -26,17 +26,17 @@ def looks_like_verb(word: str) -> bool:
 
 
 def looks_like_name(word: str) -> bool:
-    """Whether a word is capitalised, an asterisk standing for a lost capital ("*lvaro")."""
+    """Whether a word is capitalised; an asterisk may stand for a lost capital ("*lvaro")."""
     return word[0].isupper() or (word[0] == "*" and word.strip("*") != "")
 
 
 def is_lone_opener(word: str) -> bool:
-    """Whether a lone capitalised word at the head of a sentence is likely no name ("Dumped", "Later")."""
+    """Whether a single capitalised word at the start of a sentence is likely no name ("Dumped", "Later")."""
     return word in classes.OPENERS or word.endswith(("ing", "ed", "ly"))
 
 
 class Row:
-    """One example with its words, its page title and the guesses that need both."""
+    """One example with its words and page title."""
 
     def __init__(self, example: Example):
         self.example = example
@@ -47,20 +47,20 @@ class Row:
         self.b = Candidate(self, example.b)
 
     def lower(self, i: int) -> str:
-        """Word ``i`` in lower case; the empty string outside the text."""
+        """Word ``i`` in lower case; "" outside the text."""
         return self.words.lower[i] if 0 <= i < len(self.words) else ""
 
     def string(self, i: int) -> str:
-        """Word ``i``; the empty string outside the text."""
+        """Word ``i``; "" outside the text."""
         return self.words.strings[i] if 0 <= i < len(self.words) else ""
 
     def sentence(self, i: int) -> range:
-        """The words of the sentence that word ``i`` is in."""
+        """Words of the sentence of word ``i``."""
         return self.words.sentences[self.words.sentence_of[i]]
 
     @cached_property
     def own_sentence(self) -> range:
-        """The words of the pronoun's sentence."""
+        """Words of the pronoun's sentence."""
         return self.sentence(self.at)
 
     @cached_property
@@ -70,28 +70,28 @@ class Row:
 
     @cached_property
     def role(self) -> str:
-        """Guessed role of the pronoun: subject, object or owner ("her" owns what could be owned)."""
+        """Guessed role of the pronoun: subject, object or owner."""
         following = self.lower(self.at + 1)
-        owns = following[:1].isalpha() and following not in classes.FUNCTION | classes.AUXILIARIES
-        if self.form in classes.POSSESSIVES or (self.form == "her" and owns):
+        noun_like = following[:1].isalpha() and following not in classes.FUNCTION | classes.AUXILIARIES
+        if self.form in classes.POSSESSIVES or (self.form == "her" and noun_like):
             return "owner"
         return "subject" if self.form in classes.NOMINATIVES else "object"
 
     @cached_property
     def genders(self) -> dict[int, Gender]:
-        """Gender of every pronoun in the text but the one asked about, by word."""
-        found = {i: GENDER_BY_FORM[w] for i, w in enumerate(self.words.lower) if w in GENDER_BY_FORM}
-        found.pop(self.at, None)
-        return found
+        """Gender of every other pronoun in the text, by word."""
+        genders = {i: GENDER_BY_FORM[w] for i, w in enumerate(self.words.lower) if w in GENDER_BY_FORM}
+        genders.pop(self.at, None)
+        return genders
 
     @cached_property
     def same_gender(self) -> list[int]:
-        """Words that are other pronouns of the same gender."""
+        """Words of the other pronouns of the same gender."""
         return [i for i, gender in self.genders.items() if gender == self.example.gender]
 
     @cached_property
     def clause_start(self) -> int:
-        """The word or mark that opens the pronoun's clause; the word before the sentence if none does."""
+        """The word or mark before the pronoun's clause; the word before the sentence if there is none."""
         at = self.at - 1
         while at >= self.own_sentence[0] and self.lower(at) not in classes.BOUNDARIES:
             at -= 1
@@ -99,7 +99,7 @@ class Row:
 
     @cached_property
     def name_words(self) -> list[int]:
-        """Capitalised words that are no pronouns, in order."""
+        """Capitalised words except pronouns, in order."""
         both = zip(self.words.strings, self.words.lower, strict=True)
         return [
             i for i, (word, low) in enumerate(both) if looks_like_name(word) and low not in GENDER_BY_FORM
@@ -107,31 +107,31 @@ class Row:
 
     @cached_property
     def names(self) -> list[range]:
-        """Runs of capitalised words that do not merely open a sentence: the names of the text."""
+        """Names of the text: runs of capitalised words, except ordinary words that open a sentence."""
         openers = {sentence[0] for sentence in self.words.sentences}
-        named = set(self.name_words)
+        name_words = set(self.name_words)
         runs: list[range] = []
         for start in self.name_words:
             if (runs and start in runs[-1]) or self.lower(start) in classes.FUNCTION:
                 continue
             end = start + 1
-            while self._continues_name(end, named, openers):
+            while self._continues_name(end, name_words, openers):
                 end += 1
             if not (start in openers and end == start + 1 and is_lone_opener(self.lower(start))):
                 runs.append(range(start, end))
         return runs
 
-    def _continues_name(self, i: int, named: set[int], openers: set[int]) -> bool:
+    def _continues_name(self, i: int, name_words: set[int], openers: set[int]) -> bool:
         while self.lower(i) in classes.NAME_PARTICLES:
             i += 1
         is_initial_stop = self.string(i) == "." and len(self.string(i - 1)) == 1 and i + 1 not in openers
-        return i in named or is_initial_stop
+        return i in name_words or is_initial_stop
 
     @cached_property
     def other_names(self) -> list[range]:
         """Names that share no word with A or B."""
-        known = {*self.a.tokens, *self.b.tokens}
-        return [run for run in self.names if known.isdisjoint(self.tokens(run))]
+        name_tokens = {*self.a.tokens, *self.b.tokens}
+        return [run for run in self.names if name_tokens.isdisjoint(self.tokens(run))]
 
     def tokens(self, run: range) -> list[str]:
         """Folded tokens of a run of words."""
@@ -139,21 +139,21 @@ class Row:
 
     @cached_property
     def is_quoted(self) -> list[bool]:
-        """Whether each word stands inside double quotes."""
-        inside, found = False, []
+        """Whether each word is inside double quotes."""
+        inside, quoted = False, []
         for word in self.words.strings:
             inside ^= word in classes.QUOTES
-            found.append(inside)
-        return found
+            quoted.append(inside)
+        return quoted
 
 
 class Candidate:
-    """One of the two names, seen from its own side."""
+    """One of the two names of a :class:`Row`."""
 
     def __init__(self, row: Row, span: Span):
         self.row, self.span = row, span
         at = row.words.word_index(span)
-        # a mention of white space alone has no word; the next one stands for it
+        # a mention of white space alone has no word: take the next one
         self.at: range = at or range(min(at.start, len(row.words) - 1), min(at.start + 1, len(row.words)))
 
     @cached_property
@@ -168,8 +168,8 @@ class Candidate:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """Folded tokens of the name that can identify somebody."""
-        return telling_tokens(self.text)
+        """Distinctive folded tokens of the name."""
+        return distinctive_tokens(self.text)
 
     @cached_property
     def is_before(self) -> bool:
@@ -181,9 +181,9 @@ class Candidate:
         """The words strictly between the name and the pronoun."""
         return range(self.at[-1] + 1, self.row.at) if self.is_before else range(self.row.at + 1, self.at[0])
 
-    def count(self, wanted: frozenset[str]) -> int:
-        """How many words between the name and the pronoun are ``wanted``."""
-        return sum(self.row.words.lower[i] in wanted for i in self.between)
+    def count(self, word_class: frozenset[str]) -> int:
+        """Number of words of a class between the name and the pronoun."""
+        return sum(self.row.words.lower[i] in word_class for i in self.between)
 
     @cached_property
     def sentence(self) -> range:
@@ -192,7 +192,7 @@ class Candidate:
 
     @cached_property
     def sentences(self) -> int:
-        """Sentences from the name to the pronoun, negative where the name comes later."""
+        """Sentences from the name to the pronoun, negative if the name comes later."""
         of = self.row.words.sentence_of
         return of[self.row.at] - of[self.at[0]]
 
@@ -208,18 +208,18 @@ class Candidate:
 
     @cached_property
     def words_before(self) -> list[str]:
-        """Up to four words before the name in its sentence, back to a mark of punctuation, nearest first."""
-        found: list[str] = []
+        """Up to four words before the name in its sentence, back to a punctuation mark, nearest first."""
+        preceding: list[str] = []
         for i in range(self.at[0] - 1, max(self.sentence[0], self.at[0] - 4) - 1, -1):
             word = self.row.lower(i)
             if not (word[0].isalnum() or word in classes.POSSESSIVE_MARKS):
                 break
-            found.append(word)
-        return found
+            preceding.append(word)
+        return preceding
 
     @cached_property
     def is_owner(self) -> bool:
-        """Whether the name is followed by the possessive."""
+        """Whether a possessive follows."""
         end = self.at[-1]
         if self.row.lower(end + 1) in classes.POSSESSIVE_MARKS:
             return True
@@ -228,7 +228,7 @@ class Candidate:
 
     @cached_property
     def verb_follows(self) -> bool:
-        """Whether a verb follows, past an adverb or an insertion between commas, dashes or parentheses."""
+        """Whether a verb follows, after any adverb or insertion between commas, dashes or parentheses."""
         if self.is_owner:
             return False
         row, i, stop = self.row, self.at[-1] + 1, self.sentence[-1]
@@ -255,7 +255,7 @@ class Candidate:
 
     @cached_property
     def mentions(self) -> list[int]:
-        """Capitalised words elsewhere in the text that repeat a word of the name."""
+        """Capitalised words elsewhere in the text that repeat a token of the name."""
         return [
             i
             for i in self.row.name_words
@@ -264,12 +264,12 @@ class Candidate:
 
     @cached_property
     def all_mentions(self) -> list[int]:
-        """The words of the name and those that repeat one, in order."""
+        """Words of the name and its :attr:`mentions`, in order."""
         return sorted([*self.at, *self.mentions])
 
     @cached_property
     def latest(self) -> int | None:
-        """The last word before the pronoun that names this candidate, or None."""
+        """The last of :attr:`all_mentions` before the pronoun, or None."""
         return max((i for i in self.all_mentions if i < self.row.at), default=None)
 
     @cached_property
@@ -280,16 +280,16 @@ class Candidate:
 
     @cached_property
     def is_first_name(self) -> bool:
-        """Whether no other name stands before it in its sentence."""
+        """Whether it is the first name of its sentence."""
         return not any(self.sentence[0] <= run[0] < self.at[0] for run in self.row.names)
 
     @cached_property
     def follows_name(self) -> bool:
-        """Whether the word before it is capitalised and no mere opener of the sentence."""
+        """Whether the word before it is capitalised and not just because it opens a sentence."""
         before = self.row.string(self.at[0] - 1)
         return before[:1].isupper() and before.lower() not in classes.OPENERS
 
     @cached_property
     def is_coordinated(self) -> bool:
-        """Whether a coordinator stands on either side."""
+        """Whether a coordinator is adjacent."""
         return self.before in classes.COORDINATORS or self.after in classes.COORDINATORS

@@ -1,8 +1,8 @@
-"""The feature block ``cues``: what syntax and discourse say about each name, for the surface member.
+"""The feature block ``cues``: syntactic and discourse features, for the surface member.
 
-The questions are in two tables, :data:`~gapstack.features.cue_name_features.CANDIDATE` for each name and
-:data:`~gapstack.features.cue_row_features.SHARED` for the row. A row that the parse has no token for (there is no
-such row in GAP) is NaN throughout.
+Two tables define them, :data:`~gapstack.features.cue_name_features.CANDIDATE` for each name and
+:data:`~gapstack.features.cue_row_features.SHARED` for the row. Rows whose mentions have no token in the parse
+(there are none in GAP) are NaN.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
     discourse = Discourse(example, parse)
     if discourse.at < 0 or (discourse.two.heads < 0).any():
         return np.full((2, len(CANDIDATE)), nan), np.full(len(SHARED), nan)
-    candidates = [[float(ask(name)) for _, ask in CANDIDATE.values()] for name in discourse.names]
-    return np.array(candidates), np.array([float(ask(discourse)) for _, ask in SHARED.values()])
+    candidates = [[float(feature(name)) for _, feature in CANDIDATE.values()] for name in discourse.names]
+    return np.array(candidates), np.array([float(feature(discourse)) for _, feature in SHARED.values()])
 
 
 cue_features = ParseFeatures("cue", CANDIDATE, SHARED, _values)
-"""What syntax and discourse say; see :class:`~gapstack.features.parse_features.ParseFeatures`."""
+"""See :class:`~gapstack.features.parse_features.ParseFeatures`."""

@@ -1,6 +1,6 @@
-"""What the feature block ``cues`` asks of each name: one line a feature.
+"""Features of each name in the feature block ``cues``, one line each.
 
-Distances are dependency edges unless they say otherwise.
+Distances are dependency edges unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gapstack.text.cues import Cue
 from gapstack.text.discourse import Name
 from gapstack.text.grammar import Parse, PartOfSpeech, Role
 
-# farther than two names of one snippet mostly are, in edges
+# farther than most pairs of names of one snippet, in edges
 _FAR = 20.0
 
 
@@ -24,13 +24,13 @@ def _barred(flag: Barrier) -> Callable[[Name], float]:
 
 
 def _chosen(cue: Cue) -> Callable[[Name], float]:
-    """+1 where the cue, among all PERSON names, chooses one that stands for this name, 0 where it does not."""
+    """1 where the cue, among all PERSON names, chooses one that matches this name, else 0."""
 
-    def ask(c: Name) -> float:
+    def feature(c: Name) -> float:
         winner = c.discourse.choices[cue]
         return nan if winner < 0 else bool(c.discourse.all.hits[winner, c.side])
 
-    return ask
+    return feature
 
 
 def _function(c: Name, token: int) -> int:
@@ -43,12 +43,12 @@ def _is_main_subject(parse: Parse, token: int) -> bool:
 
 
 def _is_binder(c: Name, subject: int) -> bool:
-    """Whether a clause's subject is the name (or names it, in a coordination or apposition)."""
+    """Whether the name, or its coordination or apposition, is the clause's subject."""
     return subject >= 0 and subject in c.chain
 
 
 def _side_role(c: Name, of_pronoun: bool) -> int:
-    """Role of the topmost token of one side of the path between name and pronoun; -1 on the path's top."""
+    """Role of the topmost token on one side of the path between name and pronoun; -1 if that side is empty."""
     parse, at = c.discourse.parse, c.discourse.at
     own, other = (at, c.head) if of_pronoun else (c.head, at)
     side = parse.ancestors[own] & ~parse.ancestors[other]
@@ -57,9 +57,9 @@ def _side_role(c: Name, of_pronoun: bool) -> int:
 
 
 def _nearer(c: Name, same_function: bool) -> int:
-    """How many people that no barrier excludes are nearer in the tree, the rival included."""
+    """Number of persons without a barrier, the rival included, that are nearer in the tree."""
     d = c.discourse
-    heads = [int(h) for h in d.all.heads[d.free_thirds]]
+    heads = [int(h) for h in d.all.heads[d.free_third_persons]]
     if not d.two.barriers[c.rival.side]:
         heads.append(c.rival.head)
     function = d.parse.functions[d.at]
@@ -70,49 +70,49 @@ def _nearer(c: Name, same_function: bool) -> int:
 
 
 def _third_margin(c: Name) -> float:
-    """By how much the nearest third person that no barrier excludes is farther than the name's closest mention."""
+    """Distance of the nearest third person without a barrier less that of the name's closest mention."""
     d = c.discourse
-    nearest = min((d.distances[h] for h in d.all.heads[d.free_thirds]), default=nan)
+    nearest = min((d.distances[h] for h in d.all.heads[d.free_third_persons]), default=nan)
     return float(nearest - d.distances[c.closest])
 
 
 def _companions_barred(c: Name) -> float:
-    barred = c.discourse.companion_barriers
+    barred = c.discourse.same_gender_barriers
     return float(barred[:, c.side].sum()) if len(barred) else 0.0
 
 
 def _companion_votes(c: Name) -> float:
-    """How many other pronouns of the gender are in the name's function, less those in the rival's."""
+    """Number of other same-gender pronouns in the name's function, less those in the rival's."""
     d = c.discourse
     return sum(
         float(d.parse.functions[i] == d.parse.functions[c.head])
         - float(d.parse.functions[i] == d.parse.functions[c.rival.head])
-        for i in d.companions
+        for i in d.same_gender
     )
 
 
 def _nearest_companion(c: Name) -> float:
-    """Tokens from the name to the next pronoun of the gender (the asked one included), none of it the other's."""
-    following = [i for i in (*c.discourse.companions, c.discourse.at) if i > c.head]
+    """Tokens from the name to the next pronoun of the same gender, the pronoun itself included."""
+    following = [i for i in (*c.discourse.same_gender, c.discourse.at) if i > c.head]
     return float(min(following) - c.head) if following else nan
 
 
 def _taken_up(c: Name) -> bool:
-    """Whether the first pronoun of the gender after the name stands in the name's function."""
+    """Whether the first same-gender pronoun after the name has the name's function."""
     d = c.discourse
-    following = [i for i in (*d.companions, d.at) if i > c.head]
+    following = [i for i in (*d.same_gender, d.at) if i > c.head]
     return bool(following) and bool(d.parse.functions[min(following)] == d.parse.functions[c.head])
 
 
 def _leads(c: Name, parallel: bool) -> float:
-    """By how many edges its nearest free mention before the pronoun leads everybody else's.
+    """Distance of all others' nearest mention before the pronoun less that of this name's, mentions without barriers.
 
-    Somebody who has none is taken to be ``_FAR`` away.
+    Without such a mention the distance is ``_FAR``.
     """
     d = c.discourse
     function = d.parse.functions[d.at]
     nearest = {True: _FAR, False: _FAR}
-    for who, head in d.everybody:
+    for who, head in d.person_mentions:
         if head < d.at and (not parallel or d.parse.functions[head] == function):
             own = who == c.side
             nearest[own] = min(nearest[own], float(d.distances[head]))
@@ -135,12 +135,12 @@ def _here(c: Name) -> list[int]:
 
 
 def _owned_by(c: Name) -> int:
-    """+1 where a pronoun of the asked gender owns the name's noun ("her sister Ann"), -1 where another does."""
+    """1 if a pronoun of the same gender owns the name's noun ("her sister Ann"), -1 if one of another gender does."""
     parse = c.discourse.parse
     for noun in c.chain:
         for i in np.flatnonzero((parse.heads == noun) & (parse.roles == Role.POSSESSIVE)):
             if parse.pos[i] == PartOfSpeech.PRONOUN and i != c.discourse.at:
-                return 1 if int(i) in c.discourse.companions else -1
+                return 1 if int(i) in c.discourse.same_gender else -1
     return 0
 
 
@@ -150,14 +150,17 @@ def _children(c: Name, role: Role) -> int:
 
 
 CANDIDATE: dict[str, tuple[str, Callable[[Name], float]]] = {
-    # where it stands in the tree
+    # position in the tree
     "path": ("edges to the pronoun", lambda c: c.discourse.distances[c.head]),
     "clauses": ("clause boundaries to the pronoun", lambda c: c.discourse.clause_distances[c.head]),
     "depth": ("edges to its root", lambda c: c.discourse.parse.depth[c.head]),
     "clause_depth": ("clauses above its own", lambda c: c.discourse.parse.clause_depth[c.head]),
     "sentence": ("sentence it is in", lambda c: c.discourse.parse.sentence[c.head]),
     "role": ("role", lambda c: c.discourse.parse.roles[c.head]),
-    "function": ("role with coordination and apposition seen through", lambda c: _function(c, c.head)),
+    "function": (
+        "function: role, or that of the head in coordinations and appositions",
+        lambda c: _function(c, c.head),
+    ),
     "parallel": ("in the pronoun's function", lambda c: _function(c, c.head) == _function(c, c.discourse.at)),
     "theta": ("theta-prominence", lambda c: c.discourse.parse.theta[c.head]),
     "main_subject": ("subject of a main clause", lambda c: _is_main_subject(c.discourse.parse, c.head)),
@@ -166,7 +169,7 @@ CANDIDATE: dict[str, tuple[str, Callable[[Name], float]]] = {
         lambda c: c.discourse.parse.roles[c.discourse.parse.clause[c.head]],
     ),
     "owns": (
-        "function of what it owns, -1 where it owns nothing",
+        "function of the noun that it owns, -1 if there is none",
         lambda c: _function(
             c,
             int(c.discourse.parse.heads[c.head]) if _function(c, c.head) == Role.POSSESSIVE else -1,
@@ -175,17 +178,17 @@ CANDIDATE: dict[str, tuple[str, Callable[[Name], float]]] = {
     "coordinated": ("names and nouns coordinated under it", lambda c: _children(c, Role.CONJUNCT)),
     "described": ("appositions under it", lambda c: _children(c, Role.APPOSITION)),
     "related": ("relative clauses under it", lambda c: _children(c, Role.RELATIVE)),
-    # what binding theory says
+    # binding theory
     "domain": ("argument of the pronoun's predicate", _barred(Barrier.DOMAIN)),
     "commanded": ("c-commanded by the pronoun", _barred(Barrier.COMMAND)),
     "with_pronoun": ("coordinated with the pronoun", _barred(Barrier.COORDINATION)),
-    "owned_here": ("names what the pronoun owns", _barred(Barrier.APPOSITION)),
+    "owned_here": ("names the person of the possessive pronoun's noun", _barred(Barrier.APPOSITION)),
     "commands": (
         "c-commands the pronoun",
         lambda c: c.discourse.parse.commands(c.chain[-1])[c.discourse.at],
     ),
     "contains": (
-        "the pronoun stands below it, in its relative clause say",
+        "ancestor of the pronoun, for example by a relative clause",
         lambda c: c.discourse.parse.ancestors[c.discourse.at, c.head],
     ),
     "own_subject": ("subject of the pronoun's clause", lambda c: _is_binder(c, c.discourse.own_subject)),
@@ -198,14 +201,14 @@ CANDIDATE: dict[str, tuple[str, Callable[[Name], float]]] = {
     ),
     # competition
     "person": ("a PERSON name of the parse", lambda c: c.is_person),
-    "nearer": ("people nearer in the tree", lambda c: _nearer(c, False)),
-    "nearer_parallel": ("people nearer and in the pronoun's function", lambda c: _nearer(c, True)),
+    "nearer": ("persons nearer in the tree", lambda c: _nearer(c, False)),
+    "nearer_parallel": ("persons nearer and in the pronoun's function", lambda c: _nearer(c, True)),
     "third_margin": ("lead over the nearest third person", _third_margin),
     "chosen_syntactic": ("chosen among all by syntactic distance", _chosen(Cue.SYNTACTIC_DISTANCE)),
     "chosen_parallel": ("chosen among all by parallelism", _chosen(Cue.PARALLELISM)),
     "chosen_url": ("chosen among all by url", _chosen(Cue.URL)),
     "chosen_topical": ("chosen among all by topical entity", _chosen(Cue.TOPICAL_ENTITY)),
-    # all its mentions
+    # all mentions
     "mentions": ("mentions", lambda c: len(c.mentions)),
     "subjects": (
         "mentions as subject before the pronoun",
@@ -240,27 +243,27 @@ CANDIDATE: dict[str, tuple[str, Callable[[Name], float]]] = {
     "next_companion": ("tokens to the next pronoun of the gender", _nearest_companion),
     "taken_up": ("that pronoun is in its function", _taken_up),
     "previous_path": (
-        "edges from the last other pronoun of the gender before the asked one",
-        lambda c: nan if c.discourse.previous_companion < 0 else c.discourse.companion_distances[c.closest],
+        "edges from the last same-gender pronoun before the pronoun",
+        lambda c: nan if c.discourse.previous_same_gender < 0 else c.discourse.previous_distances[c.closest],
     ),
     "since_companion": (
         "first named after a pronoun of the gender",
-        lambda c: any(i < min(c.mentions) for i in c.discourse.companions),
+        lambda c: any(i < min(c.mentions) for i in c.discourse.same_gender),
     ),
     "hobbs": (
-        "place in Hobbs' search, of people met",
+        "rank in Hobbs' search, among persons",
         lambda c: c.discourse.hobbs.index(c.side) if c.side in c.discourse.hobbs else nan,
     ),
-    "hobbs_first": ("met first in Hobbs' search", lambda c: c.discourse.hobbs[:1] == [c.side]),
+    "hobbs_first": ("first in Hobbs' search", lambda c: c.discourse.hobbs[:1] == [c.side]),
     "last_subject": (
         "main subject of the sentence before",
         lambda c: (
             c.discourse.subject_of_sentence(int(c.discourse.parse.sentence[c.discourse.at]) - 1) in c.mentions
         ),
     ),
-    "closest_of_all": ("leads everybody in the tree, by any mention", lambda c: _leads(c, False)),
+    "closest_of_all": ("lead over all others in the tree, by any mention", lambda c: _leads(c, False)),
     "closest_parallel_of_all": (
-        "leads everybody in the pronoun's function, by any mention",
+        "lead over all others in the pronoun's function, by any mention",
         lambda c: _leads(c, True),
     ),
     "owned": ("owned by a pronoun of the gender (1) or of another (-1)", _owned_by),

@@ -1,6 +1,6 @@
-"""What the feature block ``cues`` asks of the row, whichever name is called A: one line a feature.
+"""Features of the row in the feature block ``cues``, one line each; symmetric in A and B.
 
-Third persons are the PERSON names that stand for neither A nor B. Distances are dependency edges.
+Third persons are the PERSON names that match neither A nor B. Distances are dependency edges.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from gapstack.text.grammar import Role
 
 
 def _best_third(d: Discourse, same_function: bool) -> float:
-    """Lead of A and B over the third persons in the tree: positive where one of the two is nearest."""
+    """Lead of A and B over the third persons in the tree: positive if A or B is nearest."""
     function = d.parse.functions[d.at]
-    thirds = [
+    distances = [
         float(d.distances[h])
-        for h in d.all.heads[d.free_thirds]
+        for h in d.all.heads[d.free_third_persons]
         if not same_function or d.parse.functions[h] == function
     ]
     two = min(float(d.distances[name.closest]) for name in d.names)
-    return min(thirds, default=nan) - two
+    return min(distances, default=nan) - two
 
 
 def _third_chosen(cue: Cue) -> Callable[[Discourse], float]:
-    """Whether the cue, among all PERSON names, chooses somebody else: evidence for neither."""
+    """Whether the cue, among all PERSON names, chooses a third person: evidence for NEITHER."""
 
-    def ask(d: Discourse) -> float:
+    def feature(d: Discourse) -> float:
         winner = d.choices[cue]
         return nan if winner < 0 else bool(~d.all.hits[winner].any())
 
-    return ask
+    return feature
 
 
 def _is_fronted(d: Discourse) -> bool:
@@ -43,7 +43,7 @@ def _is_fronted(d: Discourse) -> bool:
 
 
 def _third_names(d: Discourse) -> set[str]:
-    return {d.folded[int(h)] for h in d.all.heads[d.thirds]}
+    return {d.folded[int(h)] for h in d.all.heads[d.third_persons]}
 
 
 def _ab_path(d: Discourse) -> float:
@@ -53,7 +53,7 @@ def _ab_path(d: Discourse) -> float:
 SHARED: dict[str, tuple[str, Callable[[Discourse], float]]] = {
     "p_role": ("pronoun's role", lambda d: d.parse.roles[d.at]),
     "p_noun": (
-        "function of the noun that a possessive pronoun owns, else -1",
+        "function of a possessive pronoun's noun, else -1",
         lambda d: d.parse.functions[d.parse.heads[d.at]] if d.parse.roles[d.at] == Role.POSSESSIVE else -1,
     ),
     "p_depth": ("pronoun's edges to its root", lambda d: d.parse.depth[d.at]),
@@ -61,20 +61,20 @@ SHARED: dict[str, tuple[str, Callable[[Discourse], float]]] = {
     "p_clause_role": ("role of the pronoun's clause", lambda d: d.parse.roles[d.parse.clause[d.at]]),
     "p_fronted": ("pronoun's clause precedes the one above it", _is_fronted),
     "p_own_subject": (
-        "who the subject of its clause is, see Discourse.kind",
+        "kind of the subject of its clause, see Discourse.kind",
         lambda d: d.kind(d.own_subject),
     ),
-    "p_upper_subject": ("who the subject of the clause above is", lambda d: d.kind(d.upper_subject)),
+    "p_upper_subject": ("kind of the subject of the clause above", lambda d: d.kind(d.upper_subject)),
     "p_main_subject": (
-        "who the main subject of its sentence is",
+        "kind of the main subject of its sentence",
         lambda d: d.kind(d.subject_of_sentence(int(d.parse.sentence[d.at]))),
     ),
     "p_last_subject": (
-        "who the main subject of the sentence before is",
+        "kind of the main subject of the sentence before",
         lambda d: d.kind(d.subject_of_sentence(int(d.parse.sentence[d.at]) - 1)),
     ),
     "hobbs_third": (
-        "Hobbs' search meets a third person first",
+        "a third person is first in Hobbs' search",
         lambda d: d.hobbs[0] == 2 if d.hobbs else nan,
     ),
     "ab_path": ("edges between A and B", _ab_path),
@@ -86,8 +86,11 @@ SHARED: dict[str, tuple[str, Callable[[Discourse], float]]] = {
     "both_barred": ("both behind barriers", lambda d: bool((d.two.barriers != 0).all())),
     "people": ("PERSON names", lambda d: len(d.all.spans)),
     "thirds": ("different third persons", lambda d: len(_third_names(d))),
-    "free_thirds": ("their names that no barrier excludes", lambda d: len(d.free_thirds)),
-    "thirds_before": ("their names before the pronoun", lambda d: (d.all.heads[d.thirds] < d.at).sum()),
+    "free_thirds": ("their names without a barrier", lambda d: len(d.free_third_persons)),
+    "thirds_before": (
+        "their names before the pronoun",
+        lambda d: (d.all.heads[d.third_persons] < d.at).sum(),
+    ),
     "third_lead": ("lead of A and B over them", lambda d: _best_third(d, False)),
     "third_lead_parallel": (
         "lead over those in the pronoun's function",
@@ -95,7 +98,7 @@ SHARED: dict[str, tuple[str, Callable[[Discourse], float]]] = {
     ),
     "third_titled": (
         "one of them shares a word with the title",
-        lambda d: bool(d.measured_all.titled[d.thirds].any()),
+        lambda d: bool(d.measures.titled[d.third_persons].any()),
     ),
     "third_syntactic": ("chosen by syntactic distance", _third_chosen(Cue.SYNTACTIC_DISTANCE)),
     "third_parallel": ("chosen by parallelism", _third_chosen(Cue.PARALLELISM)),
@@ -104,14 +107,14 @@ SHARED: dict[str, tuple[str, Callable[[Discourse], float]]] = {
         "their greatest salience less that of A and B",
         lambda d: d.third_salience - max(name.salience for name in d.names),
     ),
-    "companions": ("other pronouns of the gender", lambda d: len(d.companions)),
+    "companions": ("other pronouns of the gender", lambda d: len(d.same_gender)),
     "companion_here": (
         "one of them earlier in the sentence, as subject",
         lambda d: any(
             i < d.at
             and d.parse.sentence[i] == d.parse.sentence[d.at]
             and d.parse.functions[i] == Role.SUBJECT
-            for i in d.companions
+            for i in d.same_gender
         ),
     ),
 }

@@ -1,17 +1,17 @@
-"""The feature block ``fill_the_gap``: the 17 hand-made features of Yang et al. 2019 (after Krige's public kernel).
+"""The feature block ``fill_the_gap``: the 17 hand-crafted features of Yang et al. 2019 (after Krige's public kernel).
 
 Six for each name and five for the row:
 
 - characters of the name that the page title shares;
-- whether the pronoun c-commands it, and so cannot mean it;
-- parallelism, theta-prominence, and how near it is in the tree and in characters, each asked of its best mention
-  that binding theory leaves as a candidate: A's, B's, and for the row everybody else's. A distance is scored as
-  in the kernel by the mean over all candidates minus its own, so that nearer is more;
-- how many people are left as candidates.
+- whether the pronoun c-commands it, which excludes it;
+- parallelism, theta-prominence, and nearness in the tree and in characters, each the maximum over the mentions that
+  binding theory admits: A's, B's, and for the row all third persons'. Nearness is, as in the kernel, the mean distance
+  of all candidates minus the mention's own;
+- the number of persons that are candidates.
 
-The kernel finds candidates with spaCy and sorts out names of the other gender by a list; here people are the
-PERSON names of the project's parser and no name's gender is looked up. Where A, B or the others have no candidate
-left, their four scores are NaN.
+The kernel takes candidates from spaCy and excludes names of the other gender by a list; here persons are the PERSON
+names of the project's parser and no name's gender is looked up. The four scores of A, B or the others are NaN where
+no mention is admitted.
 """
 
 from __future__ import annotations
@@ -26,38 +26,40 @@ from gapstack.features.parse_features import ParseFeatures
 from gapstack.text.binding import Barrier
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
-from gapstack.text.page_title import page_title, same_token, telling_tokens
+from gapstack.text.page_title import distinctive_tokens, page_title, same_token
 
 Floats = NDArray[np.float64]
 
 _SCORES = ("parallel", "theta", "tree", "chars")
 CANDIDATE = ("title_chars", "commanded", *_SCORES)
-"""What each name has, in this order."""
+"""Features of each name, in order."""
 SHARED = (*(f"other_{name}" for name in _SCORES), "candidates")
-"""What the row has."""
+"""Features of the row."""
 
 
 def _title_chars(example: Example, name: str) -> float:
     title = page_title(example.url)
-    theirs = telling_tokens(title.title) if title else ()
-    return sum(len(own) for own in telling_tokens(name) if any(same_token(own, other) for other in theirs))
+    of_title = distinctive_tokens(title.title) if title else ()
+    return sum(
+        len(own) for own in distinctive_tokens(name) if any(same_token(own, other) for other in of_title)
+    )
 
 
 def _scores(discourse: Discourse) -> Floats:
-    """Scores (3, 4) of A, B and everybody else."""
+    """Scores (3, 4) of A, B and third persons."""
     parse, at = discourse.parse, discourse.at
-    who, heads = (np.array(column, dtype=np.int64) for column in zip(*discourse.everybody, strict=True))
+    who, heads = (np.array(column, dtype=np.int64) for column in zip(*discourse.person_mentions, strict=True))
     distances = np.stack(
         [discourse.distances[heads], np.abs(parse.spans[heads, 0] - parse.spans[at, 0]).astype(np.float64)]
     )
     nearness = distances.mean(axis=1, keepdims=True) - distances
     parallel = parse.functions[heads] == parse.functions[at]
     values = np.stack([parallel.astype(np.float64), parse.theta[heads], *nearness], axis=1)
-    found = np.full((3, len(_SCORES)), nan)
+    scores = np.full((3, len(_SCORES)), nan)
     for group in range(3):
         if (who == group).any():
-            found[group] = values[who == group].max(axis=0)
-    return found
+            scores[group] = values[who == group].max(axis=0)
+    return scores
 
 
 def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
@@ -68,11 +70,11 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
         blank = np.full((2, len(CANDIDATE) - 1), nan)
         return np.column_stack([title, blank]), np.full(len(SHARED), nan)
     commanded = (discourse.two.barriers & Barrier.COMMAND) != 0
-    scores = _scores(discourse) if discourse.everybody else np.full((3, len(_SCORES)), nan)
-    strangers = {discourse.folded[head] for who, head in discourse.everybody if who == 2}
-    left = len({who for who, _ in discourse.everybody if who < 2}) + len(strangers)
-    return np.column_stack([title, commanded, scores[:2]]), np.append(scores[2], left)
+    scores = _scores(discourse) if discourse.person_mentions else np.full((3, len(_SCORES)), nan)
+    third_persons = {discourse.folded[head] for who, head in discourse.person_mentions if who == 2}
+    count = len({who for who, _ in discourse.person_mentions if who < 2}) + len(third_persons)
+    return np.column_stack([title, commanded, scores[:2]]), np.append(scores[2], count)
 
 
 fill_the_gap_features = ParseFeatures("gap", CANDIDATE, SHARED, _values)
-"""Features of Fill the GAP; see :class:`~gapstack.features.parse_features.ParseFeatures`."""
+"""See :class:`~gapstack.features.parse_features.ParseFeatures`."""

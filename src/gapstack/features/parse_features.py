@@ -1,4 +1,4 @@
-"""What blocks of features that need a parse have in common: rows are parsed together, and remembered."""
+"""Feature blocks that need a parse: rows are parsed in batches, and cached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gapstack.text.parses import parser_key, parses
 Floats = NDArray[np.float64]
 Values = tuple[Floats, Floats]
 """Features of one row: (2, k) of A and B, and (m,) of the row."""
-_REMEMBERED = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest
+_CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest
 
 
 class ParseFeatures:
@@ -26,12 +26,14 @@ class ParseFeatures:
     Parameters
     ----------
     prefix : str
-        Put before all names, so that blocks side by side share none.
+        Prefix of all feature names, unique to the block.
     candidate, shared : iterable of str
         Names of the k features of each name and of the m features of the row.
     values : callable
         Computes :data:`Values` of one row.
     """
+
+    needs_parses = True
 
     def __init__(
         self,
@@ -43,10 +45,10 @@ class ParseFeatures:
         self._candidate = tuple(f"{prefix}_{name}" for name in candidate)
         self._shared = tuple(f"{prefix}_{name}" for name in shared)
         self._values = values
-        self._kept: Memory[Values] = Memory(_REMEMBERED)
+        self._cache: Memory[Values] = Memory(_CACHE_SIZE)
 
     def __call__(self, corpus: Corpus, parser: str | Path | None = None) -> Features:
-        """Compute the features of every row; rows seen before are remembered.
+        """Compute the features of every row (cached).
 
         Raises
         ------
@@ -54,16 +56,16 @@ class ParseFeatures:
             If a text has no stored parse and there is no parser.
         """
         pipeline = parser_key(parser)
-        asked = [row_key(example, pipeline) for example in corpus]
+        keys = [row_key(example, pipeline) for example in corpus]
 
         def compute(rows: list[int]) -> Iterator[Values]:
             for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
                 yield self._values(corpus[row], parse)
 
-        found = self._kept.fetch(asked, compute)
+        values = self._cache.fetch(keys, compute)
         return Features(
             self._candidate,
             self._shared,
-            np.array([c for c, _ in found]).reshape(len(corpus), 2, len(self._candidate)),
-            np.array([s for _, s in found]).reshape(len(corpus), len(self._shared)),
+            np.array([c for c, _ in values]).reshape(len(corpus), 2, len(self._candidate)),
+            np.array([s for _, s in values]).reshape(len(corpus), len(self._shared)),
         )

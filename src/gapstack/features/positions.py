@@ -1,18 +1,18 @@
-"""The feature block ``positions``: the 17 hand-made features of Abzaliev 2019, where the mentions stand.
+"""The feature block ``positions``: the 17 hand-crafted features of Abzaliev 2019, positions of the mentions.
 
-Six for each name and five for the row, scaled as there unless said otherwise:
+Six for each name and five for the row, scaled as there unless stated otherwise:
 
-- the page title holds the name (:mod:`~gapstack.text.page_title`): all of its telling words, where the released code looks
-  for the lower-cased name in the URL's last part;
-- place in the text, offset / length in characters, of A, B and the pronoun;
-- number of the sentence / number of sentences, of each (the parser's sentences);
+- the page title has the name (:mod:`~gapstack.text.page_title`): all of its distinctive tokens, where the released code
+  looks for the lower-cased name in the URL's last part;
+- position in the text, offset / length in characters, of A, B and the pronoun;
+- index of the sentence / number of sentences, of each (the parser's sentences);
 - depth in its tree / 10, of each (edges to the root);
-- words from name to pronoun, and from A to B, here as log(1 + words) / 5, which keeps long texts near 1;
+- words from name to pronoun, and from A to B, here as log(1 + words) / 5, which is near 1 in long texts;
 - edges on the path in the tree from name to pronoun, / 10. The paper counts them in a constituency tree of CoreNLP,
-  and 11 where that fails; these are dependency edges, a step from one sentence to the next counting as one;
-- the pronoun is feminine (which the author reports to be of no effect).
+  with 11 on failure; these are dependency edges, and a step from one sentence to the next counts as one;
+- the pronoun is feminine (of no effect, according to the author).
 
-Where a mention has no token in the parse, what the parse would tell of it is NaN.
+Features that need the parse are NaN for a mention without a token.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from numpy.typing import NDArray
 from gapstack.corpus import Example, Gender, Span
 from gapstack.features.parse_features import ParseFeatures
 from gapstack.text.grammar import Parse
-from gapstack.text.page_title import page_title, shared_tokens, telling_tokens
+from gapstack.text.page_title import distinctive_tokens, page_title, shared_tokens
 from gapstack.text.words import words
 
 Floats = NDArray[np.float64]
 
-_STANDS = ("place", "sentence", "depth")
-CANDIDATE = ("titled", *_STANDS, "words", "tree")
-"""What each name has, in this order."""
-SHARED = (*_STANDS, "ab_words", "feminine")
-"""What the row has: the pronoun's own three first."""
+_POSITION = ("place", "sentence", "depth")
+CANDIDATE = ("titled", *_POSITION, "words", "tree")
+"""Features of each name, in order."""
+SHARED = (*_POSITION, "ab_words", "feminine")
+"""Features of the row, the pronoun's position first."""
 
 _FAR = 10.0  # edges
 _LONG = 5.0  # log words
@@ -49,14 +49,14 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
     candidates = [
         [
             _titled(example, span),
-            *_stands(example, parse, span, head),
+            *_position(example, parse, span, head),
             _words_between(example, span, example.pronoun),
             edges[head] / _FAR if edges is not None and head >= 0 else nan,
         ]
         for span, head in zip(names, heads, strict=True)
     ]
     shared = [
-        *_stands(example, parse, example.pronoun, at),
+        *_position(example, parse, example.pronoun, at),
         _words_between(example, *names),
         example.gender is Gender.FEMININE,
     ]
@@ -65,10 +65,10 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
 
 def _titled(example: Example, span: Span) -> float:
     title, name = page_title(example.url), example.words(span)
-    return title is not None and shared_tokens(name, title.title) == len(telling_tokens(name)) > 0
+    return title is not None and shared_tokens(name, title.title) == len(distinctive_tokens(name)) > 0
 
 
-def _stands(example: Example, parse: Parse, span: Span, head: int) -> list[float]:
+def _position(example: Example, parse: Parse, span: Span, head: int) -> list[float]:
     place = span.start / len(example.text)
     if head < 0:
         return [place, nan, nan]
@@ -82,4 +82,4 @@ def _words_between(example: Example, one: Span, other: Span) -> float:
 
 
 position_features = ParseFeatures("position", CANDIDATE, SHARED, _values)
-"""Where the mentions stand; see :class:`~gapstack.features.parse_features.ParseFeatures`."""
+"""See :class:`~gapstack.features.parse_features.ParseFeatures`."""

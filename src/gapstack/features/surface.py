@@ -1,8 +1,8 @@
-"""The surface features: what can be told from words, capitals, commas and the page title, without any model.
+"""Surface features from words, capitals, punctuation and the page title, without any model.
 
-Two tables, one line a feature: ``CANDIDATE`` holds what is asked of each name, ``SHARED`` what is asked of the
-row. Distances count words unless they say otherwise; "between" means between the name and the pronoun; what has
-no answer (no URL, no mention before the pronoun) is NaN.
+Two tables with one line per feature: ``CANDIDATE`` for each name, ``SHARED`` for the row. Distances count words unless
+stated otherwise; "between" means between the name and the pronoun; undefined values (no URL, no mention before the
+pronoun) are NaN.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _FORMS = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
 
 
 def _kind(word: str) -> int:
-    """Number of the kind of a neighbouring word: function words finely, the rest coarsely."""
+    """Index of the kind of a neighbouring word: :data:`KINDS` of function words, then none, verb, word, mark."""
     for number, kind in enumerate(classes.KINDS.values()):
         if word in kind:
             return number
     rest = ("", "verb", "word", "mark")
-    found = "" if not word else "verb" if looks_like_verb(word) else "word" if word[0].isalpha() else "mark"
-    return len(classes.KINDS) + rest.index(found)
+    other = "" if not word else "verb" if looks_like_verb(word) else "word" if word[0].isalpha() else "mark"
+    return len(classes.KINDS) + rest.index(other)
 
 
 def _form(r: Row) -> int:
     return _FORMS.index(r.form) if r.form in _FORMS else len(_FORMS)
 
 
-# Asked of a candidate.
+# Functions of a candidate.
 
 
 def _names_between(c: Candidate) -> int:
@@ -75,7 +75,7 @@ def _is_part_of_longer(c: Candidate) -> bool:
 
 
 def _title_tokens(c: Candidate) -> tuple[str, ...]:
-    return page.telling_tokens(c.row.title.title) if c.row.title else ()
+    return page.distinctive_tokens(c.row.title.title) if c.row.title else ()
 
 
 def _title_share(c: Candidate) -> float:
@@ -90,17 +90,17 @@ def _title_end(c: Candidate, end: int) -> float:
 
 def _title_conflict(c: Candidate) -> float:
     title = _title_tokens(c)
-    ours = [_has(title, token) for token in c.tokens]
-    theirs = [_has(c.tokens, token) for token in title]
-    return any(ours) and not all(ours) and not all(theirs) if title else nan
+    of_name = [_has(title, token) for token in c.tokens]
+    of_title = [_has(c.tokens, token) for token in title]
+    return any(of_name) and not all(of_name) and not all(of_title) if title else nan
 
 
 def _has(tokens: tuple[str, ...], token: str) -> bool:
     return any(page.same_token(token, other) for other in tokens)
 
 
-def _with_title(c: Candidate, ask: Callable[[str, str], float]) -> float:
-    return ask(c.text, c.row.title.title) if c.row.title else nan
+def _with_title(c: Candidate, compare: Callable[[str, str], float]) -> float:
+    return compare(c.text, c.row.title.title) if c.row.title else nan
 
 
 def _is_dated(c: Candidate) -> bool:
@@ -120,7 +120,7 @@ def _who_follows(c: Candidate) -> bool:
 
 
 def _gender_word(c: Candidate) -> int:
-    """Look at titles before the name, up to three words back, and at an apposition after it."""
+    """Agreement with titles up to three words before the name, and with an apposition after it."""
     gender, start, end = c.row.example.gender, c.at[0], c.at[-1]
     near = [*c.words_before[:3], c.row.lower(start)]
     if c.before == ".":  # "Mrs. Berg"
@@ -146,18 +146,18 @@ def _chain(c: Candidate, *, after: bool) -> int:
 
 
 CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
-    # where it stands
+    # position
     "before": ("precedes the pronoun", lambda c: c.is_before),
     "words": ("words to the pronoun", lambda c: len(c.between)),
     "chars": ("characters to the pronoun, logarithm", lambda c: log1p(c.char_distance)),
     "sentences": ("sentences to the pronoun, negative if the name comes later", lambda c: c.sentences),
     "same_sentence": ("in the pronoun's sentence", lambda c: c.sentences == 0),
-    "text_place": ("place in the text, from 0 to 1", lambda c: c.at[0] / len(c.row.words)),
+    "text_place": ("position in the text, from 0 to 1", lambda c: c.at[0] / len(c.row.words)),
     "sentence_place": ("words from the start of its sentence", lambda c: c.at[0] - c.sentence[0]),
     "opens_sentence": ("first word of its sentence", lambda c: c.at[0] == c.sentence[0]),
     "first_name": ("no other name before it in its sentence", lambda c: c.is_first_name),
     "sentence_length": ("words of its sentence", lambda c: len(c.sentence)),
-    # what lies between
+    # words between name and pronoun
     "commas": ("commas between", lambda c: c.count(classes.COMMAS)),
     "semicolons": ("semicolons, colons and dashes between", lambda c: c.count(classes.SEMICOLONS)),
     "parentheses": ("parentheses between", lambda c: c.count(classes.PARENTHESES)),
@@ -169,12 +169,12 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
     "verbs": ("verb-like words between", lambda c: sum(looks_like_verb(c.row.string(i)) for i in c.between)),
     "names": ("other capitalised names between", _names_between),
     "rank": ("names between, the rival included", lambda c: _names_between(c) + (c.rival.at[0] in c.between)),
-    "same_gender": ("pronouns of the asked gender between", _same_between),
+    "same_gender": ("pronouns of the pronoun's gender between", _same_between),
     "other_gender": (
         "pronouns of another gender between",
         lambda c: sum(i in c.between for i in c.row.genders) - _same_between(c),
     ),
-    # how often it is named
+    # frequency of the name
     "mentions": ("words elsewhere that repeat a word of it", lambda c: len(c.mentions)),
     "mentions_before": ("such words before the pronoun", lambda c: sum(i < c.row.at for i in c.mentions)),
     "mentions_near": (
@@ -183,24 +183,27 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
     ),
     "since_mention": ("words from its latest mention to the pronoun, logarithm", _since_mention),
     "latest_named": ("no other name between its latest mention and the pronoun", _is_latest_named),
-    "named_earlier": ("mentioned before this place", lambda c: c.all_mentions[0] < c.at[0]),
+    "named_earlier": ("mentioned earlier", lambda c: c.all_mentions[0] < c.at[0]),
     "subject_mentions": ("mentions that a verb follows", _subject_mentions),
     "opens_early": ("its first mention opens a sentence", _opens_text_sentence),
     "exact_count": ("times the exact name occurs", lambda c: c.row.example.text.count(c.text)),
     # the page
     "title_shared": ("words shared with the title", lambda c: _with_title(c, page.shared_tokens)),
-    "title_same": ("the whole of the title", lambda c: _with_title(c, page.same_name)),
-    "title_share": ("part of the title that it covers", _title_share),
+    "title_same": ("equal to the title", lambda c: _with_title(c, page.same_name)),
+    "title_share": ("share of the title's words that it has", _title_share),
     "title_first": ("its first word is the title's first", lambda c: _title_end(c, 0)),
     "title_last": ("its last word is the title's last", lambda c: _title_end(c, -1)),
-    "title_conflict": ("shares a word with the title and both have others: a relative", _title_conflict),
+    "title_conflict": (
+        "shares a word with the title and both have others: likely a relative",
+        _title_conflict,
+    ),
     # the name itself
     "name_words": ("words of the name", lambda c: len(c.at)),
     "name_chars": ("characters of the name", lambda c: len(c.text)),
-    "has_first_name": ("more than one telling word: first name and surname", lambda c: len(c.tokens) > 1),
+    "has_first_name": ("more than one distinctive word: first name and surname", lambda c: len(c.tokens) > 1),
     "longer_elsewhere": ("part of a longer name elsewhere", _is_part_of_longer),
     "longer_here": ("follows another capitalised word", lambda c: c.follows_name),
-    # its neighbours
+    # neighbouring words
     "role": ("guessed role, as numbered in the code", lambda c: _ROLES.index(c.role)),
     "same_role": ("guessed role equals the pronoun's", lambda c: c.role == c.row.role),
     "kind_before": ("kind of the word before it", lambda c: _kind(c.before)),
@@ -218,7 +221,7 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
     "bracket_after": ("a parenthesis follows", lambda c: c.after == "("),
     "dated": ("years or 'born' follow in parentheses", _is_dated),
     "who_after": ("a relative pronoun follows", _who_follows),
-    "coordinated": ("'and' or the like stands beside it", lambda c: c.is_coordinated),
+    "coordinated": ("a coordinator is adjacent", lambda c: c.is_coordinated),
     "bracketed": ("inside parentheses", _is_bracketed),
     "quoted": ("inside double quotes", lambda c: c.row.is_quoted[c.at[0]]),
     "relation": (
@@ -227,13 +230,13 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
     ),
     "gender_word": ("a word beside it agrees (1) or disagrees (-1) with the pronoun's gender", _gender_word),
     "owner_agrees": ("a pronoun that owns it agrees (1) or disagrees (-1) in gender", _owner_agrees),
-    "owned_by_pronoun": ("owned by the asked pronoun: 'her friend Ann'", _is_owned_by_pronoun),
+    "owned_by_pronoun": ("owned by the pronoun: 'her friend Ann'", _is_owned_by_pronoun),
     "chain_before": ("same-gender pronouns before it in its sentence", lambda c: _chain(c, after=False)),
     "chain_after": ("same-gender pronouns after it in its sentence", lambda c: _chain(c, after=True)),
 }
 
 
-# Asked of the row.
+# Functions of the row.
 
 
 def _between(r: Row) -> range:
@@ -241,8 +244,8 @@ def _between(r: Row) -> range:
     return range(first.at[-1] + 1, second.at[0])
 
 
-def _count_between(r: Row, wanted: frozenset[str]) -> int:
-    return sum(r.words.lower[i] in wanted for i in _between(r))
+def _count_between(r: Row, word_class: frozenset[str]) -> int:
+    return sum(r.words.lower[i] in word_class for i in _between(r))
 
 
 def _opens_chain(r: Row) -> bool:
@@ -252,7 +255,7 @@ def _opens_chain(r: Row) -> bool:
 def _title_elsewhere(r: Row) -> float:
     if r.title is None:
         return nan
-    rest = tuple(set(page.telling_tokens(r.title.title)) - {*r.a.tokens, *r.b.tokens})
+    rest = tuple(set(page.distinctive_tokens(r.title.title)) - {*r.a.tokens, *r.b.tokens})
     return sum(_has(rest, token) for run in r.names for token in r.tokens(run))
 
 
@@ -270,7 +273,7 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
     "form": ("its form, as numbered in the code", _form),
     "pronoun_role": ("its guessed role, as numbered in the code", lambda r: _ROLES.index(r.role)),
     "capital": ("capitalised", lambda r: r.example.pronoun_text[0].isupper()),
-    "place": ("its place in the text, from 0 to 1", lambda r: r.at / len(r.words)),
+    "place": ("its position in the text, from 0 to 1", lambda r: r.at / len(r.words)),
     "sentence": ("number of its sentence", lambda r: r.words.sentence_of[r.at]),
     "place_in_sentence": ("words before it in its sentence", lambda r: r.at - r.own_sentence[0]),
     "to_sentence_end": ("words after it in its sentence", lambda r: r.own_sentence[-1] - r.at),
@@ -308,7 +311,7 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
     "ab_verbs": ("verbs between A and B", lambda r: sum(looks_like_verb(r.string(i)) for i in _between(r))),
     "ab_shared": ("words that A and B share", lambda r: len({*r.a.tokens} & {*r.b.tokens})),
     # the page
-    "title_elsewhere": ("words that repeat the title and are in neither name", _title_elsewhere),
+    "title_elsewhere": ("words of other names that repeat the title", _title_elsewhere),
     "title_person": ("the title looks like a person's name", _title_like_person),
     "title_words": ("words of the title", lambda r: len(page.tokens(r.title.title)) if r.title else nan),
     "title_qualified": ("the title has a qualifier", lambda r: bool(r.title.qualifier) if r.title else nan),
@@ -319,16 +322,16 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
 @lru_cache(maxsize=32768)
 def _values(example: Example) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     row = Row(example)
-    candidates = [[float(ask(c)) for _, ask in CANDIDATE.values()] for c in (row.a, row.b)]
-    return np.array(candidates), np.array([float(ask(row)) for _, ask in SHARED.values()])
+    candidates = [[float(feature(c)) for _, feature in CANDIDATE.values()] for c in (row.a, row.b)]
+    return np.array(candidates), np.array([float(feature(row)) for _, feature in SHARED.values()])
 
 
 def surface_features(corpus: Corpus) -> Features:
-    """Compute both tables for every row; rows seen before are remembered."""
-    found = [_values(replace(example, label=None)) for example in corpus]
+    """Compute both tables for every row (cached)."""
+    values = [_values(replace(example, label=None)) for example in corpus]
     return Features(
         candidate_names=tuple(CANDIDATE),
         shared_names=tuple(SHARED),
-        candidates=np.array([c for c, _ in found], dtype=np.float64).reshape(-1, 2, len(CANDIDATE)),
-        shared=np.array([s for _, s in found], dtype=np.float64).reshape(-1, len(SHARED)),
+        candidates=np.array([c for c, _ in values], dtype=np.float64).reshape(-1, 2, len(CANDIDATE)),
+        shared=np.array([s for _, s in values], dtype=np.float64).reshape(-1, len(SHARED)),
     )

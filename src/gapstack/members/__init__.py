@@ -6,79 +6,199 @@ add its row to the test table in ``tests/members/test_contract.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gapstack.errors import MemberError
-from gapstack.members.member import Member
+from gapstack.registry import Entry, Registry, lazy
+
+if TYPE_CHECKING:
+    from gapstack.members.member import Member
+else:
+    __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
+
+MEMBERS: Registry[type[Member]] = Registry(
+    "member",
+    {
+        "prior": Entry(
+            "gapstack.members.prior:Prior",
+            "class frequencies of the training rows, for every row",
+            "class frequencies of the training rows",
+        ),
+        "random": Entry(
+            "gapstack.members.random:Random",
+            "a coin for the name, the class frequency for neither",
+            "Webster et al. 2018, section 4.3",
+        ),
+        "token_distance": Entry(
+            "gapstack.members.token_distance:TokenDistance",
+            "the name nearest in words",
+            "Webster et al. 2018, section 4.3",
+        ),
+        "topical_entity": Entry(
+            "gapstack.members.topical_entity:TopicalEntity",
+            "the name that is mentioned most",
+            "Webster et al. 2018, section 4.3",
+        ),
+        "syntactic_distance": Entry(
+            "gapstack.members.syntactic_distance:SyntacticDistance",
+            "the name nearest in the parse",
+            "Webster et al. 2018, section 4.3",
+            "a parser",
+        ),
+        "parallelism": Entry(
+            "gapstack.members.parallelism:Parallelism",
+            "the name in the pronoun's grammatical function",
+            "Webster et al. 2018, section 4.3",
+            "a parser",
+        ),
+        "url": Entry(
+            "gapstack.members.url:Url",
+            "the name that the page is about, else parallelism",
+            "Webster et al. 2018, section 4.3",
+            "a parser, page URLs",
+        ),
+        "transformer_single": Entry(
+            "gapstack.members.transformer_single:TransformerSingle",
+            "the one attention head that points best",
+            "Webster et al. 2018, section 4.4",
+            "an encoder",
+        ),
+        "transformer_multi": Entry(
+            "gapstack.members.transformer_multi:TransformerMulti",
+            "extra trees over what the best attention heads say",
+            "Webster et al. 2018, section 4.4",
+            "an encoder",
+        ),
+        "frozen_spans": Entry(
+            "gapstack.members.frozen_spans:FrozenSpans",
+            "siamese head on frozen spans, attention and features",
+            "Yang et al. 2019; span extractor as in Abzaliev 2019",
+            "an encoder",
+        ),
+        "probert": Entry(
+            "gapstack.members.probert:ProBERT",
+            "fine-tuned encoder, the pronoun's vector classified",
+            "Attree 2019",
+            "an encoder",
+        ),
+        "grep": Entry(
+            "gapstack.members.grep:Grep",
+            "ProBERT with evidence of other resolvers pooled by attention",
+            "Attree 2019",
+            "an encoder, a parser or files of clusters",
+        ),
+        "anonymised": Entry(
+            "gapstack.members.anonymised:Anonymised",
+            "end-to-end scorer on frozen vectors of anonymised names",
+            "Liu 2019",
+            "an encoder",
+        ),
+        "frozen_mlp": Entry(
+            "gapstack.members.frozen_mlp:FrozenMLP",
+            "dense towers on frozen vectors and features",
+            "Ionita et al. 2019",
+            "an encoder, a parser",
+        ),
+        "siamese": Entry(
+            "gapstack.members.siamese:Siamese",
+            "siamese towers on frozen vectors and a gap's filling",
+            "Yang et al. 2019",
+            "an encoder",
+        ),
+        "msnet": Entry(
+            "gapstack.members.msnet:MSNet",
+            "attention of the pronoun over both names, layer by layer",
+            "Wang 2019",
+            "an encoder",
+        ),
+        "span_head": Entry(
+            "gapstack.members.span_head:SpanHead",
+            "self-attentive span extractor with positions",
+            "Abzaliev 2019",
+            "an encoder, a parser",
+        ),
+        "pair_product": Entry(
+            "gapstack.members.pair_product:PairProduct",
+            "products of the pronoun's vector with each name's",
+            "Ionita et al. 2019",
+            "an encoder",
+        ),
+        "sequence": Entry(
+            "gapstack.members.sequence:SequenceClassifier",
+            "self-attentive spans of all three mentions, classified",
+            "Chada 2019",
+            "an encoder",
+        ),
+        "kernel_svm": Entry(
+            "gapstack.members.kernel_svm:KernelSVM",
+            "kernel machine on the pronoun's frozen vector",
+            "Bao and Qiao 2019",
+            "an encoder",
+        ),
+        "bidaf": Entry(
+            "gapstack.members.bidaf:BiDAF",
+            "bidirectional attention flow between name and text",
+            "Bao and Qiao 2019; Seo et al. 2017",
+            "an encoder, a parser",
+        ),
+        "question_answering": Entry(
+            "gapstack.members.question_answering:QuestionAnswering",
+            "the name as the answer to a question about the pronoun",
+            "Chada 2019",
+            "an encoder",
+        ),
+        "masked_lm": Entry(
+            "gapstack.members.masked_lm:MaskedLM",
+            "masked-language-model odds of the names in the pronoun's place",
+            "Lois et al. 2019",
+            "an encoder",
+        ),
+        "multiple_choice": Entry(
+            "gapstack.members.multiple_choice:MultipleChoice",
+            "three endings for the sentence, the best one chosen",
+            "Chada 2019",
+            "an encoder",
+        ),
+        "rgcn": Entry(
+            "gapstack.members.rgcn:RGCN",
+            "relational graph convolution over the parse",
+            "Xu and Yang 2019",
+            "an encoder, a parser",
+        ),
+        "resolver": Entry(
+            "gapstack.members.resolver:Resolver",
+            "an off-the-shelf resolver's clusters, calibrated",
+            "Webster et al. 2018",
+            "files of clusters",
+        ),
+        "static_vectors": Entry(
+            "gapstack.members.static_vectors:StaticVectors",
+            "small siamese head over static word vectors",
+            "Dawkins 2021; Zhao et al. 2018",
+            "word vectors or an encoder",
+        ),
+        "surface": Entry(
+            "gapstack.members.surface:Surface",
+            "boosted trees over hand-made features",
+            "boosted trees (Ke et al. 2017) over hand-made features",
+        ),
+    },
+    group="gapstack.members",
+)
+"""By name; other packages add to it by entry points of the group ``gapstack.members``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the members table: class, published source, and what the member must have at hand."""
-
-    class_name: str
-    paper: str
-    needs: str = "nothing"
-
-
-MEMBERS: dict[str, Entry] = {
-    "prior": Entry("Prior", "class frequencies of the training rows"),
-    "random": Entry("Random", "Webster et al. 2018, section 4.3"),
-    "token_distance": Entry("TokenDistance", "Webster et al. 2018, section 4.3"),
-    "topical_entity": Entry("TopicalEntity", "Webster et al. 2018, section 4.3"),
-    "syntactic_distance": Entry("SyntacticDistance", "Webster et al. 2018, section 4.3", "a parser"),
-    "parallelism": Entry("Parallelism", "Webster et al. 2018, section 4.3", "a parser"),
-    "url": Entry("Url", "Webster et al. 2018, section 4.3", "a parser, page URLs"),
-    "transformer_single": Entry("TransformerSingle", "Webster et al. 2018, section 4.4", "an encoder"),
-    "transformer_multi": Entry("TransformerMulti", "Webster et al. 2018, section 4.4", "an encoder"),
-    "frozen_spans": Entry(
-        "FrozenSpans", "Yang et al. 2019; span extractor as in Abzaliev 2019", "an encoder"
-    ),
-    "probert": Entry("ProBERT", "Attree 2019", "an encoder"),
-    "grep": Entry("Grep", "Attree 2019", "an encoder, a parser or files of clusters"),
-    "anonymised": Entry("Anonymised", "Liu 2019", "an encoder"),
-    "frozen_mlp": Entry("FrozenMLP", "Ionita et al. 2019", "an encoder, a parser"),
-    "siamese": Entry("Siamese", "Yang et al. 2019", "an encoder"),
-    "msnet": Entry("MSNet", "Wang 2019", "an encoder"),
-    "span_head": Entry("SpanHead", "Abzaliev 2019", "an encoder, a parser"),
-    "pair_product": Entry("PairProduct", "Ionita et al. 2019", "an encoder"),
-    "sequence": Entry("SequenceClassifier", "Chada 2019", "an encoder"),
-    "kernel_svm": Entry("KernelSVM", "Bao and Qiao 2019", "an encoder"),
-    "bidaf": Entry("BiDAF", "Bao and Qiao 2019; Seo et al. 2017", "an encoder, a parser"),
-    "question_answering": Entry("QuestionAnswering", "Chada 2019", "an encoder"),
-    "masked_lm": Entry("MaskedLM", "Lois et al. 2019", "an encoder"),
-    "multiple_choice": Entry("MultipleChoice", "Chada 2019", "an encoder"),
-    "rgcn": Entry("RGCN", "Xu and Yang 2019", "an encoder, a parser"),
-    "resolver": Entry("Resolver", "Webster et al. 2018", "files of clusters"),
-    "static_vectors": Entry("StaticVectors", "Dawkins 2021; Zhao et al. 2018", "word vectors or an encoder"),
-    "surface": Entry("Surface", "boosted trees (Ke et al. 2017) over hand-made features"),
-}
-
-
-def create(name: str, **parameters: Any) -> Member:
+def create(name: str, **settings: Any) -> Member:
     """Make the member called ``name`` with the given hyper-parameters; the rest are its published defaults.
 
     Raises
     ------
-    MemberError
-        If there is no such member or it has no such hyper-parameter.
+    UnknownNameError
+        If there is no such member.
+    SettingError
+        If it has no such hyper-parameter, or a value is of another type or out of range.
     """
-    if name not in MEMBERS:
-        close = get_close_matches(name, MEMBERS, n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(MEMBERS)}"
-        raise MemberError(f"no member is called {name!r}; {hint}")
-    member_class = getattr(import_module(f"gapstack.members.{name}"), MEMBERS[name].class_name)
-    known = member_class._get_param_names()
-    unknown = sorted(set(parameters) - set(known))
-    if unknown:
-        raise MemberError(
-            f"member {name!r} has no setting {', '.join(unknown)}; it has: {', '.join(known) or 'none'}"
-        )
-    member: Member = member_class(**parameters)
+    member: Member = MEMBERS.create(name, **settings)
     return member
 
 
-__all__ = ["MEMBERS", "Entry", "Member", "create"]
+__all__ = ["MEMBERS", "Member", "create"]

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -52,6 +52,7 @@ from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
+from gapstack.settings import Count, NotAll, NotNegative
 
 _PLAN: dict[str, Any] = {
     "epochs": 1000,
@@ -64,13 +65,13 @@ PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "layers": [21],
     "max_pieces": 256,
-    "training": {**_PLAN, "head_rate": 3e-5, "weight_decay": 0.0, "patience": 100},
+    "training": {**_PLAN, "head_lr": 3e-5, "weight_decay": 0.0, "patience": 100},
 }
 """Settings of the paper's code: ``create("anonymised", **PUBLISHED)``."""
 PUBLISHED_PURE: dict[str, Any] = {
     **PUBLISHED,
     **{"head": "pure", "layers": [22, 21]},
-    "training": {**_PLAN, "head_rate": 1e-3, "weight_decay": 0.1, "patience": 5},
+    "training": {**_PLAN, "head_lr": 1e-3, "weight_decay": 0.1, "patience": 5},
 }
 """Those of its other head."""
 
@@ -81,7 +82,6 @@ SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")
 BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Least distances of all buckets but the first (Lee et al. 2017, section 4)."""
 
-_HEADS = ("end_to_end", "pure")
 _DISTANCE = "words"
 
 
@@ -99,36 +99,25 @@ class Anonymised(MentionHead):
     weights : sequence of float
         Of the answers to the row as it is and to its four copies; of those left out by a rule nothing is asked.
     hidden : int
-        Units of the scorer; ``distance_units`` those of a distance's embedding.
+        Units of the scorer.
+    distance_units : int
+        Those of a distance's embedding.
     dropout : float, optional
         None for the paper's, .2 for ``end_to_end`` and .6 for ``pure``.
     encoder, layers, training, seeds, validation_share, seed
         See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
-    LAYERS = ((16,), 24)
-    PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_rate": 1e-3})
+    max_pieces: Count | None = None
+    head: Literal["end_to_end", "pure"] = "end_to_end"
+    copies: bool = True
+    weights: Sequence[NotNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
+    hidden: Count = 150
+    distance_units: Count = 20
+    dropout: NotAll | None = None
 
-    def __init__(
-        self,
-        *,
-        max_pieces: int | None = None,
-        head: str = "end_to_end",
-        copies: bool = True,
-        weights: Sequence[float] = (0.1, 0.3, 0.1, 0.3, 0.2),
-        hidden: int = 150,
-        distance_units: int = 20,
-        dropout: float | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.max_pieces = max_pieces
-        self.head = head
-        self.copies = copies
-        self.weights = weights
-        self.hidden = hidden
-        self.distance_units = distance_units
-        self.dropout = dropout
+    LAYERS = ((16,), 24)
+    PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode the rows and their copies in one pass."""
@@ -152,8 +141,6 @@ class Anonymised(MentionHead):
 
     def _of_names(self, corpus: Corpus) -> Arrays:
         """Give ``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
-        if self.head not in _HEADS:
-            raise MemberError(f"head is {self.head!r}; expected {' or '.join(_HEADS)}")
         if self.head == "pure":
             return {}
         found = features(corpus, ("surface",))

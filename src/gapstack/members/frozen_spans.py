@@ -24,14 +24,15 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Label
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import load_encoder
-from gapstack.encoding.frozen import GROUPS
+from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 from gapstack.features.blocks import Features, features
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
+from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -75,42 +76,21 @@ class FrozenSpans(Member):
         If the encoder lacks a layer, or a mention cannot be aligned with its pieces.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layers: list[int] | None = None,
-        attention_layers: list[int] | None = None,
-        blocks: Sequence[str] = (),
-        seeds: int = 4,
-        epochs: int = 30,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.1,
-        width: int = 32,
-        hidden: int = 64,
-        input_dropout: float = 0.7,
-        relation_dropout: float = 0.3,
-        dropout: float = 0.5,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layers = layers
-        self.attention_layers = attention_layers
-        self.blocks = blocks
-        self.seeds = seeds
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.width = width
-        self.hidden = hidden
-        self.input_dropout = input_dropout
-        self.relation_dropout = relation_dropout
-        self.dropout = dropout
-        self.seed = seed
+    encoder: str | None = None
+    layers: Sequence[Natural] | None = None
+    attention_layers: Sequence[Count] | None = None
+    blocks: Sequence[BlockName] = ()
+    seeds: Count = 4
+    epochs: Count = 30
+    batch_size: Count = 64
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 0.1
+    width: Count = 32
+    hidden: Count = 64
+    input_dropout: Share = 0.7
+    relation_dropout: Share = 0.3
+    dropout: NotAll = 0.5
+    seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode all texts in one pass."""
@@ -143,9 +123,21 @@ class FrozenSpans(Member):
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        logits = self.network_(*self._standardise(*self._read(corpus)))
-        mean: Probabilities = logits.double().softmax(-1).mean(0).numpy()
-        return mean
+        pieces, spans, relations = self._standardise(*self._read(corpus))
+        answers = np.empty((len(corpus), len(Label)))
+        lengths, widths = spans[:, -1, 1].numpy(), np.diff(spans.numpy()).max(axis=(1, 2))
+        # in shapes that a row alone decides, or its last bits would hang on the other rows; to span extraction the
+        # widest mention is part of the shape
+        for width in np.unique(widths):
+            alike = np.flatnonzero(widths == width)
+            for block in blocks(lengths[alike], CPU_BUDGET, multiple=STEP):
+                rows = alike[block.rows]
+                sequences = torch.zeros(len(rows), block.length, pieces.shape[-1])
+                sequences[:, : pieces.shape[1]] = pieces[rows, : block.length]
+                logits = self.network_(sequences, spans[rows], relations[rows])
+                mean = logits.double().softmax(-1).mean(0)
+                answers[rows[: block.real]] = mean[: block.real].numpy()
+        return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
         encoder = load_encoder(self.encoder)

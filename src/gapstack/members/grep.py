@@ -19,8 +19,8 @@ What differs here:
   :data:`PUBLISHED` has the paper's recipe.
 - Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; a mention that
   the window has cut off is no evidence.
-- The paper's equations rather than the released code, whose three mistakes are left out; see
-  :mod:`gapstack.members.parts.evidence` and, for the back-off of ``parallelism+url``, :mod:`gapstack.encoding.cluster_pieces`.
+- The paper's equations rather than the released code, without its three mistakes; see
+  :mod:`gapstack.members.parts.evidence`, and :mod:`gapstack.encoding.cluster_pieces` for ``parallelism+url``.
 
 Files have evidence for the texts that they were made from. Copies of rows in other words (``augment``, ``average``)
 and the rows of ``extra`` and ``teacher`` get it only if the files have their texts too; heuristics work on all.
@@ -46,6 +46,7 @@ from gapstack.members.parts.evidence import EvidenceHead
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.tags import tagged
 from gapstack.resolvers.clusters import Clusters, read_resolvers
+from gapstack.settings import Count, HeuristicName
 from gapstack.training import PieceData, Targets
 
 PUBLISHED: dict[str, Any] = {
@@ -54,8 +55,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 20,
         "batch_size": 8,
-        "encoder_rate": 4e-6,
-        "head_rate": 4e-6,
+        "encoder_lr": 4e-6,
+        "head_lr": 4e-6,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "frozen": [],
         "label_smoothing": 0.0,
@@ -91,22 +92,15 @@ class Grep(FineTuned):
         The sources fitted with; resolvers with their versions.
     """
 
-    def __init__(
-        self,
-        *,
-        sources: Sequence[str] = ("parallelism+url", "syntactic_distance"),
-        clusters: Sequence[str] = (),
-        max_mentions: int = 20,
-        max_mention_pieces: int = 8,
-        parser: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.sources = sources
-        self.clusters = clusters
-        self.max_mentions = max_mentions
-        self.max_mention_pieces = max_mention_pieces
-        self.parser = parser
+    sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
+    clusters: Sequence[str] = ()
+    max_mentions: Count = 20
+    max_mention_pieces: Count = 8
+    parser: str | None = None
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where files of clusters are the only evidence."""
+        return super().reads() | ({} if self.sources else {"parser": False})
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass, and do the first stage, if there is one."""
@@ -173,17 +167,8 @@ class Grep(FineTuned):
         return state
 
     def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the files of clusters are by other resolvers than those fitted with.
-        DataNotFoundError
-            If one of them is missing.
-        """
+        """Take back what :meth:`state` gave and return self."""
         self.sources_ = list(state.values["sources"])
-        self._check(self._evidence())
         return super().restore(state)
 
 

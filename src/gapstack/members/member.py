@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from inspect import Parameter, signature
 from itertools import chain
 from typing import Any, Self
 
@@ -16,6 +15,8 @@ from sklearn.base import BaseEstimator
 from gapstack.corpus import Corpus
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
+from gapstack.settings import AugmentationName
+from gapstack.signatures import Configured, check_settings
 
 Probabilities = NDArray[np.float64]
 """float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
@@ -33,21 +34,18 @@ class State:
     values: dict[str, Any] = field(default_factory=dict)
 
 
-_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-
-
 def each_once(*names: Iterable[str]) -> tuple[str, ...]:
     """All names, each once, in order of first appearance."""
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-class Member(BaseEstimator, ABC):
+class Member(Configured, BaseEstimator, ABC):
     """A scikit-learn style estimator over corpora.
 
-    Hyper-parameters are constructor arguments, stored untouched under their own names; learned state ends in
-    ``_``. Members look at examples through :mod:`gapstack.views`, which caches by content; they know no files
-    and no folds. Randomness comes from the ``seed`` argument alone. A constructor that takes ``**settings`` passes
-    them on to its base, whose hyper-parameters are then its own too.
+    Hyper-parameters are annotated attributes, of which :class:`~gapstack.signatures.Configured` makes the
+    constructor, with those of the bases; what they may be is said in the terms of :mod:`gapstack.settings`. They are
+    stored untouched; learned state ends in ``_``. Members look at examples through text, encoding, features
+    and vectors, which cache by content; they know no files and no folds. Randomness comes from the ``seed`` argument alone.
 
     Parameters
     ----------
@@ -58,27 +56,12 @@ class Member(BaseEstimator, ABC):
         Ways of telling a row over which answers are averaged, by the same names; none: the row as it is.
     """
 
-    augment: Sequence[str] = ()
-    average: Sequence[str] = ()
-
-    def __init__(self, *, augment: Sequence[str] = (), average: Sequence[str] = ()):
-        self.augment = augment
-        self.average = average
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Name the hyper-parameters, as scikit-learn does, with those of bases that ``**settings`` go to."""
-        names: set[str] = set()
-        for owner in cls.__mro__:
-            if "__init__" in vars(owner):
-                taken = signature(vars(owner)["__init__"]).parameters.values()
-                names |= {one.name for one in taken if one.kind in _NAMED and one.name != "self"}
-                if not any(one.kind == Parameter.VAR_KEYWORD for one in taken):
-                    break
-        return sorted(names)
+    augment: Sequence[AugmentationName] = ()
+    average: Sequence[AugmentationName] = ()
 
     def fit(self, corpus: Corpus) -> Self:
-        """Learn from a labelled corpus and return self."""
+        """Learn from a labelled corpus and return self; SettingError if a setting is not as it may be."""
+        check_settings(self)
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
         self._fit(_with_changed(corpus, self.augment))
@@ -118,6 +101,14 @@ class Member(BaseEstimator, ABC):
             return np.empty((0, 3), dtype=np.float64)
         told = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
         return average(told, [self._normalised(variant.corpus) for variant in told])
+
+    def reads(self) -> dict[str, Any]:
+        """Settings that this member, as it is set, reads something by, among others.
+
+        Those count that :data:`gapstack.members.identity.READS` names. Who reads more than its settings say adds to
+        them; False says that under other settings nothing is read by this one.
+        """
+        return self.get_params()
 
     def state(self) -> State:
         """Give what was learned, for :func:`gapstack.members.store.save`."""

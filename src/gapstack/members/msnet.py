@@ -39,21 +39,21 @@ from torch.nn import functional
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
-from gapstack.errors import MemberError
 from gapstack.members.parts.dense import BatchNorm, ParallelLinear
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.pooling import mean_of_pieces, mention_pieces, query_attention
+from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-cased",
     "training": [
         {
-            **{"epochs": 30, "batch_size": 32, "head_rate": 4e-4, "patience": 3, "label_smoothing": 0.0},
+            **{"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3, "label_smoothing": 0.0},
             "schedule": {"shape": "constant", "warmup": 0.0},
         },
         {
-            **{"epochs": 20, "batch_size": 5, "encoder_rate": 5e-6, "head_rate": 5e-6, "patience": 4},
+            **{"epochs": 20, "batch_size": 5, "encoder_lr": 5e-6, "head_lr": 5e-6, "patience": 4},
             **{"label_smoothing": 0.0, "attention_dropout": True},
             "schedule": {"shape": "constant", "warmup": 0.0},
         },
@@ -82,11 +82,16 @@ class MSNet(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`; ``training`` has two phases.
     """
 
+    layers: Count = 8
+    width: Count = 16
+    attention_dropout: NotAll = 0.4
+    dropout: NotAll = 0.6
+
     PLAN = (
         TrainingPlan(
             epochs=10,
             batch_size=32,
-            head_rate=1e-3,
+            head_lr=1e-3,
             frozen=("encoder",),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,
@@ -95,24 +100,7 @@ class MSNet(FineTuned):
         ON_GAP.changed({"token_budget": _WHOLE_BATCH}),
     )
 
-    def __init__(
-        self,
-        *,
-        layers: int = 8,
-        width: int = 16,
-        attention_dropout: float = 0.4,
-        dropout: float = 0.6,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layers = layers
-        self.width = width
-        self.attention_dropout = attention_dropout
-        self.dropout = dropout
-
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        if self.layers < 1:
-            raise MemberError(f"msnet reads the last {self.layers} layers; expected at least 1")
         return tuple(range(-min(self.layers, encoder.num_layers), 0))
 
     def _head(self, encoder: Encoder) -> nn.Module:

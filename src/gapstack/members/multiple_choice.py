@@ -42,6 +42,7 @@ from gapstack.members.member import Probabilities
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
+from gapstack.settings import BelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.training.data import Rows
 
@@ -50,8 +51,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 2,
         "batch_size": 4,
-        "encoder_rate": 1e-5,
-        "head_rate": 1e-5,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
         "frozen": [],
         "label_smoothing": 0.0,
         "attention_dropout": True,
@@ -80,15 +81,11 @@ class MultipleChoice(FineTuned):
         its closing words and the longer name do not fit into the window.
     """
 
+    clip: BelowThird = 0.001
+
     PLAN = ON_GAP.changed({"epochs": 2})
 
-    def __init__(self, *, clip: float = 0.001, **settings: Any):
-        super().__init__(**settings)
-        self.clip = clip
-
     def _plans(self) -> tuple[TrainingPlan, ...]:
-        if not 0 <= self.clip < 1 / 3:
-            raise MemberError(f"clip is {self.clip}; expected a number from 0 to below 1/3")
         plans = super()._plans()
         if any(map(needs_no_encoder, plans)):
             raise MemberError(
@@ -142,10 +139,10 @@ class ChoiceData:
             self._inputs.fingerprint, self._targets and self._targets.fingerprint, self._choices
         )
 
-    def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """See the class."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, Tensor]:
+        """See the class and :class:`~gapstack.training.Data`."""
         inputs = (rows[:, None] * self._choices + np.arange(self._choices)).ravel()
-        found = self._inputs.batch(inputs)
+        found = self._inputs.batch(inputs, None if length is None else length // self._choices)
         del found["mentions"]  # three ranges of each input: nothing that a head needs
         return found | (self._targets.batch(rows) if self._targets else {})
 

@@ -38,12 +38,13 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.pooling import first_pieces
+from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Targets
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        **{"batch_size": 256, "encoder_rate": 2e-5, "head_rate": 2e-5, "label_smoothing": 0.01, "frozen": []},
+        **{"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01, "frozen": []},
         **{"schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
     },
     "feminise": True,
@@ -67,12 +68,9 @@ class PairProduct(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
-    def __init__(
-        self, *, feminise: bool = False, dropout: float = 0.1, max_pieces: int | None = 128, **settings: Any
-    ):
-        super().__init__(max_pieces=max_pieces, **settings)
-        self.feminise = feminise
-        self.dropout = dropout
+    feminise: bool = False
+    dropout: NotAll = 0.1
+    max_pieces: Count | None = 128
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return PairProductHead(encoder.hidden_size, self.dropout)

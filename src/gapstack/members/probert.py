@@ -45,8 +45,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 20,
         "batch_size": 8,
-        "encoder_rate": 4e-6,
-        "head_rate": 4e-6,
+        "encoder_lr": 4e-6,
+        "head_lr": 4e-6,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "frozen": [],
         "label_smoothing": 0.0,

@@ -44,6 +44,7 @@ from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.members.parts.pairs import before_text
+from gapstack.settings import Positive, UpToHalf
 from gapstack.training import PieceData, Targets, validation_rows
 
 PUBLISHED: dict[str, Any] = {
@@ -53,8 +54,8 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 2,
         "batch_size": 12,
-        "encoder_rate": 1e-5,
-        "head_rate": 1e-5,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
         "frozen": ["encoder.embeddings", *range(1, 13)],
         "attention_dropout": True,
     },
@@ -92,12 +93,10 @@ class QuestionAnswering(FineTuned):
         If a question and the mentions of its text do not fit into the window.
     """
 
-    PLAN = ON_GAP.changed({"label_smoothing": 0.0})
+    calibration_share: UpToHalf = 0.1
+    strength: Positive = 0.1
 
-    def __init__(self, *, calibration_share: float = 0.1, strength: float = 0.1, **settings: Any):
-        super().__init__(**settings)
-        self.calibration_share = calibration_share
-        self.strength = strength
+    PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return SpanHead(encoder.hidden_size, min(self.max_pieces or encoder.max_pieces, encoder.max_pieces))

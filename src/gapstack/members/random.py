@@ -9,13 +9,12 @@ rows say how often the answer is a name at all, and the name drawn takes ``confi
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
-from gapstack.errors import MemberError
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.settings import Confidence, Seed
 
 
 class Random(Member):
@@ -34,14 +33,10 @@ class Random(Member):
         From ``fit``, if ``confidence`` is out of range.
     """
 
-    def __init__(self, *, confidence: float = 0.6, seed: int = 0, **settings: Any):
-        super().__init__(**settings)
-        self.confidence = confidence
-        self.seed = seed
+    confidence: Confidence = 0.6
+    seed: Seed = 0
 
     def _fit(self, corpus: Corpus) -> None:
-        if not 0.5 < self.confidence < 1:
-            raise MemberError(f"Random has confidence {self.confidence}; expected more than 0.5, less than 1")
         # add-one smoothed, as the prior is
         neither = np.count_nonzero(corpus.labels == Label.NEITHER)
         self.neither_ = (neither + 1) / (len(corpus) + len(Label))

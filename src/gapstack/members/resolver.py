@@ -12,7 +12,6 @@ names exchanges the answers. It cannot know rows by heart: four kinds of answers
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.resolvers.clusters import Clusters, read_resolvers
+from gapstack.settings import Positive
 
 NOT_ASKED, NOBODY, BOTH, ONE = range(4)
 """Kinds of answers."""
@@ -32,8 +32,7 @@ class Resolver(Member):
     Parameters
     ----------
     clusters : sequence of str
-        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` makes them from
-        what resolvers write.
+        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them.
     smoothing : float
         Rows' worth of the training rows' average answer that each kind is counted with.
 
@@ -54,10 +53,8 @@ class Resolver(Member):
         If a fitted member is given files of another resolver.
     """
 
-    def __init__(self, *, clusters: Sequence[str] = (), smoothing: float = 1.0, **settings: Any):
-        super().__init__(**settings)
-        self.clusters = clusters
-        self.smoothing = smoothing
+    clusters: Sequence[str] = ()
+    smoothing: Positive = 1.0
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""

@@ -42,7 +42,7 @@ from gapstack.training import PieceData, Schedule, Targets
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        **{"epochs": 15, "batch_size": 10, "encoder_rate": 1e-5, "head_rate": 1e-5, "frozen": []},
+        **{"epochs": 15, "batch_size": 10, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []},
         **{"schedule": {"shape": "triangular", "warmup": 0.0}, "label_smoothing": 0.0, "weight_decay": 0.0},
         "attention_dropout": True,
     },

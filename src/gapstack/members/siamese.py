@@ -43,6 +43,7 @@ from gapstack.members.parts.crossing import EitherOrder, cross
 from gapstack.members.parts.dense import ParallelLinear, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
+from gapstack.settings import BlockName, Count, NotAll
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -53,7 +54,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 200,
         "batch_size": 32,
-        "head_rate": 1e-3,
+        "head_lr": 1e-3,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "weight_decay": 0.1,
         "label_smoothing": 0.0,
@@ -87,35 +88,19 @@ class Siamese(MentionHead):
         On the raw vectors, on the siamese layers' outputs and on the last hidden layer.
     """
 
+    blocks: Sequence[BlockName] = ("fill_the_gap",)
+    max_pieces: Count | None = None
+    naive: bool = False
+    symmetric: bool = True
+    heads: Count = 6
+    width: Count = 37
+    hidden: Count = 37
+    input_dropout: NotAll = 0.6
+    tower_dropout: NotAll = 0.75
+    dropout: NotAll = 0.6
+
     LAYERS = ((9,), 12)
     PLAN = ON_MENTIONS.changed({"batch_size": 32, "label_smoothing": 0.0})
-
-    def __init__(
-        self,
-        *,
-        blocks: Sequence[str] = ("fill_the_gap",),
-        max_pieces: int | None = None,
-        naive: bool = False,
-        symmetric: bool = True,
-        heads: int = 6,
-        width: int = 37,
-        hidden: int = 37,
-        input_dropout: float = 0.6,
-        tower_dropout: float = 0.75,
-        dropout: float = 0.6,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.blocks = blocks
-        self.max_pieces = max_pieces
-        self.naive = naive
-        self.symmetric = symmetric
-        self.heads = heads
-        self.width = width
-        self.hidden = hidden
-        self.input_dropout = input_dropout
-        self.tower_dropout = tower_dropout
-        self.dropout = dropout
 
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]

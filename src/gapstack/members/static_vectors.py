@@ -7,8 +7,7 @@ of lovely people it can only have from the vectors, which stay as they are, and 
 are what every member has: ``augment=["swap_gender"]``. The recipe ``sowinobias`` is the whole experiment.
 
 Each mention is three means of vectors: of its words, of the words before and of those after it. Pronoun and name are
-projected alike, crossed and scored, with the same weights for both names (:mod:`~gapstack.members.parts.crossed_spans`),
-beside where the name stands.
+projected alike, crossed and scored, with the same weights for both names, beside where the name stands.
 
 What differs from the paper:
 
@@ -24,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -33,17 +32,16 @@ from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
-from gapstack.corpus.word_lists import read_lists
-from gapstack.errors import MemberError, MismatchError
-from gapstack.members.member import State
+from gapstack.corpus.word_lists import lists_key, read_lists
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.settings import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.debias import DEBIASERS
-from gapstack.vectors.static_vectors import ENCODER, Vectors, read_vectors
+from gapstack.vectors.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 
 _PLACES = 3
 """Means for each mention: before, of itself, after."""
@@ -67,7 +65,7 @@ class StaticVectors(FrozenHead):
     extra : sequence of str
         Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
-        Of the network, see :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
+        See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
     training, seeds, validation_share, seed
         See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 
@@ -79,40 +77,25 @@ class StaticVectors(FrozenHead):
         If the vectors cannot be read, or the debiaser cannot work on them.
     """
 
+    vectors: str = ENCODER
+    debias: DebiaserName | Literal[""] = ""
+    limit: Count | None = 50_000
+    context: Natural = 6
+    extra: Sequence[ExtraName] = ()
+    width: Count = 32
+    hidden: Count = 64
+    input_dropout: NotAll = 0.6
+    dropout: NotAll = 0.3
+
     PLAN = TrainingPlan(
         epochs=10,
         batch_size=64,
-        head_rate=2e-3,
+        head_lr=2e-3,
         schedule=Schedule(shape="linear", warmup=0.1),
         weight_decay=1.0,
         label_smoothing=0.0,
         precision="float32",
     )
-
-    def __init__(
-        self,
-        *,
-        vectors: str = ENCODER,
-        debias: str = "",
-        limit: int | None = 50_000,
-        context: int = 6,
-        extra: Sequence[str] = (),
-        width: int = 32,
-        hidden: int = 64,
-        input_dropout: float = 0.6,
-        dropout: float = 0.3,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.vectors = vectors
-        self.debias = debias
-        self.limit = limit
-        self.context = context
-        self.extra = extra
-        self.width = width
-        self.hidden = hidden
-        self.input_dropout = input_dropout
-        self.dropout = dropout
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn from a labelled corpus and the extra ones, which are augmented alike, and return self."""
@@ -128,7 +111,8 @@ class StaticVectors(FrozenHead):
         return contaminated_by(self.extra)
 
     def _space(self) -> Vectors:
-        return _space(self.vectors, self.debias, self.limit)
+        lists = lists_key() if self.debias in DEBIASERS else ""
+        return _space(self.vectors, self.debias, self.limit, (vectors_key(self.vectors), lists))
 
     def _arrays(self, corpus: Corpus) -> Arrays:
         bags = [bag for example in corpus for bag in _bags(example, self.context)]
@@ -173,28 +157,6 @@ class StaticVectors(FrozenHead):
             )
         )
 
-    def _state(self) -> State:
-        state = super()._state()
-        # as given, since a debiaser's last digits depend on the machine
-        state.values["vectors"] = _space(self.vectors, "", self.limit).fingerprint
-        return state
-
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the vectors are others than those fitted over.
-        """
-        space = _space(self.vectors, "", self.limit)
-        if state.values["vectors"] != space.fingerprint:
-            raise MismatchError(
-                f"the vectors differ: {type(self).__name__} was fitted over some with fingerprint "
-                f"{state.values['vectors']}, and {space.name} has {space.fingerprint}"
-            )
-        return super().restore(state)
-
 
 class MeansNetwork(nn.Module):
     """The siamese network over mentions that are one vector each."""
@@ -221,10 +183,8 @@ def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=8)
-def _space(vectors: str, debias: str, limit: int | None) -> Vectors:
-    """The space, once for all folds."""
-    if debias and debias not in DEBIASERS:
-        raise MemberError(f"no debiaser is called {debias!r}; there are: {', '.join(DEBIASERS)}")
+def _space(vectors: str, debias: str, limit: int | None, contents: tuple[str, str]) -> Vectors:
+    """The space, once for all folds as long as its files and lists have these contents."""
     if debias:
-        return DEBIASERS[debias]().apply(_space(vectors, "", limit), read_lists())
+        return DEBIASERS[debias]().apply(_space(vectors, "", limit, contents), read_lists())
     return read_vectors(vectors, limit=limit)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from pathlib import Path
+from typing import Any
 
 from safetensors.numpy import load_file, save_file
 
 from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path, write_json, write_text
+from gapstack.files import atomic_folder, atomic_path, sweep, write_json, write_text
 from gapstack.members import create
+from gapstack.members.identity import refuse_changed, what_it_reads
 from gapstack.members.member import Member, State
+from gapstack.sealed import read_sealed, seal
 
 FORMAT = 1
+RECORD, STATE = "member.json", "state.json"
 
 
 def write_state(state: State, folder: Path) -> None:
@@ -63,23 +65,55 @@ def save(member: Member, name: str, folder: Path) -> None:
     ``name`` is what the members table calls it.
     """
     state = member.state()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    sweep(folder.parent)
+    with atomic_folder(folder) as temporary:
         write_state(state, temporary)
-        record = {"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())}
-        write_json(temporary / "member.json", record)
-        temporary.chmod(0o755)  # mkdtemp makes folders private to the user
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.replace(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        record = {
+            **{"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())},
+            "reads": what_it_reads(member, fitted=True),
+        }
+        seal(temporary / RECORD, record, beside=True)
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether there is a saved member in ``folder``, be it damaged."""
+    return any((folder / name).exists() for name in (RECORD, STATE))
+
+
+def saved_record(folder: Path) -> dict[str, Any]:
+    """What is recorded of a saved member: its name, parameters, what it reads, and what it must not be scored on.
+
+    Raises
+    ------
+    DataError
+        If there is no saved member, or an earlier version wrote it.
+    DamageError
+        If it is damaged; no file of it has been read then.
+    """
+    path = folder / RECORD
+    if not is_saved(folder):
+        raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")
+    record = read_sealed(path, remedy="Fit this member and save it again")
+    if "reads" not in record:
+        raise DataError(
+            "an earlier version wrote this member, without what it was fitted with",
+            place=Place(path),
+            remedy="Fit it again",
+        )
+    return record
 
 
 def load(folder: Path) -> Member:
-    """Read back a member that :func:`save` wrote; DataError if there is none."""
-    path = folder / "member.json"
-    if not path.is_file():
-        raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")
-    record = json.loads(path.read_text(encoding="utf-8"))
-    return create(record["name"], **record["parameters"]).restore(read_state(folder))
+    """Read back a member that :func:`save` wrote.
+
+    Raises
+    ------
+    DataError, DamageError
+        As :func:`saved_record`.
+    MismatchError
+        If what it reads (encoder, parser, vectors, clusters, ...) is not what it was fitted with.
+    """
+    record = saved_record(folder)
+    member = create(record["name"], **record["parameters"])
+    refuse_changed(f"{record['name']} in {folder}", record["reads"], what_it_reads(member, fitted=True))
+    return member.restore(read_state(folder))

@@ -28,6 +28,8 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import one_hot
 from gapstack.features.blocks import Features, features
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.parts.boosters import restore_booster
+from gapstack.settings import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
 
 
 class Surface(Member):
@@ -53,32 +55,16 @@ class Surface(Member):
         Seed of the first booster.
     """
 
-    def __init__(
-        self,
-        *,
-        blocks: Sequence[str] = ("surface",),
-        rounds: int = 225,
-        learning_rate: float = 0.1,
-        leaves: int = 20,
-        min_leaf: int = 15,
-        l2: float = 10.0,
-        columns: float = 0.6,
-        rows: float = 0.7,
-        bags: int = 4,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.blocks = blocks
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.min_leaf = min_leaf
-        self.l2 = l2
-        self.columns = columns
-        self.rows = rows
-        self.bags = bags
-        self.seed = seed
+    blocks: Sequence[BlockName] = ("surface",)
+    rounds: Count = 225
+    learning_rate: Positive = 0.1
+    leaves: Leaves = 20
+    min_leaf: Count = 15
+    l2: NotNegative = 10.0
+    columns: SomeShare = 0.6
+    rows: SomeShare = 0.7
+    bags: Count = 4
+    seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
         """Compute the features of all rows, and the parses beneath them, in one pass."""
@@ -132,9 +118,7 @@ class Surface(Member):
         return State(texts={f"booster-{i}": b.model_to_string() for i, b in enumerate(self.boosters_)})
 
     def _restore(self, state: State) -> None:
-        self.boosters_ = [
-            lightgbm.Booster(model_str=state.texts[f"booster-{i}"]) for i in range(len(state.texts))
-        ]
+        self.boosters_ = [restore_booster(state.texts[f"booster-{i}"]) for i in range(len(state.texts))]
 
 
 def candidate_table(found: Features) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ higher F1 on GAP development (71.0, gold-two-mention) than the paper's (58.1).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,9 @@ from gapstack.members.member import State
 from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
-from gapstack.text.cues import Verdicts
+from gapstack.settings import Natural
+from gapstack.text.cues import CueDecisions
+from gapstack.text.scenes import Setting
 
 
 def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
@@ -53,22 +55,12 @@ class TransformerSingle(CueMember):
         The head that decides.
     """
 
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
-        direction: str = "both",
-        encoder: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.head = head
-        self.direction = direction
-        self.encoder = encoder
+    layer: Natural | None = None
+    head: Natural | None = None
+    direction: Literal["pronoun-to-name", "name-to-pronoun", "both", "each"] = "both"
+    encoder: str | None = None
 
-    def verdicts(self, corpus: Corpus) -> Verdicts:
+    def verdicts(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.
 
         Raises
@@ -83,6 +75,9 @@ class TransformerSingle(CueMember):
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
         return head_f1(corpus, self._attention(corpus), self.direction)
 
+    def _needs_parses(self) -> bool:
+        return self.setting == Setting.SNIPPET_CONTEXT
+
     def _attention(self, corpus: Corpus) -> Attention:
         return attention(corpus, self.encoder, self.setting, self.parser)
 
@@ -94,6 +89,10 @@ class TransformerSingle(CueMember):
                 "TransformerSingle has no head yet; give layer and head, or call fit(corpus)"
             )
         return self.layer, self.head
+
+    def _prepare(self, corpus: Corpus) -> None:
+        """Read every head in one pass; which of them decides is known once it is fitted."""
+        self._attention(corpus)
 
     def _fit(self, corpus: Corpus) -> None:
         if self.layer is None or self.head is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.errors import printable
 from gapstack.resolvers.formats import Reading
 from gapstack.scoring import score_decisions
 
@@ -28,4 +29,4 @@ def told(reading: Reading, rows: Corpus) -> str:
             lines.append(
                 f"F1 on {name}: {found.f1_overall:.1f} (M {found.f1_masculine:.1f}, F {found.f1_feminine:.1f})"
             )
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))

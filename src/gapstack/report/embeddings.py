@@ -11,9 +11,10 @@ from typing import Any
 
 from gapstack.audit import CAUTION
 from gapstack.audit.embeddings import EmbeddingAudit
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
-from gapstack.report.render import WIDTH, Column, Section, Table, printable
+from gapstack.report.render import WIDTH, Column, Section, Table
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
     (resources.files("gapstack.report") / "embeddings_published.json").read_text(encoding="utf-8")
@@ -47,7 +48,7 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
                 for measure in yardstick.measures
             ],
         )
-        for yardstick in found.yardsticks.values()
+        for yardstick in found.measures.values()
     ]
     return Table(
         [Column(space, space.replace(" (paper, unchecked)", " (paper)")) for space in spaces],
@@ -68,7 +69,7 @@ def embeddings_text(found: EmbeddingAudit, *, details: bool = False) -> str:
         lines.append(
             f"{coverage}{told}" + (f" and {more:,} more (--details lists them)" if more else "") + "."
         )
-    lines += [f"{name}: {yardstick.note}." for name, yardstick in found.yardsticks.items() if yardstick.note]
+    lines += [f"{name}: {yardstick.note}." for name, yardstick in found.measures.items() if yardstick.note]
     lines += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
     lines += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
     wrapped = [line for text in lines for line in textwrap.wrap(printable(text), WIDTH)]
@@ -92,10 +93,10 @@ def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:
                 "note": yardstick.note,
                 "measures": {measure.key: measure.title for measure in yardstick.measures},
             }
-            for name, yardstick in found.yardsticks.items()
+            for name, yardstick in found.measures.items()
         },
         "coverage": [
-            {"list": c.name, "wanted": c.wanted, "share": c.share, "missing": list(c.missing)}
+            {"list": c.name, "wanted": c.size, "share": c.share, "missing": list(c.missing)}
             for c in found.coverage
         ],
         "refused": dict(found.refused),

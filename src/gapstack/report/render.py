@@ -16,6 +16,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from gapstack.errors import printable
+
 WIDTH = 100
 """Columns of plain text; also the widest that a terminal rendering gets."""
 
@@ -193,13 +195,6 @@ class Table:
 
 def _line(text: str, style: str = "") -> Text:
     return Text(printable(text), style=style, overflow="ellipsis", no_wrap=True)
-
-
-def printable(text: str) -> str:
-    """Text on one line in which control characters, which could steer a terminal, are written out."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
 
 
 def escape_markdown(text: str) -> str:

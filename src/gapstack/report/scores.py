@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gapstack.report.render import Cell, Column, Section, Table, printable
+from gapstack.errors import printable
+from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.scoring import METRICS, Counts, GapScores, Scores
 
 SCORE_COLUMNS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy")

@@ -58,7 +58,7 @@ class System:
     reported: tuple[dict[str, Any], ...]
     out_of_fold: dict[str, float | None]
     held_out: dict[str, float | None]
-    seconds: float
+    seconds: float | None
     parameters: int
     not_for: tuple[str, ...]
 
@@ -123,7 +123,7 @@ def report(run: Run) -> Report:
         _system(
             run,
             result,
-            MEMBERS[part.name].paper,
+            MEMBERS.entry(part.name).paper,
             PAPER["systems"].get(part.name, []),
             _encoder(part.name, part.settings),
         )

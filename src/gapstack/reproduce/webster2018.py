@@ -16,6 +16,7 @@ import numpy as np
 
 from gapstack.corpus import Corpus, make_folds
 from gapstack.corpus.sources import GapData, find, load_gap
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.render import Table
 from gapstack.report.scatter import precision_recall_svg
@@ -37,7 +38,7 @@ class Report:
 
     def text(self) -> str:
         """Plain text, 100 columns."""
-        return "\n".join([*(table.text() for table in self.tables), *self.notes]) + "\n"
+        return "\n".join([*(table.text() for table in self.tables), *map(printable, self.notes)]) + "\n"
 
     def markdown(self) -> str:
         """GitHub Markdown."""

@@ -29,9 +29,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.cells import read_lines
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example, Span
+from gapstack.corpus.strict_json import shown
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
@@ -162,6 +164,24 @@ class Clusters:
         return np.array([self.document(example) is not None for example in corpus], dtype=bool)
 
 
+def span_within(start: int, end: int, length: float) -> Span:
+    """Make a span of a text of ``length`` characters, infinite where it is not known.
+
+    Raises
+    ------
+    DataError
+        Without a place, unless 0 <= start < end <= length.
+    """
+    if start >= end:
+        raise DataError(f"the span [{start}, {end}] is empty", expected="a start before its end, exclusive")
+    if start < 0 or end > length:
+        raise DataError(
+            f"the span [{start}, {end}] reaches out of the text",
+            expected="characters from 0" + ("" if math.isinf(length) else f" to {length}, the text's length"),
+        )
+    return Span(start, end)
+
+
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
@@ -219,13 +239,14 @@ def read_resolvers(paths: Sequence[str | Path]) -> tuple[Clusters, ...]:
         If there is no such file.
     """
     found: dict[tuple[str, str], list[Document]] = {}
-    for path in chain.from_iterable(map(_files, paths)):
+    for path in chain.from_iterable(map(cluster_files, paths)):
         part = read_clusters(path)
         found.setdefault((part.resolver, part.version), []).extend(part.documents)
     return tuple(Clusters(*source, documents) for source, documents in found.items())
 
 
-def _files(path: str | Path) -> Sequence[Path]:
+def cluster_files(path: str | Path) -> Sequence[Path]:
+    """Files that a name of :data:`gapstack.resolvers.recorded.AT_HAND` stands for; any other is a file's."""
     from gapstack.resolvers.recorded import AT_HAND, at_hand  # it writes by this module
 
     return at_hand(str(path)) if str(path) in AT_HAND else [Path(path)]
@@ -255,12 +276,7 @@ class _Line:
 
     def __init__(self, file: Path, number: int, raw: bytes):
         self._file, self._number = file, number
-        try:
-            found = json.loads(raw.decode("utf-8"))
-        except UnicodeDecodeError as problem:
-            raise self.error(problem.start + 1, "is not UTF-8", "JSON in UTF-8") from None
-        except json.JSONDecodeError as problem:
-            raise self.error(problem.colno, f"is no JSON ({problem.msg})", "one JSON object a line") from None
+        found = strict_json.read(raw, file, number)
         if not isinstance(found, dict):
             raise self.error(None, f"holds a {type(found).__name__}", "a JSON object")
         missing = [key for key in _NEEDED if key not in found]
@@ -323,43 +339,34 @@ class _Line:
 
     def _span(self, key: str, value: object, length: float) -> Span:
         if not (isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)):
-            raise self.error(key, f"{_shown(value)} is no span", "[start, end] in whole characters")
-        start, end = value
-        if start >= end:
-            raise self.error(key, f"the span [{start}, {end}] is empty", "a start before its end, exclusive")
-        if start < 0 or end > length:
-            raise self.error(
-                key,
-                f"the span [{start}, {end}] reaches out of the text",
-                "characters from 0" + ("" if math.isinf(length) else f" to {length}, the text's length"),
-            )
-        return Span(start, end)
+            raise self.error(key, f"{shown(value)} is no span", "[start, end] in whole characters")
+        try:
+            start, end = value
+            return span_within(start, end, length)
+        except DataError as problem:
+            raise problem.at(Place(self._file, self._number, key)) from None
 
     def _rows(self, key: str, length: int) -> list[list[Any]]:
         rows = self._list(key, self._record.get(key, []))
         for row in rows:
             if not isinstance(row, list) or len(row) != length:
                 raise self.error(
-                    key, f"there is {_shown(row)}", f"lists of {length} numbers, the last a score"
+                    key, f"there is {shown(row)}", f"lists of {length} numbers, the last a score"
                 )
         return rows
 
     def _score(self, key: str, value: object) -> float:
-        if type(value) not in {int, float} or not math.isfinite(value):  # type: ignore[arg-type]
-            raise self.error(key, f"the score is {_shown(value)}", "a finite number")
-        return float(value)  # type: ignore[arg-type]
+        if type(value) is int or type(value) is float:
+            return float(value)
+        raise self.error(key, f"the score is {shown(value)}", "a finite number")
 
     def _list(self, key: str, value: object) -> list[Any]:
         if not isinstance(value, list):
-            raise self.error(key, f"there is {_shown(value)}", "a list")
+            raise self.error(key, f"there is {shown(value)}", "a list")
         return value
 
     def _word(self, key: str) -> str:
         value = self._record[key]
         if not isinstance(value, str) or not value:
-            raise self.error(key, f"there is {_shown(value)}", "a string that is not empty")
+            raise self.error(key, f"there is {shown(value)}", "a string that is not empty")
         return value
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:60]

@@ -6,13 +6,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.cells import read_lines
 from gapstack.corpus.example import Span
+from gapstack.corpus.strict_json import check, shown
 from gapstack.errors import DataError, Place
-from gapstack.resolvers.clusters import Cluster, Link
+from gapstack.resolvers.clusters import Cluster, Link, span_within
 
+T = TypeVar("T")
 Record = Mapping[str, Any]
 """One document's JSON object."""
 _ID_KEYS = ("id", "doc_key", "docId", "doc_id")
@@ -60,54 +63,50 @@ class Format:
     read: Callable[[Path], Iterable[Output]]
 
 
-def json_format(name: str, resolver: str, keys: Iterable[str], parse: Callable[[Record], Output]) -> Format:
-    """Make a format of JSON objects, one a line, in one list, or a single one; all ``keys`` mark it.
+def json_format(
+    name: str, resolver: str, shape: Mapping[str, Any], parse: Callable[[Record], Output]
+) -> Format:
+    """Make a format of JSON objects, one a line, in one list, or a single one; all keys of ``shape`` mark it.
 
-    ``parse`` may raise KeyError, TypeError, ValueError and IndexError for another shape, which become a DataError.
+    ``parse`` is given objects of that shape (see :func:`gapstack.corpus.strict_json.check`), and may raise DataError
+    without a place.
     """
-    marks = frozenset(keys)
 
     def recognises(lines: Sequence[bytes]) -> bool:
         try:
             _, first = next(_records(Path(name), lines))
         except (DataError, StopIteration):
             return False
-        return marks <= set(first)
+        return shape.keys() <= first.keys()
 
     def read(path: Path) -> Iterator[Output]:
-        for number, record in _records(path, read_lines(path)):
+        for number, (line, record) in enumerate(_records(path, read_lines(path)), start=1):
             try:
+                check(record, shape)
                 yield parse(record)
-            except (KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
+            except DataError as problem:
                 raise DataError(
-                    f"document {number} is not as {name} writes it ({type(problem).__name__}: {problem})",
-                    place=Place(path, number),
-                    expected=f"the keys {', '.join(sorted(marks))} in their published shapes",
+                    f"document {number} is not as {name} writes it: {problem.problem}",
+                    place=Place(path, line),
+                    expected=problem.expected,
                     remedy="Name the right format with --format, or write the file again",
-                ) from problem
+                ) from None
 
     return Format(name, resolver, recognises, read)
 
 
 def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, Record]]:
-    """Give number and object of each document: of each line if the first is whole by itself, else of one value."""
+    """Give line and object of each document: of each line if the first is whole by itself, else of one value."""
     try:
         json.loads(lines[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = [b"\n".join(lines)]
     for number, line in enumerate(lines, start=1):
-        try:
-            found = json.loads(line)
-        except ValueError as problem:
-            raise DataError(
-                f"is no JSON ({problem})",
-                place=Place(path, number),
-                expected="JSON objects, one a line or in a list",
-            ) from problem
+        found = strict_json.read(line, path, number)
         for record in found if isinstance(found, list) else [found]:
             if not isinstance(record, dict):
                 raise DataError(
-                    f"holds a {type(record).__name__}",
+                    f"holds {shown(record)}",
                     place=Place(path, number),
                     expected="a JSON object for each document",
                 )
@@ -116,13 +115,30 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, Record]]
 
 def id_of(record: Record) -> str | None:
     """Give the document's id under the names that formats have for it; None if there is none."""
-    return next((str(record[key]) for key in _ID_KEYS if record.get(key)), None)
+    for key in _ID_KEYS:
+        if record.get(key):
+            check(record[key], str | int, key)
+            return str(record[key])
+    return None
 
 
-def spans(clusters: Iterable[Iterable[Sequence[int]]]) -> tuple[Cluster, ...]:
-    """Take half-open character ranges as they are; clusters of nothing are left out."""
-    found = (tuple(Span(int(start), int(end)) for start, end in cluster) for cluster in clusters)
+def spans(clusters: Iterable[Iterable[Sequence[int]]], text: str) -> tuple[Cluster, ...]:
+    """Take half-open character ranges of a text as they are; clusters of nothing are left out.
+
+    Raises
+    ------
+    DataError
+        If a range is empty or reaches out of the text.
+    """
+    found = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
     return tuple(cluster for cluster in found if cluster)
+
+
+def at(rows: Sequence[T], number: int, what: str, first: int = 0) -> T:
+    """Give the row that a file names by its number, counted from ``first``; DataError if there is none."""
+    if not first <= number < first + len(rows):
+        raise DataError(f"there is no {what} {number}", expected=f"one of {len(rows)}, counted from {first}")
+    return rows[number - first]
 
 
 @dataclass(frozen=True)
@@ -152,20 +168,18 @@ class Tokens:
         return cls(" ".join(written), tuple(places))
 
     def span(self, first: int, last: int) -> Span:
-        """Characters of the tokens ``first`` to ``last``, both included.
-
-        Raises
-        ------
-        IndexError
-            If there are no such tokens.
-        """
+        """Characters of the tokens ``first`` to ``last``, both included; DataError if there are no such tokens."""
         if not 0 <= first <= last < len(self.places):
-            raise IndexError(f"no tokens {first} to {last} among {len(self.places)}")
+            raise DataError(
+                f"there are no tokens {first} to {last}",
+                expected=f"a range among 0 to {len(self.places) - 1}",
+            )
         return Span(self.places[first].start, self.places[last].end)
 
     def clusters(self, clusters: Iterable[Iterable[Sequence[int]]]) -> tuple[Cluster, ...]:
-        """Character spans of clusters of ``[first, last]`` tokens, both included."""
-        return spans([[self.span(int(first), int(last)) for first, last in one] for one in clusters])
+        """Character spans of clusters of ``[first, last]`` tokens, both included; clusters of nothing are left out."""
+        found = (tuple(self.span(first, last) for first, last in one) for one in clusters)
+        return tuple(cluster for cluster in found if cluster)
 
 
 def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
+from gapstack.cache import put, sound
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
-from gapstack.files import cache_root, fingerprint, sha256
+from gapstack.files import cache_root, digest, fingerprint
 from gapstack.resolvers.clusters import write_clusters
 from gapstack.resolvers.formats import read_resolver
 
@@ -43,11 +45,15 @@ def at_hand(name: str, data: Path | None = None) -> list[Path]:
         if not source.is_file():
             continue
         # by the files' bytes: members ask often, and need not wait for GAP to be read
-        key = fingerprint(_FORMAT, sha256(source), sha256(require(f"gap-{split}", data)))
-        target = cache_root() / "resolvers" / f"{name}-{split}-{key}.jsonl.xz"
-        if not target.is_file():
-            write_clusters(target, read_resolver(source, gap_split(split, data)).clusters)
-        made.append(target)
+        key = fingerprint(_FORMAT, digest(source), digest(require(f"gap-{split}", data)))
+        place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
+        stored = sound(*place)
+        if not stored:
+            with TemporaryDirectory() as scratch:
+                converted = Path(scratch) / "clusters.jsonl.xz"
+                write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
+                stored = [put(place[0], converted.read_bytes(), *place[1:])]
+        made.append(stored[0])
     if not made:
         raise DataNotFoundError(f"{folder} has no output of {name}: {AT_HAND[name].format(split='SPLIT')}")
     return made

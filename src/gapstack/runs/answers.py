@@ -17,7 +17,7 @@ from gapstack.runs.folder import COLUMNS, STACK, RunFolder
 from gapstack.runs.recipe import Recipe
 
 HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
-_FILES = {HELD_OUT: "test.parquet", OUT_OF_FOLD: "out_of_fold.parquet"}
+_PARTS = (HELD_OUT, OUT_OF_FOLD)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]
         If the rows found are not those of the run.
     """
     manifest, recipe = folder.manifest(), Recipe.of_run(folder)
-    where = "sample" if recipe.name.endswith("-sample") else data
-    _, train, test = corpora(recipe.revised(labels="official"), where)
+    _, train, test = corpora(recipe.revised(labels="official"), data)
     found = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
     other = [kind for kind, hashed in found.items() if manifest["identity"][kind] != hashed]
     if other:
@@ -74,22 +73,20 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
     Raises
     ------
     DataError
-        If the run has no such member, or is not finished.
+        If the run has no such member, is not finished, or is damaged.
     MismatchError
         If neither part has all the rows.
     """
     recipe = Recipe.of_run(folder)
     not_for = recipe.not_for()
-    if not (folder.member(STACK) / "stack.json").is_file():
-        not_for.pop(STACK, None)
     missing = sorted(set(only) - set(not_for))
     if missing:
         raise DataError(
             f"run {folder.root.name} has no member {missing[0]!r}", expected=f"one of {', '.join(not_for)}"
         )
     wanted = [label for label in not_for if not only or label in only]
-    for part, file in _FILES.items():
-        tables = {label: _read(folder.member(label) / file) for label in wanted}
+    for part in _PARTS:
+        tables = {label: _read(folder, recipe, label, part) for label in wanted}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
             members = {
                 label: table.loc[rows.ids, COLUMNS].to_numpy(dtype=np.float64)
@@ -102,9 +99,23 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
     )
 
 
-def _read(path: Path) -> pd.DataFrame:
-    if not path.is_file():
-        raise DataError(
-            "no probabilities here", place=Place(path), remedy="Finish the run first: gap run with its recipe"
-        )
-    return pd.read_parquet(path).set_index("ID")
+def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFrame:
+    """What a member, or the stack, said of all rows of a part, by id; from files whose digests are right."""
+    if label == STACK:
+        file = "test.parquet" if part == HELD_OUT else "out_of_fold.parquet"
+        if folder.stack(check=[file]) is None:
+            raise _unfinished(folder, folder.member(STACK))
+        return pd.read_parquet(folder.member(STACK) / file).set_index("ID")
+    tables, file = [], "test.parquet" if part == HELD_OUT else "held.parquet"
+    for fold in range(recipe.folds):
+        if folder.job(label, fold, check=[file]) is None:
+            raise _unfinished(folder, folder.fold(label, fold))
+        tables.append(pd.read_parquet(folder.fold(label, fold) / file).set_index("ID"))
+    if part == OUT_OF_FOLD:
+        return pd.concat(tables)
+    mean = np.mean([table.loc[tables[0].index, COLUMNS].to_numpy() for table in tables], axis=0)
+    return pd.DataFrame(mean, index=tables[0].index, columns=COLUMNS)
+
+
+def _unfinished(folder: RunFolder, place: Path) -> DataError:
+    return DataError("no probabilities here yet", place=Place(place), remedy=folder.remedy)

@@ -1,7 +1,11 @@
 """Which source decides a member's answers: its own module and all of the package that this leads to.
 
-Stored folds count only while that source is what it was when they were computed. A change to one member leaves the
-folds of the others alone; so does a new member, since the members table decides nothing.
+Stored folds count only while that source does what it did when they were computed. A change to one member leaves the
+folds of the others alone; so does a new member, since the members table decides nothing. Source counts as Python
+parses it, without docstrings: comments, docstrings and formatting decide nothing either.
+
+Of the package's other files only those of the embedded sample can reach a member, as rows, which a result's identity
+has by their contents, and as parses, which count with the parser.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ import ast
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import gapstack
 from gapstack.files import fingerprint
@@ -17,14 +22,25 @@ from gapstack.files import fingerprint
 _PACKAGE = Path(gapstack.__file__).parent
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
-# What it says who there is, and how things are told, decides no probability
-_INDIFFERENT = {"gapstack", "gapstack.members", "gapstack.errors", "gapstack.progress"}
+# What they say (who there is, how things are told, what a result is known by) decides no probability
+_INDIFFERENT = {
+    *("gapstack", "gapstack.members", "gapstack.members.identity", "gapstack.runs"),
+    *("gapstack.errors", "gapstack.progress"),
+    # what settings may be, and how names are looked up: values reach a member as they were given
+    *("gapstack.registry", "gapstack.settings", "gapstack.signatures"),
+}
 
 
 @lru_cache(maxsize=64)
 def code_fingerprint(member: str) -> str:
-    """Hash of all modules of the package that ``members/<member>.py`` can reach, itself included."""
-    return fingerprint([(module, _source(module)) for module in modules_behind(f"gapstack.members.{member}")])
+    """Hash of what all modules of the package do that ``members/<member>.py`` can reach, itself included."""
+    return code_behind(f"gapstack.members.{member}")
+
+
+def code_behind(*modules: str) -> str:
+    """Hash of what these modules, and all of the package that they can reach, do."""
+    reached = sorted({name for module in modules for name in modules_behind(module)})
+    return fingerprint([(name, _behaviour(_source(name))) for name in reached])
 
 
 def modules_behind(module: str) -> list[str]:
@@ -40,10 +56,32 @@ def modules_behind(module: str) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
+def _behaviour(source: str) -> str:
+    """Hash of a module's syntax tree without what is only read by people."""
+    return fingerprint(_tree(_parsed(source)))
+
+
+def _tree(node: Any) -> Any:
+    """A syntax tree as JSON-able values; empty fields are left out, since each Python adds some."""
+    if isinstance(node, ast.AST):
+        fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+        return [type(node).__name__, *([name, _tree(value)] for name, value in fields)]
+    if isinstance(node, list):
+        return [_tree(each) for each in node if not _is_wording(each)]
+    return repr(node)
+
+
+def _is_wording(node: Any) -> bool:
+    """Whether it is a docstring, or another string that is no more than stated."""
+    constant = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+
+
+@lru_cache(maxsize=1024)
 def _references(source: str) -> tuple[str, ...]:
     """Names that may be modules: all that is imported, and strings that look like the package's modules."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -52,6 +90,11 @@ def _references(source: str) -> tuple[str, ...]:
             named = _NAMED.fullmatch(node.value)
             found += [named[1]] if named else []
     return tuple(found)
+
+
+@lru_cache(maxsize=4)  # both questions are asked of a module in turn; trees are large
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
 
 
 def _file(module: str) -> Path | None:

@@ -8,7 +8,6 @@ the answer is the mean over folds.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,35 +21,38 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
-from gapstack.ensemble import create_stacker, fit_nested
-from gapstack.errors import MemberError
-from gapstack.features.blocks import features
-from gapstack.files import fingerprint, write_json
+from gapstack.ensemble import create_stacker
+from gapstack.errors import MemberError, MismatchError
+from gapstack.files import atomic_folder, fingerprint, sweep
 from gapstack.members import create
+from gapstack.members.identity import Identity, changes
 from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import told
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
+from gapstack.runs.identity import again, key_of, of_rows, of_stack
 from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.stack import EVIDENCE, Stack
+from gapstack.runs.stack import Stack
 from gapstack.runs.versions import versions
+from gapstack.sealed import seal
 
 
 @dataclass(frozen=True)
 class Result:
     """What one member, or the stack, of a run says.
 
-    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed;
-    ``parameters`` are the learned numbers of one fold's fit; ``contaminates`` names what it must not be scored on.
+    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed, None if
+    that is not known any more; ``parameters`` are the learned numbers of one fold's fit; ``contaminates`` names what it
+    must not be scored on.
     """
 
     label: str
     out_of_fold: Probabilities
     test: Probabilities
-    seconds: float
+    seconds: float | None
     parameters: int = 0
     contaminates: tuple[str, ...] = ()
 
@@ -82,7 +84,7 @@ def run(
     tensorboard: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Run:
-    """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up.
+    """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up, unless it is damaged.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def run(
     tensorboard : bool
         Write TensorBoard's event files beside each member that is fine-tuned now.
     say : callable
-        Told, in a line each, what begins.
+        Told, in a line each, what begins, and which earlier results are damaged and made again.
 
     Raises
     ------
@@ -118,7 +120,10 @@ def run(
     folder = RunFolder(root / "models" / recipe.name)
     with folder.locked():
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
-        folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
+        damaged = folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
+        damaged += folder.repair([part.label for part in recipe.members], folds.k)
+        if damaged:
+            say(f"damaged and made again: {', '.join(damaged)}")
         folds.save(folder.root / "folds.json")
         jobs = {
             part.label: [
@@ -132,26 +137,21 @@ def run(
         stack, note = None, ""
         if recipe.stacked:
             say("stacking")
-            stack, note = _stack(recipe, folds, train, test, folder)
+            stack, note = _stack(recipe, members, folds, train, test, folder, say)
             stack = replace(stack, contaminates=each_once(*(member.contaminates for member in members)))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
+        sweep(submission.parent)
         write_submission(submission, test.ids, best.test)
     return Run(recipe, folder, train, test, members, stack, note, submission, reused)
 
 
 def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict[str, Any]:
-    identity = {
-        "training rows": train.fingerprint,
-        "labels": f"{train.label_set} {train.label_fingerprint}",
-        "held-out rows": test.fingerprint,
-        "folds": folds.fingerprint,
-    }
     rows = {"train": [train.name, len(train)], "test": [test.name, len(test)]}
     return {
         "format": 1,
         "recipe": recipe.as_dict(),
-        "identity": identity,
+        "identity": of_rows(train, test, folds),
         "rows": rows,
         "versions": versions(),
     }
@@ -168,6 +168,9 @@ def _do_jobs(
     reused = sum(map(len, jobs.values())) - len(open_jobs)
     if not open_jobs:
         return reused
+    redone = again(_recorded(job, folder) for job in open_jobs)
+    if redone:
+        say(redone)
     say(f"views of {len(todo)} members")
     with progress("views", len(todo)) as ticker:
         for label, group in todo.items():
@@ -176,8 +179,7 @@ def _do_jobs(
             if len(group) == len(
                 jobs[label]
             ):  # a resumed member found its views in the cache: keep their cost
-                seconds = time.perf_counter() - started
-                write_json(folder.member(label) / "views.json", {"seconds": seconds})
+                folder.note_view_seconds(label, time.perf_counter() - started)
             ticker.advance(note=label)
     say(f"{len(open_jobs)} folds of {len(todo)} members")
     left = {label: len(group) for label, group in todo.items()}
@@ -192,7 +194,17 @@ def _do_jobs(
                 say(f"{label}: {len(todo[label])} folds in {seconds:.1f} s")
 
         execute(open_jobs, folder, tell)
+    elsewhere = [job for job in open_jobs if not job.is_done(folder)]
+    if elsewhere:
+        raise MismatchError(
+            f"{elsewhere[0].name} was not made of what this process sees: workers must have the same files, package "
+            f"and environment ({again([_recorded(elsewhere[0], folder)])})"
+        )
     return reused
+
+
+def _recorded(job: Job, folder: RunFolder) -> tuple[str, dict[str, Any] | None, Identity]:
+    return job.part.label, folder.job(job.part.label, job.fold), job.identity
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:
@@ -204,25 +216,22 @@ def _both(train: Corpus, test: Corpus) -> Corpus:
 def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder) -> Result:
     """Put a member's folds together and leave them beside the folds."""
     out_of_fold = np.empty((len(train), 3))
-    tests, seconds, parameters = [], _view_seconds(folder, part.label), 0
+    tests, seconds, parameters = [], folder.view_seconds(part.label), 0
     for fold in range(folds.k):
         place, held_rows = folder.fold(part.label, fold), folds.split(fold)[1]
         out_of_fold[held_rows] = read_probabilities(place / "held.parquet", train.take(held_rows).ids)
         tests.append(read_probabilities(place / "test.parquet", test.ids))
         record = folder.job(part.label, fold) or {}
-        seconds, parameters = seconds + record["seconds"], record.get("parameters", 0)
+        parameters = record.get("parameters", 0)
+        if seconds is not None:
+            seconds += record["seconds"]
     not_for = create(part.name, **part.settings).contaminates()
     result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, not_for)
-    _leave(result, train, test, folder)
+    _leave(result, train, test, folder.member(part.label))
     return result
 
 
-def _view_seconds(folder: RunFolder, label: str) -> float:
-    return float(json.loads((folder.member(label) / "views.json").read_text(encoding="utf-8"))["seconds"])
-
-
-def _leave(result: Result, train: Corpus, test: Corpus, folder: RunFolder) -> None:
-    place = folder.member(result.label)
+def _leave(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
     write_probabilities(place / "out_of_fold.parquet", train.ids, result.out_of_fold)
     write_probabilities(place / "test.parquet", test.ids, result.test)
 
@@ -234,51 +243,42 @@ def _opinions(parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder)
 
 
 def _stack(
-    recipe: Recipe, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder
+    recipe: Recipe,
+    members: Sequence[Result],
+    folds: Folds,
+    train: Corpus,
+    test: Corpus,
+    folder: RunFolder,
+    say: Callable[[str], None],
 ) -> tuple[Result, str]:
     """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
     place = folder.member("stack")
-    key = fingerprint(
-        [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members],
-        [[part.name, part.settings] for part in recipe.stackers],
-        recipe.calibrators,
-    )
-    record_path = place / "stack.json"
-    record = json.loads(record_path.read_text(encoding="utf-8")) if record_path.is_file() else {}
+    jobs = [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members]
+    identity = of_rows(train, test, folds) | {"opinions": fingerprint(jobs)} | of_stack(recipe)
+    key = key_of(identity)
+    record = folder.stack() or {}
     if record.get("key") != key:
-        record_path.unlink(missing_ok=True)  # written last: while it is missing, nothing else here counts
+        changed = changes(record.get("identity", {}), identity) if record else []
+        if changed and "opinions" not in changed:  # new opinions need no reason
+            say(f"{' and '.join(changed)} changed: the stack again")
         started = time.perf_counter()
-        opinions = np.stack(
-            [
-                read_probabilities(folder.member(p.label) / "out_of_fold.parquet", train.ids)
-                for p in recipe.members
-            ],
-            axis=1,
-        )
+        opinions = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        reads = any(candidate.READS_EVIDENCE for candidate in candidates.values())
-        nested = fit_nested(
-            candidates,
-            opinions,
-            train.labels,
-            folds.assignment,
-            calibrators=recipe.calibrators,
-            evidence=features(train, EVIDENCE) if reads else None,
-            pages=train.groups,
-        )
+        stack, nested = Stack.fit(candidates, recipe.calibrators, opinions, train, folds.assignment)
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        stack = Stack(nested.stacker, nested.calibrator)
-        write_state(stack.state(), place)
         by_fold = [_opinions(recipe.members, fold, test, folder) for fold in range(folds.k)]
         answers = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
-        _leave(Result("stack", nested.out_of_fold, answers, seconds), train, test, folder)
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
             "calibration": nested.calibration,
             **{"note": told(nested), "members": [part.label for part in recipe.members]},
+            **{"identity": identity, "versions": versions()},
         }
-        write_json(record_path, record)
+        with atomic_folder(place) as done:
+            write_state(stack.state(), done)
+            _leave(Result("stack", nested.out_of_fold, answers, seconds), train, test, done)
+            seal(done / "stack.json", record, beside=True)
     out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
     held_out = read_probabilities(place / "test.parquet", test.ids)
     return Result("stack", out_of_fold, held_out, record["seconds"]), record["note"]

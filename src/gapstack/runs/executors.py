@@ -1,7 +1,9 @@
 """Who does the jobs of a run: this process, several on this machine, or a Ray cluster.
 
 Jobs are independent, and each leaves its result in the run folder whole or not at all. So a worker that is lost
-costs the job it was doing, which another one does again, and the results do not depend on who did what.
+costs the job it was doing, which another one does again, and the results do not depend on who did what. Workers end
+with the process that started them, even if that is killed: they would go on without the lock of its run. (The
+processes of a Ray cluster that is started here do so by Ray's own means.)
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ from typing import Any
 import torch
 
 from gapstack.errors import MemberError
+from gapstack.processes import die_with_parent
 from gapstack.progress import console
+from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.jobs import Job
 
 Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
 """Does all jobs and tells of each that is done."""
 
-EXECUTORS = ("local", "ray")
 MOST_LOSSES = 3
 """Workers that may be lost over one job before the run gives up: something in the job kills them."""
 
@@ -55,19 +58,36 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
 
     Raises
     ------
+    UnknownNameError
+        If there is no such kind.
     MemberError
-        If there is no such kind, ``workers`` is below 1, or Ray is not installed.
+        If ``workers`` is below 1, or Ray is not installed.
     """
-    if kind not in EXECUTORS:
-        raise MemberError(f"no executor is called {kind!r}; there are: {', '.join(EXECUTORS)}")
+    made = EXECUTORS[kind]
     if workers < 1:
         raise MemberError(f"at least one worker must do the jobs; asked for {workers}")
-    if kind == "ray":
-        _ray()
-        return lambda jobs, folder, tell: _on_ray(jobs, folder, tell, workers)
+    return made(workers)
+
+
+def _of_this_machine(workers: int) -> Executor:
     if workers == 1:
         return _here
     return lambda jobs, folder, tell: _in_processes(jobs, folder, tell, workers)
+
+
+def _of_ray(workers: int) -> Executor:
+    _ray()
+    return lambda jobs, folder, tell: _on_ray(jobs, folder, tell, workers)
+
+
+EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
+    "executor",
+    {
+        "local": Entry(_of_this_machine, "this process, or several on this machine"),
+        "ray": Entry(_of_ray, "a Ray cluster", needs="the extra ray"),
+    },
+)
+"""By name: functions of the number of workers."""
 
 
 def _here(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None]) -> None:
@@ -119,7 +139,8 @@ def _environment(**variables: str) -> Iterator[None]:
 
 
 def _begin(threads: int, place: Any) -> None:
-    """Prepare a worker process: its threads, its GPU, and no progress bars, which only the parent draws."""
+    """Prepare a worker process: its end, its threads, its GPU, and no progress bars, which only the parent draws."""
+    die_with_parent()
     console.quiet = True
     torch.set_num_threads(threads)
     if torch.cuda.is_available():

@@ -76,7 +76,7 @@ def stack_files(
         np.stack(list(members.values()), axis=1),
         rows.labels,
         make_folds(rows, folds, seed=seed).assignment,
-        calibrators=CALIBRATORS,
+        calibrators=tuple(CALIBRATORS),
         evidence=features(rows, EVIDENCE) if reads else None,
         pages=rows.groups,
     )

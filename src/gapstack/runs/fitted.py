@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 
 import numpy as np
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble import create_calibrator, create_stacker
-from gapstack.errors import DataError, MemberError, Place
+from gapstack.errors import DataError, Place
+from gapstack.files import fingerprint, sha256
 from gapstack.members import Member
 from gapstack.members.member import Probabilities
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
+from gapstack.registry import unknown
 from gapstack.runs.folder import STACK, RunFolder
+from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.stack import Stack
+
+KEPT_BYTES = 1 << 30
+"""Fitted members that are kept in memory take no more on disk: all folds of trees and heads, and of small encoders.
+
+Others are read again for each question, which takes seconds where their answers take minutes.
+"""
 
 
 class FittedRun:
@@ -33,14 +41,17 @@ class FittedRun:
     folds : int, optional
         How many folds answer, the first ones; by default all.
     keep : bool
-        Keep fitted members in memory for the next question; else one fold's fit of one member is there at a time.
+        Keep fitted members in memory for the next question, as many as :data:`KEPT_BYTES` have room for; else one
+        fold's fit of one member is there at a time.
 
     Raises
     ------
     MemberError
         If the run has no such member.
     DataError
-        If what is asked for is not finished.
+        If what is asked for is not finished or damaged; nothing has been computed then.
+    MismatchError
+        If what it reads or does (encoder, parser, code, ...) is not what it was fitted with.
     """
 
     def __init__(
@@ -48,24 +59,26 @@ class FittedRun:
     ):
         self.folder, self.recipe = folder, Recipe.of_run(folder)
         self.folds = self.recipe.folds if folds is None else min(folds, self.recipe.folds)
-        self._kept: dict[tuple[str, int], Member] | None = {} if keep else None
+        self._kept: dict[tuple[str, int], Member] = {}
+        self._room = KEPT_BYTES if keep else 0
         not_for = self.recipe.not_for()
-        unknown = [label for label in only if label not in not_for]
-        if unknown:
-            raise MemberError(f"the run has no {unknown[0]!r}; it has: {', '.join(not_for)}")
+        for label in only:
+            if label not in not_for:
+                raise unknown(f"member of run {folder.root.name}", label, not_for)
         self.not_for = {label: names for label, names in not_for.items() if not only or label in only}
         stacked = STACK in self.not_for
         every = [part.label for part in self.recipe.members]
         self.members = [label for label in every if stacked or label in self.not_for]
         for label in self.members:
             for fold in range(self.folds):
-                if folder.job(label, fold) is None:
+                if folder.job(label, fold, check=["member"]) is None:
                     raise DataError(
                         "the run is not finished",
                         place=Place(folder.fold(label, fold)),
-                        remedy="Finish it first: gap run",
+                        remedy=folder.remedy,
                     )
-        self._stack = _load_stack(folder, every) if stacked else None
+        refuse_changed_members(folder, self.recipe, self.members, self.folds)
+        self._stack = _load_stack(folder, self.recipe) if stacked else None
 
     def ask(
         self,
@@ -98,34 +111,50 @@ class FittedRun:
         return found
 
     def _member(self, label: str, fold: int) -> Member:
-        if self._kept is None:
-            return load(self.folder.fold(label, fold) / "member")
-        if (label, fold) not in self._kept:
-            self._kept[label, fold] = load(self.folder.fold(label, fold) / "member")
-        return self._kept[label, fold]
+        if (label, fold) in self._kept:
+            return self._kept[label, fold]
+        place = self.folder.fold(label, fold) / "member"
+        member = load(place)
+        size = sum(path.stat().st_size for path in place.iterdir())
+        if size <= self._room:
+            self._room -= size
+            self._kept[label, fold] = member
+        return member
 
-
-def _load_stack(folder: RunFolder, members: list[str]) -> Stack:
-    """The run's stack, if it was fitted on these members in this order."""
-    place = folder.member(STACK)
-    path = place / "stack.json"
-    if not path.is_file():
-        raise DataError("the run has no stack yet", place=Place(path), remedy="Finish it first: gap run")
-    record = json.loads(path.read_text(encoding="utf-8"))
-    missing = [key for key in ("members", "stacker", "settings", "calibration") if key not in record]
-    if missing:
-        raise DataError(
-            f"no {missing[0]!r} here: an earlier version wrote this stack",
-            place=Place(path),
-            remedy="Stack anew; finished members are kept: gap run",
+    def digest(self) -> str:
+        """Hash of all files that decide the answers: the recipe's, the stack's and those of each member's fits."""
+        places = [
+            self.folder.fold(label, fold) / "member" for label in self.members for fold in range(self.folds)
+        ]
+        if self._stack is not None:
+            places.append(self.folder.member(STACK))
+        files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
+        return fingerprint(
+            [
+                (str(path.relative_to(self.folder.root)), sha256(path))
+                for path in [self.folder.manifest_path, *files]
+            ]
         )
+
+
+def _load_stack(folder: RunFolder, recipe: Recipe) -> Stack:
+    """The run's stack, if it was fitted on the recipe's members in this order, and as it would be now."""
+    members = [part.label for part in recipe.members]
+    place = folder.member(STACK)
+    path, record = place / "stack.json", folder.stack(check=None)
+    if record is None:
+        raise DataError("the run has no stack yet", place=Place(path), remedy=folder.remedy)
     if record["members"] != members:
         # a run whose recipe was changed and that was killed before it stacked anew
         raise DataError(
             f"the stack weighs {', '.join(record['members'])}",
             place=Place(path),
             expected=f"the recipe's members: {', '.join(members)}",
-            remedy="Finish the run first: gap run",
+            remedy=folder.remedy,
         )
+    now = folder.manifest()["identity"] | of_stack(recipe)
+    # whose opinions it weighs is asked of the members themselves
+    before = {key: value for key, value in record.get("identity", {}).items() if key != "opinions"}
+    refuse_stored(f"{recipe.name}:{STACK}", record | ({"identity": before} if before else {}), now, path)
     stacker = create_stacker(record["stacker"], **record["settings"])
     return Stack(stacker, create_calibrator(record["calibration"])).restore(read_state(place))

@@ -7,45 +7,54 @@
     members/<label>/
         views.json               seconds spent on views for all rows
         fold-<i>/                appears whole or not at all
-            job.json             hash of everything that decided this result, seconds
+            job.json             hash of everything that decided this result, seconds, digests of the files beside it
             held.parquet         probabilities of the held-out fold
             test.parquet         probabilities of the held-out split
             member/              the fitted member
             training/            its training's evaluations, JSON lines, if it is fine-tuned
-        out_of_fold.parquet      the folds' held parts, in corpus order
-        test.parquet             mean over the folds
+        out_of_fold.parquet      the folds' held parts, in corpus order: for other programs, never read here
+        test.parquet             mean over the folds: the same
         unfinished/fold-<i>/     checkpoints of a training that is under way or was killed
-    stack/                       the same for the stack
+    stack/                       appears whole or not at all: state, out_of_fold.parquet, test.parquet, stack.json
 """
 
 from __future__ import annotations
 
 import glob
-import json
 import os
-import shutil
-import tempfile
+import shlex
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from difflib import get_close_matches
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import filelock
-import numpy as np
-import pandas as pd
 
-from gapstack.errors import DataError, MismatchError, Place
-from gapstack.files import atomic_path, write_json
-from gapstack.members.member import Probabilities
+from gapstack.errors import DamageError, DataError, DataNotFoundError, MismatchError, Place
+from gapstack.files import atomic_folder, atomic_path, discard, sweep
+from gapstack.progress import progress
+from gapstack.sealed import read_sealed, seal
+
+if TYPE_CHECKING:
+    from gapstack.members.member import Probabilities
 
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
 """What a run calls its stack, beside its members' labels."""
+SAMPLE = "-sample"
+"""How the names of runs on the embedded sample end."""
 
 
 def home() -> Path:
     """Folder that holds ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the current folder."""
     return Path(os.environ.get("GAPSTACK_HOME") or Path.cwd())
+
+
+def run_names() -> list[str]:
+    """Names of the runs in :func:`home`."""
+    return sorted(place.parent.name for place in home().glob("models/*/run.json"))
 
 
 def find_run(name: str) -> tuple[RunFolder, str] | None:
@@ -62,12 +71,12 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
     run, _, member = name.rpartition(":")
     for called, wanted in ((name, ""), (run, member)):
         for place in (Path(called), home() / "models" / called) if called else ():
-            if (place / "run.json").is_file():
+            if RunFolder(place).exists:
                 return RunFolder(place), wanted
     if Path(name).name != name:
         return None
     having = sorted(found.parents[1] for found in home().glob(f"models/*/members/{glob.escape(name)}"))
-    having = [place for place in having if (place / "run.json").is_file()]
+    having = [place for place in having if RunFolder(place).exists]
     if len(having) > 1:
         raise DataError(
             f"{len(having)} runs have a member {name!r}",
@@ -76,8 +85,35 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
     return (RunFolder(having[0]), name) if having else None
 
 
+def no_run(name: str) -> DataNotFoundError:
+    """Make the error that says that no run is called so, with the names that are like it."""
+    there = [path.parent.name for path in sorted(home().glob("models/*/run.json"))]
+    close = get_close_matches(name, there, n=3)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(there) or 'none'}"
+    return DataNotFoundError(f"no run is called {name!r} in {home() / 'models'}; {hint}")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder alone while the block runs; MismatchError if another process has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise MismatchError(
+            f"another process is working on {folder}; wait for it or use another name"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
     """Write probabilities with their ids as parquet, atomically."""
+    import pandas as pd  # here, since an unknown run is refused before anything heavy is imported
+
     frame = pd.DataFrame(probabilities, columns=COLUMNS)
     frame.insert(0, "ID", list(ids))
     with atomic_path(path) as temporary:
@@ -98,6 +134,9 @@ def read_probabilities(path: Path, ids: Sequence[str]) -> Probabilities:
         raise DataError(
             "no probabilities here", place=Place(path), remedy="Run the recipe again: finished work is kept"
         )
+    import numpy as np
+    import pandas as pd
+
     frame = pd.read_parquet(path)
     if frame["ID"].tolist() != list(ids):
         raise MismatchError(
@@ -117,17 +156,31 @@ class RunFolder:
         """``run.json``."""
         return self.root / "run.json"
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a run here, be it damaged."""
+        return any(os.path.lexists(self.root / name) for name in ("run.json", "folds.json"))
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a run that is not finished or damaged."""
+        return f"Finish or mend it; what is sound is kept: gap run {shlex.quote(str(self.root))}"
+
     def manifest(self) -> dict[str, Any]:
-        """Read ``run.json``; DataError if this is no run folder."""
-        if not self.manifest_path.is_file():
+        """Read ``run.json``; DataError if this is no run folder, DamageError if it is damaged."""
+        if not self.exists:
             raise DataError(
                 "no run here", place=Place(self.manifest_path), expected="a folder that `gap run` made"
             )
-        manifest: dict[str, Any] = json.loads(self.manifest_path.read_text(encoding="utf-8"))
-        return manifest
+        name = self.root.name.removesuffix(SAMPLE)
+        shipped = (resources.files("gapstack.runs") / "recipes" / f"{name}.toml").is_file()
+        command = f"gap run {name}" if shipped else f"gap run ITS_RECIPE.toml --name {shlex.quote(name)}"
+        sample = " --data sample" if name != self.root.name else ""
+        remedy = f"Give the run's recipe again; what is sound is kept: {command}{sample}"
+        return read_sealed(self.manifest_path, remedy=remedy)
 
-    def claim(self, manifest: dict[str, Any], *, fresh: bool) -> None:
-        """Start or take up a run described by ``manifest``.
+    def claim(self, manifest: dict[str, Any], *, fresh: bool) -> list[str]:
+        """Start or take up a run described by ``manifest``; say what of an earlier description is damaged.
 
         Raises
         ------
@@ -138,9 +191,13 @@ class RunFolder:
         if fresh:
             for entry in self.root.iterdir():
                 if entry.name != ".lock":
-                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        if self.manifest_path.is_file():
-            before, now = self.manifest()["identity"], manifest["identity"]
+                    discard(entry)
+        damaged, before, now = [], manifest["identity"], manifest["identity"]
+        if self.exists:
+            try:
+                before = self.manifest()["identity"]
+            except DamageError as damage:
+                damaged.append(self._told(damage))
             differing = [key for key in now if before.get(key) != now[key]]
             if differing:
                 changes = "; ".join(f"{key}: {before.get(key)} there, {now[key]} now" for key in differing)
@@ -148,26 +205,47 @@ class RunFolder:
                     f"{self.root} holds a run on other {' and '.join(differing)} ({changes}). "
                     "Give the recipe another name, or throw the old run away with --fresh"
                 )
-        write_json(self.manifest_path, manifest)
+        seal(self.manifest_path, manifest)
+        return damaged
+
+    def repair(self, labels: Sequence[str], folds: int) -> list[str]:
+        """Delete what is damaged of these members' results and of the stack, and what is in their way.
+
+        Gives a few words on each damaged result: its file and what is wrong.
+        """
+        damaged = []
+        _only_files(self.root / "folds.json")
+        _only_folders(self.root / "members")
+        for label in labels:
+            place = self.member(label)
+            _only_folders(
+                place, place / "unfinished", *place.glob("unfinished/*"), *place.glob("unfinished/*/*")
+            )
+            _only_files(place / "out_of_fold.parquet", place / "test.parquet")
+        records = [self.fold(label, fold) / "job.json" for label in labels for fold in range(folds)]
+        records.append(self.member(STACK) / "stack.json")
+        with progress("checking stored results", len(records)) as ticker:
+            for record in records:
+                try:
+                    self._record(record, None)
+                except DamageError as damage:
+                    damaged.append(self._told(damage))
+                    discard(record.parent)
+                ticker.advance()
+        return damaged
+
+    def _told(self, damage: DamageError) -> str:
+        place = damage.place
+        name = Path(place.file).relative_to(self.root) if place else self.root
+        return f"{name} ({damage.problem})"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(self.root / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
-            raise MismatchError(
-                f"another process is working on {self.root}; wait for it or use another name"
-            ) from None
-        try:
-            # what a killed process left behind half-written
-            for leftover in self.root.glob("**/.fold-*"):
-                shutil.rmtree(leftover, ignore_errors=True)
+        _only_files(self.root / ".lock")
+        with locked(self.root):
+            sweep(self.root, deep=True)
             yield
-        finally:
-            lock.release()
 
     def member(self, label: str) -> Path:
         """Folder of one member, or of the stack."""
@@ -185,25 +263,56 @@ class RunFolder:
         """Delete what killed trainings left, but for those of jobs of these keys."""
         for place in self.root.glob("members/*/unfinished/*/*"):
             if place.name not in keys:
-                shutil.rmtree(place, ignore_errors=True)
+                discard(place)
 
-    def job(self, label: str, fold: int) -> dict[str, Any] | None:
-        """What is recorded of a finished fold, None if it is not finished."""
-        path = self.fold(label, fold) / "job.json"
-        if not path.is_file():
-            return None
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return record
+    def job(self, label: str, fold: int, check: Collection[str] | None = ()) -> dict[str, Any] | None:
+        """What is recorded of a finished fold, None if it is not finished.
 
-    @contextmanager
-    def finishing(self, label: str, fold: int) -> Iterator[Path]:
-        """Give an empty folder that becomes the fold's when the block ends without error."""
-        target = self.fold(label, fold)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".fold-", dir=target.parent))
+        ``check`` names files and folders of the fold that are checked beside the record; None checks all.
+
+        Raises
+        ------
+        DamageError
+            If the record, or something that is checked, is damaged.
+        """
+        return self._record(self.fold(label, fold) / "job.json", check)
+
+    def stack(self, check: Collection[str] | None = ()) -> dict[str, Any] | None:
+        """What is recorded of the stack, None if there is none yet; the rest as :meth:`job`."""
+        return self._record(self.member(STACK) / "stack.json", check)
+
+    def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
+        """A record whose folder appears whole: if that is there and the record is not, it is damaged."""
+        return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None
+
+    def view_seconds(self, label: str) -> float | None:
+        """Seconds spent on a member's views, None if that is not known any more."""
         try:
-            yield temporary
-            shutil.rmtree(target, ignore_errors=True)
-            temporary.replace(target)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+            return float(read_sealed(self._views(label))["seconds"])
+        except DamageError:
+            return None
+
+    def note_view_seconds(self, label: str, seconds: float) -> None:
+        """Write down the seconds spent on a member's views."""
+        seal(self._views(label), {"seconds": seconds})
+
+    def _views(self, label: str) -> Path:
+        return self.member(label) / "views.json"
+
+    def finishing(self, label: str, fold: int) -> AbstractContextManager[Path]:
+        """Give an empty folder that becomes the fold's when the block ends without error."""
+        return atomic_folder(self.fold(label, fold))
+
+
+def _only_files(*paths: Path) -> None:
+    """Delete folders and broken links that lie where files belong."""
+    for path in paths:
+        if not path.is_file():
+            discard(path)
+
+
+def _only_folders(*paths: Path) -> None:
+    """Delete files that lie where folders belong."""
+    for path in paths:
+        if not path.is_dir():
+            discard(path)

@@ -8,21 +8,24 @@ from dataclasses import dataclass
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
-from gapstack.files import fingerprint, write_json
+from gapstack.errors import MismatchError
 from gapstack.members import create
+from gapstack.members.identity import Identity, changes
 from gapstack.members.store import save
-from gapstack.runs.code import code_fingerprint
 from gapstack.runs.folder import RunFolder, write_probabilities
+from gapstack.runs.identity import key_of, of_part, of_rows
 from gapstack.runs.recipe import Part
+from gapstack.runs.versions import versions
+from gapstack.sealed import seal
+from gapstack.training.checkpoint_context import checkpoint_context
 from gapstack.training.checkpoints import NAME as CHECKPOINT
-from gapstack.training.workplace import workplace
 
 
 @dataclass(frozen=True)
 class Job:
     """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``.
 
-    ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.Workplace` of the fit; they
+    ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.CheckpointContext` of the fit; they
     decide nothing.
     """
 
@@ -40,11 +43,17 @@ class Job:
         return f"{self.part.label}, fold {self.fold}"
 
     @property
+    def identity(self) -> Identity:
+        """Everything that decides the result but which fold it is, as it is now."""
+        return of_rows(self.train, self.test, self.folds) | of_part(self.part)
+
+    @property
     def key(self) -> str:
         """Hash of everything that decides the result."""
-        corpora = (self.train.fingerprint, self.train.label_fingerprint, self.test.fingerprint)
-        how = (self.part.name, self.part.settings, self.fold, self.folds.fingerprint)
-        return fingerprint(code_fingerprint(self.part.name), *corpora, *how)
+        return self._key(self.identity)
+
+    def _key(self, identity: Identity) -> str:
+        return key_of(identity, self.fold)
 
     def is_done(self, folder: RunFolder) -> bool:
         """Whether ``folder`` holds this very result."""
@@ -52,23 +61,42 @@ class Job:
         return record is not None and record["key"] == self.key
 
     def run(self, folder: RunFolder) -> None:
-        """Do the work and leave it in ``folder``, whole; a training that was killed goes on where it was."""
+        """Do the work and leave it in ``folder``, whole; a training that was killed goes on where it was.
+
+        Raises
+        ------
+        MismatchError
+            If something that decides the result changes meanwhile.
+        """
         started = time.perf_counter()
+        identity = self.identity
+        key = self._key(identity)
         fitted_rows, held_rows = self.folds.split(self.fold)
         held = self.train.take(held_rows)
-        place = folder.unfinished(self.part.label, self.fold) / self.key
-        with workplace(place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard):
+        place = folder.unfinished(self.part.label, self.fold) / key
+        with checkpoint_context(
+            place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard
+        ):
             member = create(self.part.name, **self.part.settings).fit(self.train.take(fitted_rows))
         held_probabilities, test_probabilities = member.predict_proba(held), member.predict_proba(self.test)
         seconds = time.perf_counter() - started
-        record = {"key": self.key, "seconds": seconds, "fold": self.fold, "parameters": member.parameters()}
+        changed = changes(identity, self.identity)
+        if changed:
+            raise MismatchError(
+                f"{' and '.join(changed)} changed while {self.name} was at work, so that nobody knows what its result "
+                "is of; run again"
+            )
+        record = {
+            **{"key": key, "seconds": seconds, "fold": self.fold, "parameters": member.parameters()},
+            **{"identity": identity, "versions": versions()},
+        }
         with folder.finishing(self.part.label, self.fold) as done:
             write_probabilities(done / "held.parquet", held.ids, held_probabilities)
             write_probabilities(done / "test.parquet", self.test.ids, test_probabilities)
             save(member, self.part.name, done / "member")
+            seal(done / "job.json", record, beside=True)
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
             if place.is_dir():  # the evaluations of a training on its way
-                place.replace(done / "training")
-            write_json(done / "job.json", record)
+                place.replace(done / "training")  # tells of the past and decides nothing: no digest
         shutil.rmtree(place.parent, ignore_errors=True)

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import tomllib
+import unicodedata
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.ensemble import create_calibrator, create_stacker
+from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
-from gapstack.members import create
-from gapstack.members.member import each_once
-from gapstack.runs.folder import STACK, RunFolder
+from gapstack.members import MEMBERS, create
+from gapstack.registry import Registry, unknown
+from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
+from gapstack.settings import (
+    CalibratorName,
+    Folds,
+    Label,
+    LabelSetName,
+    Seed,
+    SettingError,
+    SplitName,
+    check,
+    check_all,
+    shown,
+)
+from gapstack.signatures import settings_of
+
+_PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
+_LONGEST_FILE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +43,21 @@ class Part:
     """
 
     name: str
-    label: str
+    label: Label
     settings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, table: Any, where: str) -> Self:
-        """Read one TOML table; RecipeError names ``where`` when it is not one."""
-        if not isinstance(table, dict) or not isinstance(table.get("name"), str):
-            raise RecipeError(f"{where}: expected a table with a name, found {table!r}")
-        unknown = sorted(set(table) - {"name", "label", "settings"})
-        if unknown:
-            raise RecipeError(f"{where}: unknown key {', '.join(unknown)}; expected name, label, settings")
-        return cls(table["name"], str(table.get("label", table["name"])), dict(table.get("settings", {})))
+    def of(cls, table: Mapping[str, Any]) -> Self:
+        """Make one of a table that :func:`_check_part` has passed."""
+        return cls(table["name"], table.get("label", table["name"]), dict(table.get("settings", {})))
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """Everything that decides a run's numbers.
+
+    Its fields' annotations and those of the members' settings say what may stand in it; nothing heavy is imported to
+    check them.
 
     Attributes
     ----------
@@ -57,122 +73,109 @@ class Recipe:
         What is cross-validated; what the stack is chosen from, the simplest first (none: no stack).
     calibrators : tuple of str
         What the stack's last step is chosen from, the simplest first.
+
+    Raises
+    ------
+    RecipeError
+        If a value is of another type or out of range, or the recipe could not run.
     """
 
-    name: str
+    name: Label
     members: tuple[Part, ...]
     stackers: tuple[Part, ...] = ()
-    train: tuple[str, ...] = ("development", "validation")
-    test: tuple[str, ...] = ("test",)
-    labels: str = "official"
-    folds: int = 5
-    seed: int = 2019
+    train: tuple[SplitName, ...] = ("development", "validation")
+    test: tuple[SplitName, ...] = ("test",)
+    labels: LabelSetName = "official"
+    folds: Folds = 5
+    seed: Seed = 2019
     title: str = ""
-    calibrators: tuple[str, ...] = ("none",)
+    calibrators: tuple[CalibratorName, ...] = ("none",)
 
     def __post_init__(self) -> None:
         """Refuse what could not run, before anything is computed."""
-        for name in (self.name, *(part.label for part in self.members)):
-            if not name or Path(name).name != name or name.startswith("."):
-                raise RecipeError(f"recipe {self.name}: {name!r} cannot name a folder")
-            if name == STACK:
-                raise RecipeError(
-                    f"recipe {self.name}: 'stack' is what the stack is called; choose another label"
-                )
+        where = f"recipe {self.name if isinstance(self.name, str) and self.name.isprintable() else shown(self.name)}"
+        _check(asdict(self), where)
         if not self.members:
-            raise RecipeError(f"recipe {self.name} has no members")
-        if self.folds < 3:
-            raise RecipeError(f"recipe {self.name}: folds must be at least 3, found {self.folds}")
-        shared = sorted(set(self.train) & set(self.test))
-        if shared:
-            raise RecipeError(f"recipe {self.name}: {', '.join(shared)} would be both trained and scored on")
-        twice = [label for label, n in Counter(part.label for part in self.members).items() if n > 1]
+            raise RecipeError(f"{where} has no members")
+        if not self.train or not self.test:
+            raise RecipeError(f"{where}: {'train' if not self.train else 'test'} has no split")
+        twice = [split for split, n in Counter((*self.train, *self.test)).items() if n > 1]
+        if set(self.train) & set(self.test):
+            raise RecipeError(f"{where}: {', '.join(twice)} would be both trained and scored on")
         if twice:
+            raise RecipeError(f"{where}: {', '.join(twice)} is named twice")
+        labels = [part.label for part in self.members]
+        if STACK in map(_alike, labels):
+            raise RecipeError(f"{where}: {STACK!r} is what the stack is called; choose another label")
+        # as file systems that ignore case and the writing of accents would take them
+        clashing = [label for label in labels if Counter(map(_alike, labels))[_alike(label)] > 1]
+        if clashing:
             raise RecipeError(
-                f"recipe {self.name}: label {', '.join(twice)} is used twice; give each its own"
+                f"{where}: label {' and '.join(dict.fromkeys(clashing))} is used twice, or differs in case alone; "
+                "give each member its own"
             )
-        try:
-            for part in self.members:
-                create(part.name, **part.settings)
-            for part in self.stackers:
-                create_stacker(part.name, **part.settings)
-            for kind in self.calibrators:
-                create_calibrator(kind)
-        except MemberError as error:
-            raise RecipeError(f"recipe {self.name}: {error}") from error
 
     @classmethod
-    def parse(cls, table: dict[str, Any], where: str) -> Self:
-        """Make a recipe of a parsed TOML document; ``where`` is what errors call it."""
-        known = {
-            "name",
-            "title",
-            "train",
-            "test",
-            "labels",
-            "folds",
-            "seed",
-            "members",
-            "stackers",
-            "calibrators",
+    def parse(cls, table: Mapping[str, Any], where: str) -> Self:
+        """Make a recipe of a parsed TOML document; ``where`` is what errors call it.
+
+        Raises
+        ------
+        RecipeError
+            As the class does.
+        """
+        _check(table, where)
+        missing = [key for key in ("name", "members") if key not in table]
+        if missing:
+            raise RecipeError(f"{where}: a recipe needs {' and '.join(missing)}")
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list | tuple) else value for key, value in table.items()
         }
-        unknown = sorted(set(table) - known)
-        if unknown:
-            raise RecipeError(
-                f"{where}: unknown key {', '.join(unknown)}; known are {', '.join(sorted(known))}"
-            )
-        expected = {"name": str, "title": str, "labels": str, "folds": int, "seed": int}
-        for key, kind in expected.items():
-            if key in table and not isinstance(table[key], kind):
-                raise RecipeError(f"{where}: {key} must be {kind.__name__}, found {table[key]!r}")
-        lists = ("train", "test", "calibrators")
-        for key in lists:
-            value = table.get(key, [])
-            if not isinstance(value, list | tuple) or not all(isinstance(split, str) for split in value):
-                raise RecipeError(f"{where}: {key} must be a list of names, found {value!r}")
-        parts: dict[str, Any] = {
-            key: tuple(
-                Part.parse(entry, f"{where}, {key} {i}") for i, entry in enumerate(table.get(key, []), 1)
-            )
-            for key in ("members", "stackers")
-        }
-        if "name" not in table:
-            raise RecipeError(f"{where}: a recipe needs a name")
-        fields: dict[str, Any] = {key: table[key] for key in expected if key in table}
-        fields |= {key: tuple(table[key]) for key in lists if key in table}
-        return cls(**fields, **parts)
+        return cls(**fields | {key: tuple(map(Part.of, table.get(key, ()))) for key in _PARTS})
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Read a recipe of the package by name, or any TOML file by path.
+        """Read a recipe of the package by name, any TOML file by path, or that of a run by its folder.
 
         Raises
         ------
         RecipeError
             If there is none, it is not TOML, or it cannot run.
         """
-        if name.endswith(".toml"):
-            path = Path(name)
-            if not path.is_file():
-                raise RecipeError(f"no recipe file {name}")
-            text = path.read_text(encoding="utf-8")
-        else:
+        if not name.endswith(".toml"):
             known = available()
+            if name not in known and Path(name).is_dir():
+                return cls.of_run(RunFolder(Path(name)))
             if name not in known:
-                raise RecipeError(
-                    f"no recipe is called {name!r}; there are: {', '.join(known)}; or give a .toml file"
-                )
-            text = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+                raise RecipeError(f"{unknown('recipe', name, known)} (or give a .toml file)")
+            return cls.parse(tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8")), name)
+        path = Path(name)
+        if not path.is_file():
+            raise RecipeError(f"no recipe file {shown(name)}")
+        if path.stat().st_size > _LONGEST_FILE:
+            raise RecipeError(
+                f"{name}: too long for a recipe; expected at most {_LONGEST_FILE:,} bytes of TOML"
+            )
+        content = path.read_bytes()
         try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise RecipeError(f"{name}: not valid TOML: {error}") from error
+            table = tomllib.loads(content.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise RecipeError(
+                f"{name}, line {line}: found the byte {content[error.start]:#04x}, expected UTF-8"
+            ) from None
+        except (
+            ValueError,
+            RecursionError,
+        ) as error:  # numbers of thousands of digits, lists in lists
+            problem = "too deep" if isinstance(error, RecursionError) else str(error)
+            raise RecipeError(f"{name}: not valid TOML: {problem}") from None
         return cls.parse(table, name)
 
     @classmethod
     def of_run(cls, folder: RunFolder) -> Self:
         """Read back the recipe of a run; DataError if the folder is none."""
-        return cls.parse(folder.manifest()["recipe"], str(folder.manifest_path))
+        return cls.parse(folder.manifest().get("recipe", {}), str(folder.manifest_path))
 
     @property
     def stacked(self) -> bool:
@@ -186,6 +189,8 @@ class Recipe:
 
     def not_for(self) -> dict[str, tuple[str, ...]]:
         """Name, by member and for the stack, the test sets that share rows with what it learns from beside GAP."""
+        from gapstack.members.member import each_once
+
         named = {part.label: create(part.name, **part.settings).contaminates() for part in self.members}
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})
 
@@ -210,7 +215,7 @@ class Recipe:
         """Give ``setting`` this value in every member that has it (``encoder``, ``parser``)."""
         members = tuple(
             Part(part.name, part.label, {**part.settings, setting: value})
-            if setting in create(part.name).get_params()
+            if setting in MEMBERS.kinds(part.name)
             else part
             for part in self.members
         )
@@ -223,6 +228,64 @@ class Recipe:
     def as_dict(self) -> dict[str, Any]:
         """Give all fields as JSON-able values."""
         return asdict(self)
+
+
+def require_run(name: str) -> tuple[RunFolder, str]:
+    """Find the run and the member that ``name`` means, as :func:`~gapstack.runs.folder.find_run` does.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such run, or it has no such member; names the closest match.
+    """
+    found = find_run(name)
+    if found is None:
+        raise unknown("run", name, run_names())
+    folder, member = found
+    recipe = Recipe.of_run(folder)
+    labels = [*(part.label for part in recipe.members), *([STACK] if recipe.stacked else ())]
+    if member and member not in labels:
+        raise unknown(f"member of run {folder.root.name}", member, labels)
+    return found
+
+
+def _check(values: object, where: str) -> None:
+    """Check a recipe's table against the fields of :class:`Recipe`, and each part against its member or stacker."""
+    if not isinstance(values, Mapping):
+        raise RecipeError(f"{where}: found {shown(values)}, expected a table")
+    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Recipe").items()}
+    try:
+        # parts come one by one, since their errors give number and label
+        check_all({key: () if key in _PARTS else value for key, value in values.items()}, kinds, called="key")
+        for key in _PARTS:
+            check(values.get(key, ()), Sequence[Any], (key,))
+    except SettingError as error:
+        raise RecipeError(f"{where}: {error}") from None
+    for key, registry in _PARTS.items():
+        for number, part in enumerate(values.get(key, ()), 1):
+            _check_part(part, f"{where}, {key} {number}", registry)
+
+
+def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
+    if not isinstance(part, Mapping) or "name" not in part:
+        raise RecipeError(f"{where}: found {shown(part)}, expected a table with a name")
+    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Part").items()}
+    called = part.get("label", part["name"])
+    if isinstance(called, str) and called.isprintable():
+        where += f" ({called})"
+    try:
+        check_all(part, kinds, called="key")
+        registry.entry(part["name"])
+        try:
+            registry.check(part["name"], part.get("settings", {}))
+        except SettingError as error:
+            raise error.within("settings") from None
+    except MemberError as error:
+        raise RecipeError(f"{where}: {error}") from None
+
+
+def _alike(label: str) -> str:
+    return unicodedata.normalize("NFC", label).casefold()
 
 
 def _folder() -> Any:

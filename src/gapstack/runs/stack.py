@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
-from gapstack.ensemble import Calibrator, Opinions, Stacker
+from gapstack.ensemble import Calibrator, NestedStack, Opinions, Stacker, fit_nested
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities, State
 
@@ -29,6 +30,28 @@ class Stack:
 
     def __init__(self, stacker: Stacker, calibrator: Calibrator):
         self.stacker, self.calibrator = stacker, calibrator
+
+    @classmethod
+    def fit(
+        cls,
+        kinds: dict[str, Stacker],
+        calibrators: Sequence[str],
+        opinions: Opinions,
+        rows: Corpus,
+        assignment: NDArray[np.int64],
+    ) -> tuple[Self, NestedStack]:
+        """Choose among stackers, and fit, on members' out-of-fold opinions (n, m, 3) of labelled rows."""
+        reads = any(kind.READS_EVIDENCE for kind in kinds.values())
+        nested = fit_nested(
+            kinds,
+            opinions,
+            rows.labels,
+            assignment,
+            calibrators=calibrators,
+            evidence=features(rows, EVIDENCE) if reads else None,
+            pages=rows.groups,
+        )
+        return cls(nested.stacker, nested.calibrator), nested
 
     def predict_proba(self, by_fold: Sequence[Opinions], rows: Corpus) -> Probabilities:
         """Give (n, 3): the mean over folds of the calibrated answers to each fold's opinions (n, m, 3)."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,21 @@ from gapstack.scoring.metrics import Bools, Floats, Labels
 Worth = Callable[[Bools], Floats]
 """Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""
 
-EXACT_UP_TO = 7
-"""Members for which all coalitions are tried; beyond, orders of arrival are drawn."""
+EXACT_UP_TO = 9
+"""Members for which all coalitions are tried; beyond, values are estimated."""
+
+MOST_DRAWS, MOST_COALITIONS = 8, 7_000
+"""Draws of an estimate, two at least: as many as ask for so many coalitions, which takes minutes for 200 members."""
 
 FLOOR = 1e-4
 """Least probability that a member is taken to give, as in the simplex stacker."""
 
+_TOGETHER = 32  # coalitions that are fitted at once; neighbours have most members in common
+_ALIKE = 64  # place from which on gains are so small and alike that one stratum does
 _STEPS = 3000  # of which all but a few coalitions need less than 400
 _OVERRELAXED = 1.8  # multiplicative updates take far fewer steps with an exponent between 1 and 2
-_LEAST = np.float32(1e-9)
+_LEAST, _SPEAKS = np.float32(1e-9), np.float32(1e-6)
+_BETWEEN = 20  # steps between looks at whether the optimum is reached
 _TOLERANCE = 5e-4  # nats; a bound, which the true distance stays well below
 
 
@@ -49,12 +55,11 @@ class Contributions:
     shapley : (m, n) float64
         Shapley values; their sum over members is ``prior - all`` on every row.
     error : float
-        Standard error of a mean Shapley value for having drawn orders, pooled over members; 0 where all coalitions
-        were tried.
+        Monte-Carlo standard error of a mean Shapley value, pooled over members; 0 where all coalitions were tried.
     nobody, everybody : (n,) float64
         Losses of the class prior and of the stack of all.
-    orders : int
-        Orders of arrival drawn; 0 where all coalitions were tried.
+    draws : int
+        How often was drawn; 0 where all coalitions were tried.
     """
 
     left_out: Floats
@@ -62,24 +67,27 @@ class Contributions:
     error: float
     nobody: Floats
     everybody: Floats
-    orders: int
+    draws: int
 
 
-def contribution(worth: Worth, members: int, *, draws: int = 2, seed: int = 0) -> Contributions:
+def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: int = 0) -> Contributions:
     """Leave-one-out and Shapley values of a game.
 
-    Up to :data:`EXACT_UP_TO` members all coalitions are tried. Beyond, orders of arrival are drawn, each with all of
-    its rotations, so that every member arrives equally often at every place (stratified sampling: Maleki et al.
-    2013): who is first gains by far the most, and would otherwise be a matter of luck. Every order's gains add up to
-    the total, so the values do too.
+    Up to :data:`EXACT_UP_TO` members all coalitions are tried. Beyond, the values are estimated by stratified sampling
+    (Maleki et al. 2013; Castro et al. 2017), for which the number of coalitions grows as the number of members: a
+    Shapley value is the mean over places of a member's mean gain on arriving there. Places are taken in strata that
+    double, 1, 2, 3-4, 5-8 and so on, since gains are large and various at the first places and small and alike at the
+    last; in each stratum a draw looks at one place, where in the rotations of a random order every member arrives
+    once. The estimate is unbiased. What its sum lacks to the total gain, which is known, is shared out evenly.
 
     Parameters
     ----------
     worth : callable
-        See :data:`Worth`; called once.
+        See :data:`Worth`.
     members : int
     draws : int
-        How many orders to draw; each asks for up to ``members**2`` coalitions.
+        How often to draw, by default what :data:`MOST_COALITIONS` allow; each draw asks for ``2 * members`` coalitions
+        in each of eight strata at most.
     seed : int
         Of the draw.
 
@@ -88,64 +96,74 @@ def contribution(worth: Worth, members: int, *, draws: int = 2, seed: int = 0) -
     DataError
         Without members, or for fewer than two draws, which would have no standard error.
     """
+    if draws is None:
+        asked = 2 * members * len(_strata(members))
+        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(asked, 1)))
     if members < 1 or draws < 2:
         raise DataError(f"{members} members and {draws} draws", expected="members, and two draws or more")
-    ends = np.array([np.zeros(members, dtype=bool), np.ones(members, dtype=bool)])
-    without = ~np.eye(members, dtype=bool)
-    arrivals = np.empty((0, members), dtype=np.int64)
+    everyone = np.ones((1, members), dtype=bool)
     if members <= EXACT_UP_TO:
-        asked = np.array(list(product([False, True], repeat=members)))
-    else:
-        generator = np.random.default_rng(seed)
-        turns = np.add.outer(np.arange(members), np.arange(members)) % members
-        arrivals = np.concatenate([generator.permutation(members)[turns] for _ in range(draws)])
-        # (orders, places, members): who has arrived after each place
-        asked = (np.cumsum(np.eye(members, dtype=np.int64)[arrivals], axis=1) > 0).reshape(-1, members)
-    coalitions, place = np.unique(np.concatenate([ends, without, asked]), axis=0, return_inverse=True)
-    place = place.ravel()
-    losses = worth(coalitions)
-    nobody, everybody = losses[place[0]], losses[place[1]]
-    left_out = losses[place[2 : 2 + members]] - everybody
-    if members <= EXACT_UP_TO:
-        shapley, error = _exact(losses, coalitions), 0.0
-    else:
-        after = place[2 + members :].reshape(arrivals.shape)
-        before = np.concatenate([np.full((len(arrivals), 1), place[0]), after[:, :-1]], axis=1)
-        shapley, error = _sampled(losses, arrivals, before, after)
-    return Contributions(left_out, shapley, error, nobody, everybody, len(arrivals))
+        # in the order of binary numbers
+        losses = worth(np.array(list(product([False, True], repeat=members))))
+        nobody, everybody = losses[0], losses[-1]
+        left_out = losses[-1 - 2 ** np.arange(members)[::-1]] - everybody
+        return Contributions(left_out, _exact(losses, members), 0.0, nobody, everybody, 0)
+    nobody, everybody = worth(~everyone)[0], worth(everyone)[0]
+    left_out = worth(~np.eye(members, dtype=bool)) - everybody
+    generator = np.random.default_rng(seed)
+    each = np.stack([_drawn(worth, members, generator) for _ in range(draws)])
+    each += (nobody - everybody - each.sum(axis=1))[:, None] / members
+    # a few draws say little of one member and enough of all together
+    error = float(np.sqrt(each.mean(axis=2).var(axis=0, ddof=1).mean() / draws))
+    return Contributions(left_out, each.mean(axis=0), error, nobody, everybody, draws)
 
 
-def _exact(losses: Floats, coalitions: Bools) -> Floats:
-    """Shapley's formula over all 2^m coalitions, in the order of ``np.unique``: binary numbers."""
-    members = coalitions.shape[1]
-    sizes = coalitions.sum(axis=1)
+def _drawn(worth: Worth, members: int, generator: np.random.Generator) -> Floats:
+    """One draw of all Shapley values, (m, n), before its sum is set right."""
+    values: Floats | float = 0.0
+    for start, stop in _strata(members):
+        place = int(generator.integers(start, stop))
+        order = generator.permutation(members)
+        gains = worth(_rotations(order, place)) - worth(_rotations(order, place + 1))
+        # by member the rotation in which it arrives at the place
+        arriving = np.argsort(np.roll(order, -place))
+        values = values + (stop - start) / members * gains[arriving]
+    return np.asarray(values)
+
+
+def _strata(members: int) -> list[tuple[int, int]]:
+    """Ranges of places, from 0: each as long as all before it, but for the last, which has all that is left."""
+    bounds = [0, 1]
+    while bounds[-1] < members:
+        bounds.append(min(2 * bounds[-1] if bounds[-1] < _ALIKE else members, members))
+    return list(pairwise(bounds))
+
+
+def _rotations(order: NDArray[np.int64], size: int) -> Bools:
+    """The first ``size`` members of each rotation of an order, as (m, m) coalitions."""
+    members = len(order)
+    taken = np.zeros((members, members), dtype=bool)
+    turns = np.add.outer(np.arange(members), np.arange(size)) % members
+    np.put_along_axis(taken, order[turns], True, axis=1)
+    return taken
+
+
+def _exact(losses: Floats, members: int) -> Floats:
+    """Shapley's formula over all 2^m coalitions, in the order of binary numbers."""
+    coalitions = np.arange(2**members)
+    sizes = np.array([int(each).bit_count() for each in coalitions])
     # chance that exactly these have arrived before a given other member: 1 / (m * C(m - 1, size))
     chance = np.array([1 / members / _choose(members - 1, size) for size in range(members)])
     values = np.empty((members, losses.shape[1]))
     for member in range(members):
-        out = np.flatnonzero(~coalitions[:, member])
-        joined = out + 2 ** (members - 1 - member)
-        values[member] = chance[sizes[out]] @ (losses[out] - losses[joined])
+        own = 2 ** (members - 1 - member)
+        out = coalitions[coalitions & own == 0]
+        values[member] = chance[sizes[out]] @ (losses[out] - losses[out + own])
     return values
 
 
 def _choose(n: int, k: int) -> float:
     return float(np.prod([(n - i) / (i + 1) for i in range(k)]))
-
-
-def _sampled(
-    losses: Floats, arrivals: NDArray[np.int64], before: NDArray[np.int64], after: NDArray[np.int64]
-) -> tuple[Floats, float]:
-    """Mean gains over orders, (m, n), and the pooled standard error of their means over rows."""
-    orders, members = arrivals.shape
-    values = np.zeros((members, losses.shape[1]))
-    means = losses.mean(axis=1)
-    by_draw = np.zeros((orders // members, members))
-    for order, (who, one, two) in enumerate(zip(arrivals, before, after, strict=True)):
-        values[who] += losses[one] - losses[two]
-        by_draw[order // members, who] += (means[one] - means[two]) / members
-    # an order and its rotations are one draw; two draws say little of one member and enough of all together
-    return values / orders, float(np.sqrt(by_draw.var(axis=0, ddof=1).mean() / len(by_draw)))
 
 
 def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) -> Worth:
@@ -197,21 +215,47 @@ def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     DataError
         If a coalition's weights do not get there.
     """
+    weights = np.zeros(coalitions.T.shape)
     # single precision is far below the tolerance, and twice as fast
-    found = found.astype(np.float32)
+    single = found.astype(np.float32)
+    for start in range(0, len(coalitions), _TOGETHER):
+        some = coalitions[start : start + _TOGETHER]
+        used = np.flatnonzero(some.any(axis=0))
+        weights[used, start : start + _TOGETHER] = _optimum(single[:, used], some[:, used])
+    return weights
+
+
+def _optimum(found: NDArray[np.float32], coalitions: Bools) -> Floats:
+    """Weights of :func:`blend_weights`, by multiplicative updates of all coalitions at once.
+
+    Between two looks at everybody, only those are updated that have a weight worth speaking of or whose weight would
+    grow: of a hundred members a blend needs a dozen.
+    """
     allowed = coalitions.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
     made = np.empty(weights.shape)
     going = np.arange(weights.shape[1])
-    for step in range(1, _STEPS + 1):
-        gains = allowed * (found.T @ (1 / (found @ weights))) / np.float32(len(found))
+    for step in range(_STEPS // _BETWEEN):
+        gains = _gains(found, weights, allowed)
         made[:, going] = weights
-        if step % 20 == 0:
-            kept = np.log(gains.max(axis=0)) > _TOLERANCE
-            going, allowed, weights, gains = going[kept], allowed[:, kept], weights[:, kept], gains[:, kept]
-            if not len(going):
-                return made / made.sum(axis=0)
-        # nobody dies out, so that whoever is needed later can come back
-        weights = np.maximum(weights * gains**_OVERRELAXED, allowed * _LEAST)
-        weights /= weights.sum(axis=0)
+        kept = np.log(gains.max(axis=0)) > _TOLERANCE
+        going, allowed, weights, gains = going[kept], allowed[:, kept], weights[:, kept], gains[:, kept]
+        if not len(going):
+            return made / made.sum(axis=0)
+        needed = ((weights > _SPEAKS) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
+        some, own, few = found[:, needed], allowed[needed], weights[needed]
+        for _ in range(_BETWEEN):
+            # nobody dies out, so that whoever is needed later can come back
+            few = np.maximum(few * _gains(some, few, own) ** _OVERRELAXED, own * _LEAST)
+            few /= few.sum(axis=0)
+        weights = np.asarray(allowed * _LEAST)
+        weights[needed] = few
     raise DataError(f"the blends of {len(going)} coalitions are not at their optimum after {_STEPS} steps")
+
+
+def _gains(
+    found: NDArray[np.float32], weights: NDArray[np.float32], allowed: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Derivatives of the mean log by weight, (m, c)."""
+    gains = allowed * (found.T @ (1 / (found @ weights))) / len(found)
+    return np.asarray(gains, dtype=np.float32)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
+from gapstack.corpus.corpus import Gold
 from gapstack.scoring.metrics import Labels
 from gapstack.scoring.scores import Scores, score, score_decisions
 
 
-def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> dict[str, Scores]:
+def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = None) -> dict[str, Scores]:
     """Score always A, always B, both TRUE and the class prior on a labelled corpus.
 
     Parameters

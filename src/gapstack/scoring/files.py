@@ -13,8 +13,6 @@ What is refused is a :class:`~gapstack.errors.DataError`; what the scorer lets p
 
 from __future__ import annotations
 
-import lzma
-import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,9 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.corpus import Gold
 from gapstack.corpus.readers import MISSING, read_scorer_tsv, read_submission
-from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import read_bytes
+from gapstack.errors import DataError, Place
+from gapstack.files import open_bytes
 from gapstack.scoring.metrics import Bools, Floats, decisions, normalise
 from gapstack.scoring.scores import Scores, score, score_decisions
 
@@ -46,14 +45,14 @@ class Predictions:
     answered: Bools
     notes: tuple[str, ...] = ()
 
-    def score(self, corpus: Corpus) -> Scores:
+    def score(self, corpus: Corpus | Gold) -> Scores:
         """Score them on the labelled corpus that they were aligned to."""
         if self.probabilities is None:
             return score_decisions(corpus, self.decided, self.answered)
         return score(corpus, self.probabilities)
 
 
-def read_predictions(path: Path, corpus: Corpus) -> Predictions:
+def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
 
     A tab in the first line makes it a scorer TSV.
@@ -67,12 +66,10 @@ def read_predictions(path: Path, corpus: Corpus) -> Predictions:
         If there is no such file.
     """
     path = Path(path)
-    if not path.exists():
-        raise DataNotFoundError(f"there is no file {path}")
     return _scorer_rows(path, corpus) if b"\t" in _first_line(path) else _submission_rows(path, corpus)
 
 
-def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
+def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
     """Score a submission CSV or scorer TSV on a labelled corpus; gives the scores and notes.
 
     Raises as :func:`read_predictions` does, and DataError for a corpus without labels.
@@ -81,7 +78,7 @@ def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
     return predictions.score(corpus), predictions.notes
 
 
-def _submission_rows(path: Path, corpus: Corpus) -> Predictions:
+def _submission_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
     ids, probabilities = read_submission(path)
     place = {found: row for row, found in enumerate(ids)}
     missing = [wanted for wanted in corpus.ids if wanted not in place]
@@ -106,7 +103,7 @@ def _submission_rows(path: Path, corpus: Corpus) -> Predictions:
     return Predictions(rows, decisions(rows), np.ones((len(corpus), 2), dtype=bool))
 
 
-def _scorer_rows(path: Path, corpus: Corpus) -> Predictions:
+def _scorer_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
     ids, given = read_scorer_tsv(path)
     place: dict[str, int] = {}
     for row, found in enumerate(ids):
@@ -147,18 +144,16 @@ def some_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
 
 
 def _first_line(path: Path) -> bytes:
-    try:
-        return read_bytes(path).split(b"\n", 1)[0]
-    except (OSError, EOFError, lzma.LZMAError, zlib.error):
-        return b""  # a folder or a damaged file: the reader says what is wrong with it
+    with open_bytes(path) as stream:
+        return stream.readline()
 
 
-def _not_in(ids: Iterable[str], corpus: Corpus) -> list[str]:
+def _not_in(ids: Iterable[str], corpus: Corpus | Gold) -> list[str]:
     known: Collection[str] = set(corpus.ids)
     return [found for found in ids if found not in known]
 
 
-def _other_data(path: Path, ids: Sequence[str], corpus: Corpus) -> DataError:
+def _other_data(path: Path, ids: Sequence[str], corpus: Corpus | Gold) -> DataError:
     return DataError(
         f"shares no id with {corpus.name}: it begins with {ids[0]!r}",
         place=Place(path),

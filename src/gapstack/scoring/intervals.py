@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapstack.corpus import Corpus, Gender
 from gapstack.errors import DataError, MismatchError
+from gapstack.registry import unknown
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
 from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
@@ -125,7 +126,7 @@ class Bootstrap:
         try:
             return self.members.index(member)
         except ValueError:
-            raise MismatchError(f"no member {member!r} here; there are: {', '.join(self.members)}") from None
+            raise unknown("member", member, self.members) from None
 
 
 def bootstrap(
@@ -183,19 +184,22 @@ def bootstrap_label_sets(
         change = np.nan_to_num(other - base, nan=0.0)
         touched = np.flatnonzero(change.any(axis=1))
         changes.append((touched, change[touched]))
-    totals: list[list[Floats]] = [[] for _ in tables]
+    samples: list[list[dict[str, Floats]]] = [[] for _ in tables]
     for weights in resamples(pages.count, replicates, seed):
+        # scores are a third of the sums that they follow from, so only they are kept
         whole = weights @ base
-        totals[0].append(whole)
-        for found, (touched, change) in zip(totals[1:], changes, strict=True):
-            found.append(whole + weights[:, touched] @ change)
+        samples[0].append(_scores(whole))
+        for found, (touched, change) in zip(samples[1:], changes, strict=True):
+            found.append(_scores(whole + weights[:, touched] @ change))
     return {
         name: Bootstrap(
             members=names,
             points={key: row[0] for key, row in _scores(table.sum(axis=0)[None]).items()},
-            samples=_scores(np.concatenate(found)),
+            samples={
+                metric: np.concatenate([block[metric] for block in found]) for metric in metrics.METRICS
+            },
         )
-        for (name, table), found in zip(tables.items(), totals, strict=True)
+        for (name, table), found in zip(tables.items(), samples, strict=True)
     }
 
 
@@ -263,25 +267,36 @@ def score_of_sums(metric: str, rows: Floats, sums: Floats) -> Floats:
     rows : array that broadcasts to (...)
         How many rows were summed.
     sums : (..., columns) array
-        Of contributions.
+        Of the contributions in :data:`COLUMNS_OF` the metric.
     """
     if metric == "bias":
-        return f1_ratio(score_of_sums("f1_feminine", rows, sums), score_of_sums("f1_masculine", rows, sums))
+        return f1_ratio(
+            score_of_sums("f1_feminine", rows, sums[..., :3]),
+            score_of_sums("f1_masculine", rows, sums[..., 3:]),
+        )
     if metric == "ece":
-        return np.abs(sums[..., GAPS]).sum(axis=-1) / rows
+        return np.abs(sums).sum(axis=-1) / rows
     if metric in _MEANS:
-        mean: Floats = sums[..., _MEANS[metric]] / rows
+        mean: Floats = sums[..., 0] / rows
         return mean
-    return f1_percent(*np.moveaxis(sums[..., COUNTS[metric.removeprefix("f1_")]], -1, 0))
+    return f1_percent(*np.moveaxis(sums, -1, 0))
 
 
 _MEANS = {"logloss": LOSS, "brier": BRIER, "accuracy": HIT}
+
+COLUMNS_OF: dict[str, list[int]] = {
+    **{metric: [column] for metric, column in _MEANS.items()},
+    **{f"f1_{gender}": list(range(COLUMNS))[counts] for gender, counts in COUNTS.items()},
+    "bias": list(range(COLUMNS))[COUNTS["feminine"]] + list(range(COLUMNS))[COUNTS["masculine"]],
+    "ece": list(range(COLUMNS))[GAPS],
+}
+"""By metric the columns of contributions that it follows from."""
 
 
 def _scores(totals: Floats) -> dict[str, Floats]:
     """Scores by metric, (replicates, members), of (replicates, 1 + members * columns) totals."""
     rows, sums = totals[:, :1], totals[:, 1:].reshape(len(totals), -1, COLUMNS)
-    return {metric: score_of_sums(metric, rows, sums) for metric in metrics.METRICS}
+    return {metric: score_of_sums(metric, rows, sums[..., COLUMNS_OF[metric]]) for metric in metrics.METRICS}
 
 
 def _percentiles(values: Floats, level: float) -> tuple[float, float]:

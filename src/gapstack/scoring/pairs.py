@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapstack.errors import DataError, MismatchError
-from gapstack.scoring.intervals import Bootstrap, score_of_sums
+from gapstack.scoring.intervals import COLUMNS_OF, Bootstrap, score_of_sums
 from gapstack.scoring.metrics import METRICS, Floats
 from gapstack.scoring.resampling import REPLICATES, Pages, sign_flips
+
+_BLOCK = 500  # replicates at a time: what is computed of them for 200 members stays near the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +100,21 @@ def all_pairs(
         raise DataError(f"{sideless[0]} has no better side", expected="a metric that is better low or high")
     pages = Pages.of(groups)
     table = np.stack(list(members.values()), axis=1)
-    sums = pages.sums(table)
-    shape, flat = sums.shape[1:], sums.reshape(pages.count, -1)
+    # of all columns those that a wanted metric follows from
+    columns = sorted({column for metric in wanted for column in COLUMNS_OF[metric]})
+    sums = pages.sums(table[..., columns])
+    flat = sums.reshape(pages.count, -1)
     signed = np.concatenate([signs @ flat for signs in sign_flips(pages.count, replicates, seed)])
-    signed = signed.reshape(-1, *shape)
-    totals = sums.sum(axis=0)
+    # (columns, m, replicates), so that what is computed together lies together
+    signed = np.ascontiguousarray(signed.reshape(-1, len(members), len(columns)).transpose(2, 1, 0))
+    totals = sums.sum(axis=0).T
     # equal sums added in another order differ in their last bits; those are ties, and count
     rows = np.array(float(len(groups)))
-    return {
-        metric: _pairs(metric, made, level, _permutation_p(metric, rows, totals, signed)) for metric in wanted
-    }
+    found = {}
+    for metric in wanted:
+        own = [columns.index(column) for column in COLUMNS_OF[metric]]
+        found[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
+    return found
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -126,39 +133,36 @@ def holm(p: ArrayLike) -> Floats:
 
 
 def _permutation_p(metric: str, rows: Floats, totals: Floats, signed: Floats) -> Floats:
-    """(m, m) p-values, the upper triangle alone, of (m, columns) totals and (replicates, m, columns) signed sums."""
-    count = len(totals)
+    """(m, m) p-values, the upper triangle alone, of (columns, m) totals and (columns, m, replicates) signed sums."""
+    _, count, replicates = signed.shape
     p = np.full((count, count), np.nan)
-    scores = score_of_sums(metric, rows, totals)
+
+    def score(sums: Floats) -> Floats:
+        return score_of_sums(metric, rows, np.moveaxis(sums, 0, -1))
+
+    scores = score(totals)
     for one in range(count - 1):
         others = slice(one + 1, count)
-        middle = (totals[one] + totals[others]) / 2
-        half = (signed[:, one, None] - signed[:, others]) / 2
-        swapped = score_of_sums(metric, rows, middle + half) - score_of_sums(metric, rows, middle - half)
+        middle = ((totals[:, one, None] + totals[:, others]) / 2)[..., None]
         observed = np.abs(scores[one] - scores[others])
         slack = 1e-9 * (1 + np.abs(scores[one]))
-        # a swap after which a score has no value speaks for no difference, not against it
-        beyond = (~(np.abs(swapped) < observed - slack)).sum(axis=0)
-        p[one, others] = np.where(np.isnan(observed), np.nan, (beyond + 1) / (len(signed) + 1))
+        beyond = np.ones(count - one - 1)
+        for start in range(0, replicates, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            half = (signed[:, one, None, block] - signed[:, others, block]) / 2
+            swapped = score(middle + half) - score(middle - half)
+            # a swap after which a score has no value speaks for no difference, not against it
+            beyond += (~(np.abs(swapped) < (observed - slack)[:, None])).sum(axis=1)
+        p[one, others] = np.where(np.isnan(observed), np.nan, beyond / (replicates + 1))
     return p
 
 
 def _pairs(metric: str, made: Bootstrap, level: float, upper_p: Floats) -> Pairs:
     count = len(made.members)
     first, second = np.triu_indices(count, 1)
-    points, samples = made.points[metric], made.samples[metric]
-    differences = samples[:, first] - samples[:, second]
-    known = ~np.isnan(differences)
-    # twice the smaller share of replicates on either side of 0, the observed one counted in
-    side = np.minimum((differences <= 0).sum(axis=0), (differences >= 0).sum(axis=0))
-    total = known.sum(axis=0)
-    p = np.where(total > 0, np.minimum(1.0, 2 * (side + 1) / (total + 1)), np.nan)
-    low, high = np.full((2, len(first)), np.nan)
-    some = np.flatnonzero(total > 0)
-    if len(some):
-        low[some], high[some] = np.nanquantile(
-            differences[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
-        )
+    points, samples = made.points[metric], np.ascontiguousarray(made.samples[metric].T)
+    parts = [_intervals(samples[one] - samples[one + 1 :], level) for one in range(count - 1)]
+    p, low, high = np.concatenate(parts, axis=1) if parts else np.empty((3, 0))
 
     def full(upper: Floats, lower: Floats, diagonal: float) -> Floats:
         square = np.full((count, count), diagonal)
@@ -176,3 +180,20 @@ def _pairs(metric: str, made: Bootstrap, level: float, upper_p: Floats) -> Pairs
         full(high, -low, 0.0),
         *(full(each, each, np.nan) for each in (p, permuted, corrected)),
     )
+
+
+def _intervals(differences: Floats, level: float) -> Floats:
+    """(3, k) two-sided p-values, lows and highs of (k, replicates) differences; NaN where no replicate has a value."""
+    known = ~np.isnan(differences)
+    # twice the smaller share of replicates on either side of 0, the observed one counted in
+    side = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
+    total = known.sum(axis=1)
+    found = np.full((3, len(differences)), np.nan)
+    some = total > 0
+    found[0, some] = np.minimum(1.0, 2 * (side + 1) / (total + 1))[some]
+    ends = [(1 - level) / 2, (1 + level) / 2]
+    if known.all():
+        found[1:] = np.quantile(differences, ends, axis=1)
+    elif some.any():
+        found[1:, some] = np.nanquantile(differences[some], ends, axis=1)
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapstack.corpus import Corpus, Label
+from gapstack.corpus.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import GapScores, gap_scores, outcomes
@@ -71,12 +72,12 @@ class Scores:
         }
 
 
-def gold_decisions(corpus: Corpus) -> Bools:
+def gold_decisions(corpus: Corpus | Gold) -> Bools:
     """Whether the pronoun is A and whether it is B, (n, 2), by the corpus's labels."""
     return corpus.labels[:, None] == np.array([Label.A, Label.B])
 
 
-def score(corpus: Corpus, probabilities: ArrayLike) -> Scores:
+def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
     """Score (n, 3) probabilities, columns A, B, NEITHER, in the order of a labelled corpus.
 
     Decisions are the most probable column of each row (see :func:`~gapstack.scoring.metrics.decisions`).
@@ -101,7 +102,7 @@ def score(corpus: Corpus, probabilities: ArrayLike) -> Scores:
     )
 
 
-def score_decisions(corpus: Corpus, decided: Bools, answered: Bools | None = None) -> Scores:
+def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | None = None) -> Scores:
     """Score (n, 2) decisions in the order of a labelled corpus; there is no logloss.
 
     ``answered`` is False where the system says nothing (see :func:`~gapstack.scoring.gap.outcomes`).

@@ -24,6 +24,7 @@ SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminin
 
 # What a row adds for a member, each for all rows, masculine ones and feminine ones: loss, hit, tp, fp, fn.
 _PARTS, _SUMS = 3, 5
+_BLOCK = 500  # replicates at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +101,22 @@ def slice_scores(
             touched, place = np.unique(pages.place[here], return_inverse=True)
             by_page = Pages(place, len(touched)).sums(added[here])
             found.append((name, value, touched, by_page))
-    totals: list[list[NDArray[np.float32]]] = [[] for _ in found]
-    # single precision is plenty for sums of a few thousand rows, and twice as fast
-    tables = [by_page.astype(np.float32) for *_, by_page in found]
-    for block in resamples(pages.count, replicates, seed):
-        weights = block.astype(np.float32)
-        for kept, (_, _, touched, _), single in zip(totals, found, tables, strict=True):
-            kept.append((weights[:, touched] @ single).astype(np.float32))
+    # all draws fit into memory, as counts, where the scores of all slices do not; single precision is plenty for sums
+    # of a few thousand rows, and twice as fast
+    drawn = np.concatenate([b.astype(np.uint16) for b in resamples(pages.count, replicates, seed)])
     made: list[Slice] = []
-    for kept, (name, value, _, by_page) in zip(totals, found, strict=True):
-        whole = by_page.sum(axis=0, keepdims=True)
-        points, samples = _scores(whole), _scores(np.concatenate(kept).astype(np.float64))
+    for name, value, touched, by_page in found:
+        whole, single = by_page.sum(axis=0, keepdims=True), by_page.astype(np.float32)
+        blocks = [
+            _scores((drawn[start : start + _BLOCK, touched].astype(np.float32) @ single).astype(np.float64))
+            for start in range(0, replicates, _BLOCK)
+        ]
+        points = _scores(whole)
         n, masculine, feminine = (int(count) for count in whole.reshape(_PARTS, -1)[:, 0])
-        scores = {key: _with_interval(points[key][0], samples[key], level) for key in SLICE_SCORES}
+        scores = {
+            key: _with_interval(points[key][0], np.concatenate([block[key] for block in blocks]), level)
+            for key in SLICE_SCORES
+        }
         made.append(Slice(name, value, n, masculine, feminine, scores))
     return made
 

@@ -12,7 +12,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import SUBMISSION_COLUMNS, read_submission
 from gapstack.errors import DataError
-from gapstack.files import read_bytes
+from gapstack.files import open_bytes
 from gapstack.scoring.files import some_ids
 from gapstack.scoring.metrics import FLOOR
 
@@ -74,7 +74,8 @@ def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
         if not bad.problems:
             return [Problem(str(problem))]
         ids, probabilities = [], np.empty((0, 3))  # every single row is bad
-    header = read_bytes(Path(path)).split(b"\n", 1)[0].decode("utf-8")
+    with open_bytes(path) as stream:
+        header = stream.readline().removesuffix(b"\n").decode("utf-8")
     found: list[Problem] = []
     if header != ",".join(SUBMISSION_COLUMNS):
         found.append(Problem(f"the header is {header!r}; expected exactly {','.join(SUBMISSION_COLUMNS)!r}"))

@@ -1,9 +1,8 @@
-"""Positions in which grammar rules out that a pronoun means a name (the candidate filter of Webster et al. 2018).
+"""Binding constraints: names that grammar excludes as antecedents (the candidate filter of Webster et al. 2018).
 
-Binding theory (Chomsky 1981) over dependencies: a plain pronoun is free among the arguments of its own
-predicate (principle B), and a name is not c-commanded by what it corefers with (principle C). To these come
-coordination ("he and John"), and apposition with what a possessive modifies ("his brother John", "John is his
-brother").
+Binding theory (Chomsky 1981) over dependencies: a non-reflexive pronoun does not corefer with an argument of its own
+predicate (principle B), and a name is not c-commanded by a coreferent (principle C). Also excluded are coordination
+("he and John"), and apposition with the noun of a possessive ("his brother John", "John is his brother").
 """
 
 from __future__ import annotations
@@ -21,27 +20,27 @@ _FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
 
 
 class Barrier(IntFlag):
-    """Why a name cannot be the antecedent."""
+    """Reasons why a name cannot be the antecedent."""
 
     NONE = 0
     DOMAIN = 1
-    """It is an argument of the pronoun's own predicate, its understood subject included."""
+    """It is an argument of the pronoun's predicate, understood subjects included."""
     COMMAND = 2
     """The pronoun c-commands it."""
     COORDINATION = 4
     """It is coordinated with the pronoun."""
     APPOSITION = 8
-    """It names what a possessive pronoun's noun describes."""
+    """It names the person that the possessive pronoun's noun describes."""
 
 
 def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Give the :class:`Barrier` flags between the token ``pronoun`` and each of k names, as a (k,) array.
+    """Compute the :class:`Barrier` flags (k,) between the token ``pronoun`` and names with head tokens ``heads`` (k,).
 
-    ``heads`` holds the head token of each name; -1, a name with no token, meets no barrier.
+    A name without a token, -1, has no barrier.
     """
-    found = np.zeros(len(heads), dtype=np.int8)
+    barriers = np.zeros(len(heads), dtype=np.int8)
     if pronoun < 0:
-        return found
+        return barriers
     possessive = parse.roles[pronoun] == Role.POSSESSIVE
     domain = (
         set() if possessive or parse.words(pronoun).lower() in REFLEXIVES else co_arguments(parse, pronoun)
@@ -62,12 +61,12 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
                 flags |= Barrier.APPOSITION
         elif _climb(parse, pronoun, Role.CONJUNCT)[-1] == _climb(parse, int(name), Role.CONJUNCT)[-1]:
             flags |= Barrier.COORDINATION
-        found[k] = flags
-    return found
+        barriers[k] = flags
+    return barriers
 
 
 def _climb(parse: Parse, token: int, *roles: Role) -> list[int]:
-    """The token and what stands above it as long as each step up is one of ``roles``."""
+    """The token and its ancestors, as long as each step up has one of ``roles``."""
     chain = [token]
     while parse.roles[token] in roles and parse.heads[token] != token:
         token = int(parse.heads[token])
@@ -80,7 +79,7 @@ def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
 
 
 def understood_subject(parse: Parse, predicate: int) -> int:
-    """The token that is the predicate's subject, shared or controlled ones included; -1 if there is none.
+    """Subject of the predicate, including shared and controlled subjects; -1 if there is none.
 
     "Ann came and [Ann] told him", "Ann wanted to [Ann] see him", "Ann asked Eve to [Eve] see him".
     """
@@ -101,7 +100,7 @@ def understood_subject(parse: Parse, predicate: int) -> int:
 
 
 def co_arguments(parse: Parse, pronoun: int) -> set[int]:
-    """Tokens that are arguments of the same predicate as a (not possessive) pronoun."""
+    """Arguments of the same predicate as a (not possessive) pronoun."""
     top = _climb(parse, pronoun, Role.CONJUNCT)[-1]
     if parse.roles[top] not in _ARGUMENTS:
         return set()
@@ -113,7 +112,7 @@ def co_arguments(parse: Parse, pronoun: int) -> set[int]:
 
 
 def _commanded(parse: Parse, pronoun: int) -> NDArray[np.bool_]:
-    """What the pronoun c-commands, less coordinated clauses that have a subject of their own."""
+    """Tokens that the pronoun c-commands (n,), except coordinated clauses with their own subject."""
     commanded = parse.commands(pronoun)
     head = int(parse.heads[pronoun])
     for clause in _children(parse, head, Role.CONJUNCT, Role.PARATAXIS):
@@ -123,7 +122,7 @@ def _commanded(parse: Parse, pronoun: int) -> NDArray[np.bool_]:
 
 
 def _same_person(parse: Parse, noun: int, chain: list[int]) -> bool:
-    """Whether a name (its chain of heads) names the person that ``noun`` describes, or is coordinated with it."""
+    """Whether a name (given by its chain of heads) refers to the person described by ``noun``."""
     if noun in chain or chain[0] in _climb(parse, noun, Role.APPOSITION, Role.NAME):
         return True
     # "John is his brother": in UD the noun is the predicate itself, in ClearNLP the verb's attribute

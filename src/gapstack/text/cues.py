@@ -1,12 +1,11 @@
 """The coreference cues of Webster et al. 2018, section 4.3, as one sieve.
 
-Each cue is a chain of passes. A pass gives every competing name a distance, infinite where it does not admit
-the name; the single nearest name wins, names at the same distance go on to the next pass, and a pass that
-admits none of them is skipped. So backing off is the same for every cue:
+Each cue is a chain of passes. A pass gives every candidate name a distance, infinite where it does not admit the name;
+the nearest name wins, ties go on to the next pass, and a pass that admits none is skipped. So all cues back off alike:
 
 =================== ==================================================================================
 token distance      fewest words between
-topical entity      names that hold the most frequent word of all names; then token distance
+topical entity      names with the most frequent word of all names; then token distance
 syntactic distance  shortest dependency path, names behind a barrier left out; then token distance
 parallelism         names in the pronoun's own function (subject or object); then syntactic distance
 url                 names that share a word with the page title; then parallelism
@@ -34,8 +33,8 @@ from gapstack.text.words import words
 
 Floats = NDArray[np.float64]
 
-# What a step from one sentence's root to the next one's costs on a dependency path, in edges. Overall F1 of
-# syntactic distance on gap-development, gold-two-mention: 69.0 at 0, 69.1 at 0.5 and 1, 69.0 at 2, 68.6 at 4.
+# Length in edges of the step between the roots of consecutive sentences. Overall F1 of syntactic distance on
+# gap-development, gold-two-mention: 69.0 at 0, 69.1 at 0.5 and 1, 69.0 at 2, 68.6 at 4.
 SENTENCE_COST = 1.0
 
 
@@ -51,14 +50,14 @@ class Cue(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the passes look at, for each of the k names that compete in one example.
+    """Inputs of the passes for the k candidate names of one example.
 
     Attributes
     ----------
     token, syntactic : (k,) float64
-        Words between name and pronoun; edges between their heads. Infinite where there is no parse.
+        Words between name and pronoun; edges between their heads, infinite without a parse.
     barred, parallel, topical, titled : (k,) bool
-        Behind a barrier; in the pronoun's function; holds the most frequent word; shares a word with the title.
+        Behind a barrier; in the pronoun's function; has the most frequent word; shares a word with the title.
     hits : (k, 2) bool
         Whether choosing the name counts as choosing A, and B.
     """
@@ -73,17 +72,17 @@ class Measures:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What a cue says about n examples.
+class CueDecisions:
+    """Decisions of a cue on n examples.
 
     Attributes
     ----------
     answers : (n, 2) bool
-        Whether A, and B, is the pronoun's antecedent. In snippet-context the chosen name may stand for both.
+        Whether A, and B, is the pronoun's antecedent. In snippet-context the chosen name may match both.
     levels : (n,) int64
-        Which pass of the chain decided, from 0; -1 where no name competes.
+        Index of the deciding pass; -1 without candidates.
     margins : (n,) float64
-        By how much the runner-up of that pass is farther, infinite where the pass admitted one name only.
+        Distance of the runner-up of that pass less the winner's; infinite if the pass admitted one name only.
     """
 
     answers: NDArray[np.bool_]
@@ -92,16 +91,16 @@ class Verdicts:
 
 
 def token_distances(example: Example, spans: Sequence[Span]) -> Floats:
-    """Words between the pronoun and each of k names, as a (k,) array."""
+    """Words between the pronoun and each of k names, (k,)."""
     text = words(example.text)
-    here = text.word_index(example.pronoun)
-    there = [text.word_index(span) for span in spans]
-    gaps = [max(name[0] - here[-1], here[0] - name[-1]) - 1 for name in there]
+    pronoun = text.word_index(example.pronoun)
+    names = [text.word_index(span) for span in spans]
+    gaps = [max(name[0] - pronoun[-1], pronoun[0] - name[-1]) - 1 for name in names]
     return np.array(gaps, dtype=np.float64)
 
 
 def topical(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Which of k names hold the word that most of them hold, as a (k,) array."""
+    """Whether each of k names has the word that most of them have, (k,) bool."""
     names = [set(tokens(example.words(span))) for span in spans]
     counts = Counter(token for name in names for token in name)
     most = max(counts.values(), default=0)
@@ -109,10 +108,10 @@ def topical(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
 
 
 def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Which of k names share a word with the page title, as a (k,) array; none where there is no page.
+    """Whether each of k names shares a word with the page title, (k,) bool.
 
-    Words are what blanks part, as in the paper's "shares a token": particles and initials count, and a
-    hyphenated name is one word. Case and accents are ignored.
+    Words are split at blanks, as in the paper's "shares a token": particles and initials count, and a hyphenated name
+    is one word. Case and accents are ignored.
     """
     page = page_title(example.url)
     title = page.title.split() if page else []
@@ -131,11 +130,11 @@ def measure(scene: Scene) -> Measures:
     syntactic = np.full(len(heads), np.inf)
     parallel = np.zeros(len(heads), dtype=bool)
     if pronoun >= 0:
-        there = heads >= 0
-        syntactic[there] = parse.distances(pronoun, SENTENCE_COST)[heads[there]]
+        parsed = heads >= 0
+        syntactic[parsed] = parse.distances(pronoun, SENTENCE_COST)[heads[parsed]]
         function = parse.functions[pronoun]
         if function in (Role.SUBJECT, Role.OBJECT):
-            parallel[there] = parse.functions[heads[there]] == function
+            parallel[parsed] = parse.functions[heads[parsed]] == function
     return Measures(
         token=token_distances(scene.example, scene.spans),
         syntactic=syntactic,
@@ -148,11 +147,11 @@ def measure(scene: Scene) -> Measures:
 
 
 def passes(cue: Cue, m: Measures) -> list[Floats]:
-    """The chain of a cue: distances of the k names under each pass, infinite where a pass does not admit one."""
+    """Passes of a cue: distances of the k names under each, infinite where it does not admit a name."""
     free_token = np.where(m.barred, np.inf, m.token)
     free_syntactic = np.where(m.barred, np.inf, m.syntactic)
     token = [m.token]
-    # where every name is behind a barrier the parse is not to be trusted, and plain closeness decides
+    # where every name is behind a barrier the parse is unreliable, and token distance decides
     syntactic = [free_syntactic, free_token, m.token]
     parallelism = [np.where(m.parallel, free_syntactic, np.inf), *syntactic]
     return {
@@ -165,24 +164,24 @@ def passes(cue: Cue, m: Measures) -> list[Floats]:
 
 
 def sieve(chain: Sequence[Floats]) -> tuple[int, int, float]:
-    """Let a chain decide: give the position of the winner, the deciding pass and its margin.
+    """Run the passes of a chain; return the winner's index, the deciding pass and its margin.
 
-    (-1, -1, 0) where there is no name. Names that tie to the end are decided by their order in the text.
+    (-1, -1, 0) without candidates. If a tie remains after the last pass, the first candidate wins.
     """
     if not chain or not len(chain[0]):
         return -1, -1, 0.0
-    alive = np.ones(len(chain[0]), dtype=bool)
+    tied = np.ones(len(chain[0]), dtype=bool)
     for level, distances in enumerate(chain):
-        left = np.where(alive, distances, np.inf)
-        nearest = left.min()
+        remaining = np.where(tied, distances, np.inf)
+        nearest = remaining.min()
         if np.isinf(nearest):
             continue
-        alive = left == nearest
-        if alive.sum() == 1:
-            winner = int(alive.argmax())
-            left[winner] = np.inf
-            return winner, level, float(left.min() - nearest)
-    return int(alive.argmax()), len(chain) - 1, 0.0
+        tied = remaining == nearest
+        if tied.sum() == 1:
+            winner = int(tied.argmax())
+            remaining[winner] = np.inf
+            return winner, level, float(remaining.min() - nearest)
+    return int(tied.argmax()), len(chain) - 1, 0.0
 
 
 def measures(
@@ -194,11 +193,11 @@ def measures(
 ) -> list[Measures]:
     """Measure every example of a corpus.
 
-    ``parsed=False`` leaves the parser out, for cues that need none; then nothing is syntactically close or
-    parallel, and no PERSON name is known.
+    ``parsed=False`` skips the parser, for cues that need none; then syntactic distances are infinite and there are no
+    PERSON names.
     """
     pipeline = parser_key(parser) if parsed else None
-    asked = [row_key(example, setting, pipeline) for example in corpus]
+    keys = [row_key(example, setting, pipeline) for example in corpus]
 
     def compute(rows: list[int]) -> Iterator[Measures]:
         texts = [corpus[row].text for row in rows]
@@ -206,10 +205,15 @@ def measures(
         for row, tree in zip(rows, trees, strict=True):
             yield measure(scene(corpus[row], tree, setting))
 
-    return _measured.fetch(asked, compute)
+    return _cache.fetch(keys, compute)
 
 
-_measured: Memory[Measures] = Memory(100_000)  # about 60 MB
+_cache: Memory[Measures] = Memory(100_000)  # about 60 MB
+
+
+def needs_parses(cue: Cue, setting: str = Setting.GOLD_TWO_MENTION) -> bool:
+    """Whether a cue looks at parses in this setting."""
+    return setting == Setting.SNIPPET_CONTEXT or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
 
 
 def decide(
@@ -217,21 +221,21 @@ def decide(
     cue: Cue,
     setting: Setting = Setting.GOLD_TWO_MENTION,
     parser: str | Path | None = None,
-) -> Verdicts:
-    """Give a cue's raw decisions on a corpus.
+) -> CueDecisions:
+    """Compute a cue's decisions on a corpus.
 
     Raises
     ------
     DataNotFoundError
-        If the cue or the setting needs a parse and there is neither a stored one nor a parser.
+        If a parse is needed and there is neither a stored one nor a parser.
     """
     cue, setting = Cue(cue), Setting(setting)
-    parsed = setting is Setting.SNIPPET_CONTEXT or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
+    parsed = needs_parses(cue, setting)
     answers = np.zeros((len(corpus), 2), dtype=bool)
     levels = np.full(len(corpus), -1, dtype=np.int64)
     margins = np.zeros(len(corpus))
-    for row, found in enumerate(measures(corpus, setting, parser, parsed=parsed)):
-        winner, levels[row], margins[row] = sieve(passes(cue, found))
+    for row, values in enumerate(measures(corpus, setting, parser, parsed=parsed)):
+        winner, levels[row], margins[row] = sieve(passes(cue, values))
         if winner >= 0:
-            answers[row] = found.hits[winner]
-    return Verdicts(answers, levels, margins)
+            answers[row] = values.hits[winner]
+    return CueDecisions(answers, levels, margins)

@@ -1,8 +1,8 @@
-"""Grammar read off a dependency parse, whichever label scheme the parser speaks.
+"""Dependency parses as arrays: grammatical roles, clauses, distances and c-command.
 
-Universal Dependencies (``nsubj:pass``, ``obj``, ``obl``, ``nmod:poss``) and ClearNLP, the scheme of spaCy's own
-English pipelines (``nsubjpass``, ``dobj``, ``pobj``, ``poss``), are brought to one set of roles and, where they
-differ in shape, to UD's shape: a preposition hangs on its noun. So paths are as long under either.
+Label schemes are normalised: Universal Dependencies (``nsubj:pass``, ``obj``, ``obl``, ``nmod:poss``) and ClearNLP,
+that of spaCy's English pipelines (``nsubjpass``, ``dobj``, ``pobj``, ``poss``), map to one set of roles and to UD's
+tree shape, in which a preposition depends on its noun. So path lengths agree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ints = NDArray[np.int32]
 
 
 class Role(IntEnum):
-    """What a token is to its head."""
+    """Grammatical role of a token."""
 
     OTHER = 0
     SUBJECT = 1
@@ -45,7 +45,7 @@ class Role(IntEnum):
 
 
 class PartOfSpeech(IntEnum):
-    """The few word classes that the cues tell apart."""
+    """Parts of speech that the cues distinguish."""
 
     OTHER = 0
     PROPER_NOUN = 1
@@ -54,7 +54,7 @@ class PartOfSpeech(IntEnum):
     VERB = 4
 
 
-# First the label itself is looked up, then what stands before its colon.
+# Looked up by the full label, then by its part before the colon.
 _ROLES: dict[str, Role] = {
     label: role
     for role, labels in {
@@ -84,20 +84,18 @@ _POS = {
     "VERB": PartOfSpeech.VERB,
     "AUX": PartOfSpeech.VERB,
 }
-# Theta-prominence: how close to the agent a role stands (Lappin and Leass 1994 give the order, the Fill the GAP
-# team the weights).
+# Theta-prominence: the order of roles is that of Lappin and Leass 1994, the weights are those of the Fill the GAP team.
 THETA = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
 THETA_OF_OTHERS = 0.1
 _THETA = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
 _CLAUSES = (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
 _IS_CLAUSE = np.isin(np.arange(len(Role)), _CLAUSES)
-# A token in one of these roles does in the sentence what its head does: the second half of a coordination, the
-# second mention in an apposition, the other parts of a name.
+# Tokens in these roles have their head's function in the sentence.
 _IS_TRANSPARENT = np.isin(np.arange(len(Role)), (Role.CONJUNCT, Role.APPOSITION, Role.NAME))
 
 
 def role_of(label: str) -> Role:
-    """Give the role that a dependency label of either scheme stands for."""
+    """Map a dependency label of either scheme to its role."""
     label = label.lower()
     return _ROLES.get(label) or _ROLES.get(label.partition(":")[0]) or Role.OTHER
 
@@ -112,13 +110,13 @@ class Parse:
     spans : (n, 2) int32
         Half-open character range of each token.
     heads : (n,) int32
-        Position of each token's head; a root is its own.
+        Index of each token's head; a root is its own head.
     roles, pos : (n,) int8
         :class:`Role` and :class:`PartOfSpeech` of each token.
     sentence : (n,) int32
-        Number of each token's sentence, from 0.
+        Index of each token's sentence.
     persons : (k, 2) int32
-        Half-open token ranges of the PERSON names that the pipeline found.
+        Half-open token ranges of the PERSON entities.
     """
 
     def __init__(
@@ -138,26 +136,26 @@ class Parse:
         return len(self.heads)
 
     def tokens_in(self, span: Span) -> range:
-        """Tokens that share a character with ``span``; empty where there are none."""
+        """Indices of the tokens that overlap ``span``; may be empty."""
         first = int(np.searchsorted(self.spans[:, 1], span[0], side="right"))
         last = int(np.searchsorted(self.spans[:, 0], span[1], side="left"))
         return range(first, max(first, last))
 
     def words(self, token: int) -> str:
-        """The token as written."""
+        """Text of a token."""
         return self.text[self.spans[token, 0] : self.spans[token, 1]]
 
     def head_of(self, tokens: range) -> int:
-        """The token that links ``tokens`` to the rest of its sentence, -1 for an empty range.
+        """Head token of ``tokens``; -1 for an empty range.
 
-        Where a parser left several tokens with a head outside, proper nouns come first, then the token
-        nearest to its root, then the earliest.
+        If several tokens have their head outside, proper nouns come first, then the token nearest to its root, then
+        the earliest.
         """
-        outside = [i for i in tokens if self.heads[i] == i or self.heads[i] not in tokens]
-        if not outside:
+        candidates = [i for i in tokens if self.heads[i] == i or self.heads[i] not in tokens]
+        if not candidates:
             return -1
         return min(
-            outside,
+            candidates,
             key=lambda i: (
                 self.roles[i] in (Role.PUNCTUATION, Role.CASE),
                 self.pos[i] != PartOfSpeech.PROPER_NOUN,
@@ -180,10 +178,9 @@ class Parse:
 
     @cached_property
     def steps(self) -> Ints:
-        """Number of edges between each token and its root on paths as the GAP paper's parser counts them.
+        """Number of edges between each token and its root, counted as by the GAP paper's parser.
 
-        There a noun hangs on its preposition and the preposition on the verb, so a prepositional noun is two
-        edges from its head.
+        There a preposition stands between the noun and its head, so a prepositional noun is two edges from its head.
         """
         marked = np.zeros(len(self), dtype=bool)
         marked[self.heads[self.roles == Role.CASE]] = True
@@ -194,7 +191,7 @@ class Parse:
 
     @cached_property
     def functions(self) -> NDArray[np.int8]:
-        """Role of each token once coordination, apposition and name parts are seen through."""
+        """Function of each token (n,): its role, or its head's within coordinations, appositions and names."""
         functions = self.roles.copy()
         at = self.heads.copy()
         for _ in range(len(self)):
@@ -207,9 +204,9 @@ class Parse:
 
     @cached_property
     def clause(self) -> Ints:
-        """The token that heads the clause each token is in (a predicate; the root for a main clause)."""
+        """Head of each token's clause (n,): a predicate; in main clauses the root."""
         heads_clause = _IS_CLAUSE[self.roles] | (self.heads == np.arange(len(self)))
-        # the second predicate of a coordination opens a clause of its own
+        # the second predicate of a coordination heads its own clause
         heads_clause |= (self.roles == Role.CONJUNCT) & heads_clause[self.heads]
         clause = np.arange(len(self), dtype=np.int32)
         for _ in range(int(self.depth.max(initial=0))):
@@ -218,7 +215,7 @@ class Parse:
 
     @cached_property
     def clause_depth(self) -> Ints:
-        """Number of clauses above each token's own, in its sentence."""
+        """Number of clauses above each token's own, (n,)."""
         depth = np.zeros(len(self), dtype=np.int32)
         at = self.clause
         for _ in range(int(self.depth.max(initial=0))):
@@ -229,7 +226,7 @@ class Parse:
 
     @cached_property
     def ancestors(self) -> NDArray[np.bool_]:
-        """(n, n): whether the second token is the first or stands above it."""
+        """Whether the second token is the first or an ancestor of it, (n, n)."""
         n = len(self)
         ancestors = np.zeros((n, n), dtype=bool)
         rows = np.arange(n)
@@ -240,9 +237,9 @@ class Parse:
         return ancestors
 
     def distances(self, token: int, sentence_cost: float) -> NDArray[np.float64]:
-        """Edges on the path from ``token`` to every token (n,); ``sentence_cost`` for each sentence crossed.
+        """Edges (as in :attr:`steps`) on the path from ``token`` to every token (n,).
 
-        Edges are counted as in :attr:`steps`; sentences are a chain linked through their roots.
+        Roots of consecutive sentences are linked, at ``sentence_cost``.
         """
         common = self.ancestors & self.ancestors[token]
         shared = common.any(axis=1)
@@ -257,7 +254,7 @@ class Parse:
     def clause_distances(self, token: int) -> Ints:
         """Clause boundaries on the path from ``token`` to every token (n,); a sentence boundary counts as one."""
         tops = self.ancestors & (self.clause == np.arange(len(self)))
-        # clauses above each token, itself included; those above both are not crossed
+        # clauses above each token, its own included; those above both are not crossed
         shared = tops.astype(np.int32) @ tops[token].astype(np.int32)
         total = tops.sum(axis=1) + tops[token].sum()
         crossed: Ints = (total - 2 * shared - (shared == 0)).astype(np.int32)
@@ -268,8 +265,8 @@ class Parse:
     def commands(self, token: int) -> NDArray[np.bool_]:
         """Whether ``token`` c-commands each token (n,), over dependencies.
 
-        It commands what its head dominates, but neither itself nor what it dominates, nor a sister that
-        outranks it (a subject commands the object, never the reverse).
+        A token commands the descendants of its head, except itself, its own descendants, and sisters of higher
+        theta-prominence with theirs (a subject commands the object, never the reverse).
         """
         head = self.heads[token]
         if head == token:
@@ -283,22 +280,19 @@ class Parse:
 
     @cached_property
     def theta(self) -> NDArray[np.float64]:
-        """Theta-prominence of each token's function."""
+        """Theta-prominence of each token's function, (n,)."""
         return _THETA[self.functions]
 
 
 def empty_parse(text: str) -> Parse:
-    """The parse of a text that nobody has parsed: no token at all."""
-    none, small = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    """Make a parse without tokens, for cues that need no parse."""
+    ints, bytes_ = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
     pairs = np.zeros((0, 2), dtype=np.int32)
-    return Parse(text, pairs, none, small, small, none, pairs)
+    return Parse(text, pairs, ints, bytes_, bytes_, ints, pairs)
 
 
 def parse_of(doc: Doc, text: str | None = None) -> Parse:
-    """Bring a spaCy document, of either label scheme, to arrays.
-
-    ``text`` saves putting the text together again where the caller has it.
-    """
+    """Convert a spaCy document of either label scheme; ``text``, if known, saves rebuilding it."""
     from spacy.attrs import DEP, HEAD, IDX, LENGTH, POS, SENT_START
 
     columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START]).reshape(-1, 6)
@@ -333,7 +327,7 @@ def _hang_prepositions(heads: Ints, roles: NDArray[np.int8], nouns: NDArray[np.i
         preposition = heads[noun]
         if heads[preposition] == preposition or roles[preposition] not in (Role.CASE, Role.DATIVE):
             continue
-        # "gave it to her": the label of the preposition says that the noun receives
+        # "gave it to her": the preposition's label marks the noun as the recipient
         roles[noun] = Role.DATIVE if roles[preposition] == Role.DATIVE else Role.OBLIQUE
         heads[noun], heads[preposition] = heads[preposition], noun
         roles[preposition] = Role.CASE

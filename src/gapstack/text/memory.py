@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 from gapstack.corpus import Example
@@ -16,7 +17,7 @@ def row_key(example: Example, *more: Hashable) -> tuple[Hashable, ...]:
 
 
 class Memory(Generic[Value]):
-    """Values by key, all forgotten when there would be more than ``most``."""
+    """Values by key, those forgotten that were remembered first where there are more than ``most``."""
 
     def __init__(self, most: int):
         self._most = most
@@ -29,14 +30,14 @@ class Memory(Generic[Value]):
         and gives their values in that order.
         """
         new = {key: position for position, key in reversed(list(enumerate(keys))) if key not in self._kept}
-        if len(self._kept) + len(new) > self._most:
-            self.forget()
-            new = {key: position for position, key in reversed(list(enumerate(keys)))}
         positions = sorted(new.values())
         if positions:
             for position, value in zip(positions, compute(positions), strict=True):
                 self._kept[keys[position]] = value
-        return [self._kept[key] for key in keys]
+        found = [self._kept[key] for key in keys]
+        for key in list(islice(self._kept, max(0, len(self._kept) - self._most))):
+            del self._kept[key]
+        return found
 
     def forget(self) -> None:
         """Drop everything."""

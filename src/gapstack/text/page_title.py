@@ -1,7 +1,7 @@
-"""The page that a snippet was taken from: its title, read off the URL, and how a name meets it.
+"""Page titles, read off the snippet's URL, and their overlap with names.
 
-The title is GAP's strongest single cue ("page context", Webster et al. 2018, section 4.3): a page is mostly
-about its title, and a title that names a person is mostly who the pronoun means.
+The title is GAP's strongest single cue ("page context", Webster et al. 2018, section 4.3): the person in the title is
+mostly the pronoun's antecedent.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from urllib.parse import unquote, urlsplit
 
 _QUALIFIED = re.compile(r"^(?P<title>.*\S)\s*\((?P<qualifier>[^()]*(?:\([^()]*\))?[^()]*)\)$")
 _TOKEN = re.compile(r"[\w*]+(?:['\u2019][\w*]+)*")
-# Unicode has no decomposition for these.
+# Letters without a Unicode decomposition.
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\u0131": "i"}
     | {"\u2018": "'", "\u2019": "'"}
 )
-# Words that many names and titles share without being about the same person.
+# Words that names and titles share by accident.
 _PARTICLE_LIST = (
     "a an and the of in on at to for by de da do dos das del della der den des di du el la las le les los "
     "y e von van zu al ibn bin ben af av ap"
@@ -29,7 +29,7 @@ _PARTICLES = frozenset(_PARTICLE_LIST.split())
 
 @dataclass(frozen=True)
 class PageTitle:
-    """A page's title; ``qualifier`` is what a trailing parenthesis held ("politician"), or None."""
+    """A page's title; ``qualifier`` is the content of a trailing parenthesis ("politician"), or None."""
 
     title: str
     qualifier: str | None = None
@@ -42,11 +42,11 @@ class PageTitle:
 
 @lru_cache(maxsize=32768)
 def page_title(url: str | None) -> PageTitle | None:
-    """Read the title off a wiki page's URL; None where there is no URL or it names no page."""
+    """Read the title off a wiki page's URL; None without a URL or page name."""
     if not url:
         return None
     path = urlsplit(url).path
-    # titles may hold slashes ("AC/DC"), so only the part up to /wiki/ is the server's
+    # titles may have slashes ("AC/DC"), so everything after /wiki/ is the title
     slug = path.split("/wiki/", 1)[1] if "/wiki/" in path else path.rsplit("/", 1)[-1]
     title = unquote(slug).replace("_", " ").strip()
     if not title:
@@ -57,22 +57,22 @@ def page_title(url: str | None) -> PageTitle | None:
 
 @lru_cache(maxsize=65536)
 def fold(text: str) -> str:
-    """Lower-case ``text`` without accents; ``*`` stays as it is."""
+    """Lower-case ``text`` and remove accents; ``*`` stays."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_PLAIN)
 
 
 @lru_cache(maxsize=65536)
 def tokens(text: str) -> tuple[str, ...]:
-    """Folded word tokens of a name or title, the possessive 's cut off, hyphens splitting."""
+    """Folded word tokens of a name or title, split at hyphens and without the possessive 's."""
     return tuple(token.removesuffix("'s") for token in _TOKEN.findall(fold(text)))
 
 
 @lru_cache(maxsize=65536)
 def same_token(left: str, right: str) -> bool:
-    """Whether two folded tokens are one word, ``*`` in either standing for one lost letter.
+    """Whether two folded tokens are equal, where ``*`` in either stands for one lost letter.
 
-    Some letters fold to two ("ß" to "ss"), so ``*`` stands for one or two characters.
+    Some letters fold to two ("ß" to "ss"), so ``*`` matches one or two characters.
     """
     if left == right:
         return True
@@ -86,24 +86,19 @@ def _matches(garbled: str, whole: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def telling_tokens(text: str) -> tuple[str, ...]:
-    """Give the tokens that identify somebody: no particles and no initials, unless there is nothing else."""
+def distinctive_tokens(text: str) -> tuple[str, ...]:
+    """Tokens of a name without particles and initials; all of them where nothing would remain."""
     all_tokens = tokens(text)
-    kept = tuple(token for token in all_tokens if len(token) > 1 and token not in _PARTICLES)
-    return kept or all_tokens
+    return tuple(token for token in all_tokens if len(token) > 1 and token not in _PARTICLES) or all_tokens
 
 
 def shared_tokens(name: str, title: str) -> int:
-    """How many of the name's tokens occur in ``title``, case, accents, particles and initials aside."""
-    theirs = telling_tokens(title)
-    return sum(any(same_token(token, other) for other in theirs) for token in telling_tokens(name))
+    """Number of the name's distinctive tokens that occur in ``title``."""
+    title_tokens = distinctive_tokens(title)
+    return sum(any(same_token(token, other) for other in title_tokens) for token in distinctive_tokens(name))
 
 
 def same_name(name: str, title: str) -> bool:
-    """Whether ``name`` is the whole of ``title``, case and accents aside."""
-    ours, theirs = tokens(name), tokens(title)
-    return (
-        bool(ours)
-        and len(ours) == len(theirs)
-        and all(same_token(a, b) for a, b in zip(ours, theirs, strict=True))
-    )
+    """Whether ``name`` equals ``title``, ignoring case and accents."""
+    left, right = tokens(name), tokens(title)
+    return 0 < len(left) == len(right) and all(map(same_token, left, right))

@@ -1,7 +1,7 @@
 """Dependency parses of texts: computed once by any spaCy pipeline, kept as ``DocBin`` files, read without it.
 
-The cache is a folder for each pipeline (named after its fingerprint) of numbered-by-content shards. A shard is
-two files: the documents, and then the keys of their texts, whose presence says that the shard is whole. A run
+The cache is a folder for each pipeline (named after its fingerprint) of shards. A shard is one file that holds the
+documents and the keys of their texts, named after its bytes (:mod:`gapstack.cache`): a damaged one is deleted. A run
 that is killed keeps its finished shards, and the next one parses only what is missing.
 """
 
@@ -10,20 +10,27 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import save
+
+from gapstack.cache import put, sound
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, cache_root, fingerprint, sha256
+from gapstack.files import atomic_path, cache_root, digest, fingerprint, tree_digest
+from gapstack.processes import die_with_parent
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, parse_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, DocBin
 
 ENVIRONMENT = "GAP_PARSER"
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -31,7 +38,10 @@ SHIPPED_PARSES = _PACKAGE / "corpus" / "sample" / "parses.spacy"
 # a wheel carries the pipeline inside the package, a source checkout beside it
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
 _ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
+_NO_PIPELINE = (".md", ".pyc")  # files beside a pipeline that decide nothing
 _SHARD = 512
+_SUFFIX = ".safetensors"
+_TRIES = 3
 # below this many texts, starting a second process costs more than it saves
 _WORTH_A_PROCESS = 600
 _MOST_PROCESSES = 4
@@ -45,8 +55,28 @@ class Parser:
 
     @property
     def fingerprint(self) -> str:
-        """Hash that changes when the pipeline's parses may change."""
-        return _fingerprint(self.name)
+        """Hash that changes when the pipeline's parses may change: of its files, or of its package's."""
+        package = self._package()
+        if package is not None:
+            return fingerprint(self.name, *package)
+        folder = Path(self.name)
+        # of a pipeline that is nowhere, parses may still be stored
+        return tree_digest(folder, _NO_PIPELINE) if folder.is_dir() else fingerprint(self.name, None)
+
+    def _package(self) -> tuple[str, str] | None:
+        """Version and contents of the installed package of this name, which spaCy prefers to a folder."""
+        from importlib.metadata import PackageNotFoundError, version
+        from importlib.util import find_spec
+
+        if not self.name.isidentifier():
+            return None
+        try:
+            installed = version(self.name)
+        except PackageNotFoundError:
+            return None
+        spec = find_spec(self.name)
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        return installed, fingerprint([tree_digest(Path(place), _NO_PIPELINE) for place in places])
 
     def load(self) -> Language:
         """Load the pipeline.
@@ -77,20 +107,6 @@ class Parser:
         return nlp
 
 
-@lru_cache(maxsize=16)
-def _fingerprint(name: str) -> str:
-    folder = Path(name)
-    if folder.is_dir():
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md")
-        return fingerprint([(str(path.relative_to(folder)), sha256(path)) for path in files])
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return fingerprint(name, version(name))
-    except PackageNotFoundError:
-        return fingerprint(name, None)
-
-
 def find_parser(parser: str | Path | None = None) -> Parser:
     """Find the pipeline: the one named, else ``GAP_PARSER``, else the project's own ``en_gapstack``.
 
@@ -115,12 +131,28 @@ def find_parser(parser: str | Path | None = None) -> Parser:
 def parser_key(parser: str | Path | None = None) -> str:
     """What tells the parses of one choice of parser from another's, for caches of what is made from them.
 
-    Unlike :func:`find_parser` it does not mind that there is no parser, since the shipped parses need none.
+    Where no parser is named that is the project's own together with the shipped parses, which answer first; and
+    these alone where there is none.
     """
-    try:
+    if _is_named(parser):
         return find_parser(parser).fingerprint
+    shipped = digest(SHIPPED_PARSES) if SHIPPED_PARSES.is_file() else None
+    try:
+        return fingerprint(find_parser().fingerprint, shipped)
+    except DataNotFoundError:
+        return fingerprint(None, shipped)
+
+
+def parser_name(parser: str | Path | None = None) -> str:
+    """What to call one choice of parser."""
+    try:
+        return Path(find_parser(parser).name).name
     except DataNotFoundError:
         return "shipped"
+
+
+def _is_named(parser: str | Path | None) -> bool:
+    return bool(parser or os.environ.get(ENVIRONMENT))
 
 
 def text_key(text: str) -> str:
@@ -158,38 +190,52 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
 def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:
     """Give key and document of each distinct text, in no order, parsing and storing what is missing first."""
     wanted = {text_key(text): text for text in texts}
-    if parser is None and ENVIRONMENT not in os.environ:
-        for key, doc in _read(SHIPPED_PARSES, _shipped_keys(), wanted):
+    shipped = () if _is_named(parser) else _shipped_keys()
+    if not wanted.keys().isdisjoint(shipped):
+        for key, doc in _read(_doc_bin(SHIPPED_PARSES), shipped, wanted):
             del wanted[key]
             yield key, doc
     if not wanted:
         return
     pipeline = find_parser(parser)
     folder = cache_root() / "parses" / pipeline.fingerprint
-    missing = wanted.keys() - {key for _, keys in _shards(folder) for key in keys}
-    if missing:
-        # of equal length in a batch, since some pipelines pad
-        _fill(folder, pipeline, sorted((wanted[key] for key in missing), key=len))
-    for path, keys in _shards(folder):
-        for key, doc in _read(path, keys, wanted):
-            del wanted[key]
-            yield key, doc
+    for _ in range(_TRIES):
+        missing = wanted.keys() - {key for shard in sound(folder, _SUFFIX) for key in _keys(shard)}
+        if missing:
+            # of equal length in a batch, since some pipelines pad
+            _fill(folder, pipeline, sorted((wanted[key] for key in missing), key=len))
+        for shard in sound(folder, _SUFFIX):
+            # somebody may delete the cache meanwhile, or another process a damaged shard
+            with suppress(FileNotFoundError):
+                if not wanted.keys().isdisjoint(_keys(shard)):
+                    for key, doc in _read(_shard(shard), _keys(shard), wanted):
+                        del wanted[key]
+                        yield key, doc
+        if not wanted:
+            return
+    raise DataError(
+        "parses vanish as soon as they are stored", place=Place(folder), remedy="Name another GAPSTACK_CACHE"
+    )
 
 
-def _shards(folder: Path) -> list[tuple[Path, list[str]]]:
-    """Whole shards of a cache folder: documents' path and the keys in their order."""
-    return [
-        (keys.with_suffix(".spacy"), keys.read_text(encoding="ascii").split())
-        for keys in sorted(folder.glob("*.keys"))
-    ]
+# a shard is named after its bytes, so that its name is all there is to know it by
+@lru_cache(maxsize=4096)
+def _keys(shard: Path) -> list[str]:
+    """Keys of the texts of a shard, in order."""
+    with safe_open(shard, framework="numpy") as tensors:
+        return [key.tobytes().hex() for key in tensors.get_tensor("keys")]
 
 
-def _read(path: Path, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[str, Doc]]:
-    """Give those of a shard's documents that are wanted, each once."""
+def _shard(path: Path) -> DocBin:
+    from spacy.tokens import DocBin
+
+    with safe_open(path, framework="numpy") as tensors:
+        return DocBin().from_bytes(tensors.get_tensor("documents").tobytes())
+
+
+def _read(bin_: DocBin, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[str, Doc]]:
+    """Give those of the documents that are wanted, each once."""
     wanted = set(wanted)
-    if wanted.isdisjoint(keys):
-        return
-    bin_ = _doc_bin(path)
     keep = [i for i, key in enumerate(keys) if key in wanted]
     # building a document costs more than reading its bytes, so only the wanted ones are built
     for name in ("tokens", "spaces", "cats", "flags", "span_groups", "user_data"):
@@ -199,7 +245,7 @@ def _read(path: Path, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tu
     yield from zip((keys[i] for i in keep), bin_.get_docs(_vocabulary()), strict=True)
 
 
-def _doc_bin(path: Path) -> Any:
+def _doc_bin(path: Path) -> DocBin:
     from spacy.tokens import DocBin
 
     try:
@@ -228,6 +274,8 @@ def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
     """Parse ``texts`` in one pass and store them shard by shard."""
     nlp = pipeline.load()
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
+    if processes > 1:
+        _bind_workers(nlp)
     with progress("parsing", len(texts)) as ticker:
         shard: list[Doc] = []
         for doc in nlp.pipe(texts, batch_size=128, n_process=processes):
@@ -240,14 +288,28 @@ def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
             store(shard, folder)
 
 
+def _bind_workers(nlp: Language) -> None:
+    """Let the processes that spaCy starts die with this one; components are all of ours that runs in them."""
+    nlp.component(_of_worker.__name__, func=_of_worker)
+    nlp.add_pipe(_of_worker.__name__, first=True)
+
+
+def _of_worker(doc: Doc) -> Doc:
+    die_with_parent()
+    return doc
+
+
 def store(shard: Sequence[Doc], folder: Path) -> Path:
-    """Write documents and then their keys into a cache folder; give the documents' path."""
-    keys = [text_key(doc.text) for doc in shard]
-    path = folder / f"{fingerprint(keys)}.spacy"
-    write_docs(shard, path)
-    with atomic_path(path.with_suffix(".keys")) as temporary:
-        temporary.write_text("\n".join(keys) + "\n", encoding="ascii")
-    return path
+    """Write documents and the keys of their texts into a cache folder; give the file's path."""
+    from spacy.tokens import DocBin
+
+    keys = b"".join(bytes.fromhex(text_key(doc.text)) for doc in shard)
+    documents = DocBin(attrs=_ATTRIBUTES, docs=shard).to_bytes()
+    content = {
+        "keys": np.frombuffer(keys, dtype=np.uint8).reshape(len(shard), -1),
+        "documents": np.frombuffer(documents, dtype=np.uint8),
+    }
+    return put(folder, save(content), _SUFFIX)
 
 
 def write_docs(documents: Iterable[Doc], path: Path) -> None:

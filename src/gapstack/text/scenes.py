@@ -1,4 +1,4 @@
-"""The names that compete to be a pronoun's antecedent, and which of them stand for A or B."""
+"""Candidate names of an example, and which of them match A or B."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ class Setting(StrEnum):
     """The two tasks of Webster et al. 2018, section 4."""
 
     GOLD_TWO_MENTION = "gold-two-mention"
-    """A and B are given, and only they compete."""
+    """The candidates are A and B."""
     SNIPPET_CONTEXT = "snippet-context"
-    """Every PERSON name of the snippet competes; an answer counts for a name when one is part of the other."""
+    """The candidates are all PERSON names of the snippet; one matches A or B when either is part of the other."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One example as the structural cues see it: k names around a pronoun.
+    """Input of the structural cues: the pronoun and k candidate names of one example.
 
     Attributes
     ----------
     example : Example
     parse : Parse
     pronoun : int
-        Token of the pronoun, -1 if the parse has none there.
+        Token of the pronoun, -1 if the parse has none.
     spans : tuple of Span
-        Where each name stands.
+        Characters of each name.
     heads : (k,) int32
-        Head token of each name, -1 if it has none.
+        Head token of each name, -1 if the parse has none.
     hits : (k, 2) bool
         Whether choosing the name counts as choosing A, and B.
     barriers : (k,) int8
@@ -52,7 +52,7 @@ class Scene:
 
 
 def scene(example: Example, parse: Parse, setting: Setting) -> Scene:
-    """Set the scene of one example: its candidates under ``setting``, found in its parse."""
+    """Collect the candidates of one example under ``setting``."""
     pronoun = parse.head_of(parse.tokens_in(example.pronoun))
     if setting is Setting.GOLD_TWO_MENTION:
         spans: tuple[Span, ...] = (example.a, example.b)
@@ -60,7 +60,7 @@ def scene(example: Example, parse: Parse, setting: Setting) -> Scene:
     else:
         spans = person_spans(example, parse)
         hits = np.array(
-            [[_counts(example.words(s), name) for name in (example.a_text, example.b_text)] for s in spans],
+            [[_matches(example.words(s), name) for name in (example.a_text, example.b_text)] for s in spans],
             dtype=bool,
         ).reshape(-1, 2)
     heads = np.array([parse.head_of(parse.tokens_in(span)) for span in spans], dtype=np.int32)
@@ -68,10 +68,10 @@ def scene(example: Example, parse: Parse, setting: Setting) -> Scene:
 
 
 def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
-    """Where the parse has PERSON names, the pronoun's own place aside."""
+    """Spans of the parse's PERSON entities, except one that overlaps the pronoun."""
     spans = [Span(int(parse.spans[first, 0]), int(parse.spans[last - 1, 1])) for first, last in parse.persons]
     return tuple(span for span in spans if not span.overlaps(example.pronoun))
 
 
-def _counts(candidate: str, name: str) -> bool:
+def _matches(candidate: str, name: str) -> bool:
     return candidate in name or name in candidate

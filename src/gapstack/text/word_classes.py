@@ -1,6 +1,6 @@
-"""Closed classes of English words, as the surface features need them; all in lower case.
+"""English word classes for the surface features, in lower case: function words, some verbs, titles and kinship.
 
-These are grammar and kinship, not names: whether a first name is a man's or a woman's is nowhere looked up.
+No list has first names: the gender of a name is never looked up.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AUXILIARIES = _listed(
     "is was are were be been being am has had have having do does did will would can could may might shall",
     "should must 'd 'll",
 )
-# Marks and words at which a clause may begin.
+# Clause boundaries.
 BOUNDARIES = (
     COMMAS | SEMICOLONS | QUOTES | PARENTHESES | SUBORDINATORS | COORDINATORS | RELATIVES | frozenset({"."})
 )
@@ -47,14 +47,14 @@ FUNCTION = (
     | _listed("there then also not i we you they my our your it its however here now just only even later to")
 )
 ADVERBS = _listed("also then later never always often again still soon once now just ever not already thus")
-# Words that open sentences with a capital and are no names.
+# Words that are capitalised at the start of a sentence and are no names.
 OPENERS = FUNCTION | _listed(
     "other many most several two three four five one both despite upon although born later soon further more",
     "much few first second third finally meanwhile together originally initially currently due according next",
     "throughout when her his she he their out up off down back ultimately eventually instead early once",
 )
 NAME_PARTICLES = _listed("de da do dos del della di du la le van von der den bin ibn al el y of the")
-# Verbs that biographies use and that neither -ed nor -s betrays.
+# Verb forms common in biographies without -ed or -s.
 VERBS = _listed(
     "became began beat bought brought built came caught chose cut dealt did drew drove fell felt fought found",
     "gave gets got grew held hit kept knew laid led left lent let lost made meant met paid put quit ran read",
@@ -67,7 +67,7 @@ REPORTING = _listed(
     "said says told tells asked asks replied added explained claimed stated believed thought knew realized",
     "realised revealed admitted announced argued wrote felt suggested insisted recalled noted",
 )
-# Words beside a name that tell its bearer's sex.
+# Titles and nouns that indicate the gender of an adjacent name.
 FEMALE = _listed(
     "mrs ms miss lady madame mme queen princess duchess countess baroness empress dame sister mother daughter",
     "wife widow girlfriend fiancee aunt niece grandmother granddaughter actress woman girl heroine goddess",
@@ -78,7 +78,7 @@ MALE = _listed(
     "fiance uncle nephew grandfather grandson actor man boy hero god groom monk stepfather stepson master",
     "businessman pope bishop sultan sergeant",
 )
-# Nouns that relate their bearer to somebody else: "his teammate X" is not him.
+# Relational nouns: in "his teammate X", X is not him.
 RELATIONS = _listed(
     "sister mother daughter wife widow girlfriend fiancee aunt niece grandmother granddaughter father brother",
     "son husband boyfriend fiance uncle nephew grandfather grandson cousin friend partner colleague teammate",
@@ -90,7 +90,7 @@ RELATIONS = _listed(
     "second third late former future fellow close old then-wife then-husband longtime",
 )
 
-# The kinds that a neighbouring word may be of, told in this order.
+# Kinds of neighbouring words; the first match counts.
 KINDS: dict[str, frozenset[str]] = {
     "subordinator": SUBORDINATORS,
     "coordinator": COORDINATORS,

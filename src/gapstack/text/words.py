@@ -1,8 +1,8 @@
-"""Words and sentences by rule: what the surface features and the cheapest cues look at.
+"""Rule-based word and sentence splitting, for the surface features and the cues that need no parser.
 
-No model and no dependency, so that it is the same everywhere and costs microseconds. The rules know GAP's
-typography: double quotes are pairs of ASCII marks, turned either way, and ``*`` stands for a letter that
-was lost with its accent ("C*rdoba").
+No model and no dependency, so it is reproducible and takes microseconds. The rules know GAP's typography: double
+quotes are pairs of ASCII marks, turned either way, and ``*`` stands for a letter that was lost with its accent
+("C*rdoba").
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from itertools import pairwise
 
 from gapstack.corpus import Span
 
-# A letter is a word character (with the accent that may follow it decomposed) or GAP's asterisk; an asterisk
-# alone stays a mark of its own, since it may be a bullet or a footnote.
+# A letter is a word character (possibly with a decomposed accent) or GAP's asterisk; a lone asterisk is a mark, since
+# it may be a bullet or a footnote.
 _LETTER = r"[\w*\u0300-\u036f]"
 _WORD = re.compile(
     rf"""
       (?:[^\W\d_]\.){{2,}}(?!\w)                # U.S., J.R.R.
-    | ['\u2019](?:s|re|ve|ll|d|m)\b(?!['\u2019])  # the possessive and the clitics are words of their own
+    | ['\u2019](?:s|re|ve|ll|d|m)\b(?!['\u2019])  # the possessive and the clitics are separate words
     | \d+(?:[.,:]\d+)+                          # 1,500 and 3.14 and 10:45
     | (?=\*?[\w]|\*+\w){_LETTER}+               # the plain word ...
       (?:['\u2019-](?!(?:s|re|ve|ll|d|m)\b)(?=\w){_LETTER}+)*   # ... and O'Neil, Jean-Pierre
@@ -31,26 +31,26 @@ _WORD = re.compile(
 )
 
 
-def _listed(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 _ENDS = {".", "!", "?", "...", "…"}
 _CLOSERS = {")", "]", "}", "''", "``", '"', "'", "\u201d", "\u2019", "»"}
 _OPENERS = {"(", "[", "{", "''", "``", '"', "'", "\u201c", "\u2018", "«"}
-# Words that keep their full stop and are followed by a name or a number.
-_ABBREVIATIONS = _listed(
+# Abbreviations that are followed by a name or a number.
+_ABBREVIATIONS = _word_set(
     "dr mr mrs ms messrs prof rev fr br sr hon gen col capt cpt maj lt sgt cmdr cdr adm gov sen rep pres "
     "supt st ste mt ft vs no nos op vol pp ed eds cf approx c ca b d r m fl "
     "jan feb mar apr jun jul aug sep sept oct nov dec jos wm chas geo"
 )
-# After "Jr.", "Inc." or "U.S." a sentence may well end; it does when one of these follows.
-_STARTERS = _listed(
+# After "Jr.", "Inc." or "U.S." a sentence ends if one of these follows.
+_STARTERS = _word_set(
     "a after although an and as at but by during following for from he her his how however i if in it its on "
     "our she since so that the their then there these they this those though to under upon we when where "
     "while who why with you"
 )
-_TITLED_ENDS = _listed("jr inc ltd co corp bros etc al ph.d u.s u.k a.m p.m d.c b.c a.d")
+_TITLED_ENDS = _word_set("jr inc ltd co corp bros etc al ph.d u.s u.k a.m p.m d.c b.c a.d")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Words:
     text : str
         The original text.
     strings : tuple of str
-        Words, numbers and marks in order. Every character that is not white space lies in exactly one.
+        Words, numbers and marks in order. Every character except white space lies in exactly one.
     starts, ends : tuple of int
         Half-open character range of each word.
     """
@@ -76,11 +76,11 @@ class Words:
         return len(self.strings)
 
     def word_index(self, span: Span) -> range:
-        """Positions of the words that share a character with ``span``; empty where there are none."""
+        """Indices of the words that overlap ``span``; may be empty."""
         return range(bisect_right(self.ends, span[0]), bisect_left(self.starts, span[1]))
 
     def span(self, words: range) -> Span:
-        """Characters from the first to the last of ``words`` (not empty)."""
+        """Character range from the first to the last of ``words`` (not empty)."""
         return Span(self.starts[words[0]], self.ends[words[-1]])
 
     @cached_property
@@ -90,13 +90,13 @@ class Words:
 
     @cached_property
     def sentences(self) -> tuple[range, ...]:
-        """Words of each sentence, as consecutive ranges that cover the text."""
+        """Word indices of each sentence: consecutive ranges that cover the text."""
         bounds = [0, *(i for i in range(1, len(self)) if self._starts_sentence(i)), len(self)]
         return tuple(range(a, b) for a, b in pairwise(bounds) if a < b)
 
     @cached_property
     def sentence_of(self) -> tuple[int, ...]:
-        """Number of the sentence that each word is in."""
+        """Index of each word's sentence."""
         return tuple(number for number, words in enumerate(self.sentences) for _ in words)
 
     def _starts_sentence(self, i: int) -> bool:
@@ -122,7 +122,7 @@ class Words:
         return end.endswith(".") and self.lower[first] in _STARTERS
 
     def _full_stop(self, stop: int, following: int) -> bool:
-        """Whether the "." at word ``stop`` ends a sentence, given the word that would open the next one."""
+        """Whether the "." at word ``stop`` ends a sentence, if word ``following`` would open the next one."""
         if self.starts[stop] != self.ends[stop - 1]:
             return True
         before = self.strings[stop - 1]
@@ -138,11 +138,11 @@ class Words:
 
 @lru_cache(maxsize=32768)
 def words(text: str) -> Words:
-    """Split ``text`` into words; the latest 32,768 texts are remembered."""
-    found = [match.span() for match in _WORD.finditer(text)]
+    """Split ``text`` into words (cached)."""
+    spans = [match.span() for match in _WORD.finditer(text)]
     return Words(
         text=text,
-        strings=tuple(text[start:end] for start, end in found),
-        starts=tuple(start for start, _ in found),
-        ends=tuple(end for _, end in found),
+        strings=tuple(text[start:end] for start, end in spans),
+        starts=tuple(start for start, _ in spans),
+        ends=tuple(end for _, end in spans),
     )

@@ -1,13 +1,14 @@
-"""The one fine-tuning loop: plans, batches by length, precision, checkpoints, early stopping.
+"""The fine-tuning loop: plans, batches by length, precision, checkpoints, early stopping.
 
-A model is a ``torch.nn.Module`` that maps what :class:`Data` gives to logits. If it has an attribute ``encoder``,
-that is its pre-trained part, with learning rates, precision and freezing of its own; all the rest is its head.
-The room knows no member and no question: any classes, any inputs.
+A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits. Its attribute ``encoder``, if any, is
+the pre-trained part, with its own learning rate, precision and freezing; the rest is the head. Any classes and
+inputs will do.
 
-    history = train(model, data, TrainingPlan(epochs=3), validation=held)
+    history = train(model, data, TrainingPlan(epochs=3), validation=validation_data)
     logits = predict(model, data)
 """
 
+from gapstack.training.checkpoint_context import CheckpointContext, checkpoint_context
 from gapstack.training.data import Data, PieceData, RowData, Targets
 from gapstack.training.devices import is_bfloat16_fast, seeded, trainable_encoder
 from gapstack.training.history import Evaluation, History
@@ -16,9 +17,9 @@ from gapstack.training.once import train_once
 from gapstack.training.plan import Schedule, TrainingPlan
 from gapstack.training.prediction import predict
 from gapstack.training.validation import validation_rows
-from gapstack.training.workplace import Workplace, workplace
 
 __all__ = [
+    "CheckpointContext",
     "Data",
     "Evaluation",
     "History",
@@ -27,7 +28,7 @@ __all__ = [
     "Schedule",
     "Targets",
     "TrainingPlan",
-    "Workplace",
+    "checkpoint_context",
     "cross_entropy",
     "is_bfloat16_fast",
     "predict",
@@ -36,5 +37,4 @@ __all__ = [
     "train_once",
     "trainable_encoder",
     "validation_rows",
-    "workplace",
 ]

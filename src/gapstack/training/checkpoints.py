@@ -1,11 +1,14 @@
-"""Checkpoints: one safetensors file, whole or absent, whose header carries the run's record as JSON.
+"""Checkpoints: one safetensors file, whole or absent, whose header carries the run's record as JSON and a digest.
 
-A new one is written beside the old one and takes its place, so there are never more than two on the disk.
+A new one is written beside the old one and takes its place, so there are never more than two on the disk. A damaged
+one is thrown away with a word: the training begins anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -14,12 +17,51 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from gapstack.errors import DataError, Place
-from gapstack.files import atomic_path
+from gapstack.errors import DamageError, Place
+from gapstack.files import atomic_path, discard, sweep
+from gapstack.progress import console
 
 Tensors = dict[str, torch.Tensor]
 NAME = "checkpoint.safetensors"
-_FORMAT = "1"
+_FORMAT = "2"
+
+
+def write_tensors(path: Path, record: dict[str, Any], tensors: Tensors) -> None:
+    """Write tensors with a JSON-able record and a digest of both, atomically."""
+    here = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
+    text = json.dumps(record)
+    metadata = {"format": _FORMAT, "record": text, "digest": _digest(text, here)}
+    with atomic_path(path) as temporary:
+        save_file(here, temporary, metadata)
+
+
+def read_tensors(path: Path, loss: str) -> tuple[dict[str, Any], Tensors] | None:
+    """Give record and tensors (on the CPU) that :func:`write_tensors` wrote, or None if there are none.
+
+    A damaged file is thrown away; ``loss`` says on the screen what that means.
+    """
+    if not os.path.lexists(path):
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no mapping
+        if metadata.get("format") != _FORMAT or metadata["digest"] != _digest(metadata["record"], tensors):
+            raise DamageError("changed since it was written, or of an earlier version", place=Place(path))
+        return json.loads(metadata["record"]), tensors
+    except (SafetensorError, OSError, ValueError, KeyError) as problem:
+        console.print(f"{path} is damaged ({problem}): {loss}", style="dim", markup=False, soft_wrap=True)
+        discard(path)
+        return None
+
+
+def _digest(record: str, tensors: Tensors) -> str:
+    """SHA-256 of a record and of every tensor's name, type, shape and bytes."""
+    found = hashlib.sha256(record.encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 class Checkpoints:
@@ -29,7 +71,7 @@ class Checkpoints:
     ----------
     folder : Path
     seconds : float
-        Least time between two checkpoints.
+        Minimum time between two checkpoints.
     """
 
     def __init__(self, folder: Path, seconds: float):
@@ -38,38 +80,15 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self) -> tuple[dict[str, Any], Tensors] | None:
-        """Give record and tensors (on the CPU), or None if there is no checkpoint.
-
-        Raises
-        ------
-        DataError
-            If the file is damaged.
-        """
-        for leftover in self._path.parent.glob(f".{Path(NAME).stem}-*"):
-            leftover.unlink(missing_ok=True)  # of a writer that was killed
-        if not self._path.is_file():
-            return None
-        try:
-            with safe_open(self._path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no mapping
-            if metadata.get("format") != _FORMAT:
-                raise ValueError(f"format {metadata.get('format')}, not {_FORMAT}")
-            return json.loads(metadata["record"]), tensors
-        except (SafetensorError, ValueError, KeyError) as problem:
-            raise DataError(
-                f"is no checkpoint ({problem})",
-                place=Place(self._path),
-                remedy="Delete it to train from the start",
-            ) from problem
+        """Give record and tensors (on the CPU), or None if there is no sound checkpoint."""
+        sweep(self._path.parent)
+        return read_tensors(self._path, "this training begins anew")
 
     def is_due(self) -> bool:
-        """Whether the last one is old enough."""
+        """Whether the minimum time has passed."""
         return time.monotonic() - self._last >= self._seconds
 
     def save(self, record: dict[str, Any], tensors: Tensors) -> None:
         """Put this in the place of what was there."""
-        with atomic_path(self._path) as temporary:
-            metadata = {"format": _FORMAT, "record": json.dumps(record)}
-            save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, temporary, metadata)
+        write_tensors(self._path, record, tensors)
         self._last = time.monotonic()

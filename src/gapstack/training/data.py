@@ -1,9 +1,9 @@
-"""What a model is trained on: rows that become tensors, in batches of similar length."""
+"""Training data: rows that become tensors, in batches of similar length."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,28 +15,32 @@ from gapstack.encoding.pieces import PieceView
 
 Rows = NDArray[np.int64]
 Targets = NDArray[np.int64] | NDArray[np.float64]
-"""Classes (n,) int64, or probabilities of the classes (n, c) where a teacher gave them."""
+"""Class labels (n,) int64, or soft labels (n, c): a teacher's probabilities of the classes."""
 
 TARGET = "target"
 """Key of a batch that goes to the loss and not to the model."""
-# Rows are sorted by length within so many batches: enough for batches of one length, few enough for chance to
-# decide who meets whom.
+# Rows are sorted by length within pools of so many batches: large enough for batches of nearly equal length, small
+# enough for batches to stay random.
 POOL = 16
 
 
 class Data(Protocol):
-    """Rows that a model can be trained on or asked about."""
+    """Rows for training or prediction."""
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Pieces of each row, (n,); 1 each where rows are vectors."""
+        """Number of pieces of each row, (n,); 1 where rows are vectors."""
 
     @property
     def fingerprint(self) -> str:
-        """Hash of everything that :meth:`batch` can give."""
+        """Hash of everything that :meth:`batch` can return."""
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Keyword arguments of the model for ``rows``, and ``target`` where they have one."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """Keyword arguments of the model for ``rows``, and ``target`` where they have one.
+
+        Rows are padded to ``length`` pieces (of :attr:`sizes`) with a mask in any case; by default to the longest of
+        them.
+        """
 
 
 class RowData:
@@ -62,24 +66,24 @@ class RowData:
         """Hash of inputs and targets."""
         return _fingerprint(self._columns)
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Give the inputs of ``rows`` by name, and ``target`` where there are targets."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """Give the inputs of ``rows`` by name, and ``target`` where there are targets; nothing is padded."""
         return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
 
 
 class PieceData:
     """Texts as padded word pieces.
 
-    A batch of b rows, the longest of L pieces, is ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces and
-    False on padding, left out where there is none, since attention without a mask is faster; ``mentions``
-    (b, 3, 2) int64 half-open piece ranges of pronoun, A and B; and whatever ``extras`` name.
+    A batch of b rows, the longest of L pieces, has ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces and
+    False on padding, left out where nothing is padded, since attention without a mask is faster; ``mentions``
+    (b, 3, 2) int64, half-open piece ranges of pronoun, A and B; and the ``extras``.
 
     Parameters
     ----------
     view : PieceView
     targets : (n,) int64 or (n, c) float64, optional
     extras : mapping of name to array, optional
-        More inputs, one entry of the first axis for each row; float64 becomes float32.
+        Further inputs, one entry of the first axis for each row; float64 becomes float32.
     """
 
     def __init__(
@@ -93,7 +97,7 @@ class PieceData:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Pieces of each text, (n,)."""
+        """Number of pieces of each text, (n,)."""
         return self.view.lengths
 
     @cached_property
@@ -101,14 +105,14 @@ class PieceData:
         """Hash of pieces, mentions, extras and targets."""
         return _fingerprint({"ids": self.view.ids, "bounds": self.view.bounds, **self._columns})
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """See the class."""
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+        """See the class and :class:`Data`."""
         lengths = self.view.lengths[rows]
-        keep = np.arange(lengths.max()) < lengths[:, None]
+        keep = np.arange(lengths.max() if length is None else length) < lengths[:, None]
         ids = np.zeros(keep.shape, dtype=np.int64)
         ids[keep] = np.concatenate([self.view.ids[self.view.row(row)] for row in rows])
         arrays = {name: column[rows] for name, column in self._columns.items()} | {"ids": ids}
-        if not keep.all():
+        if length is not None or not keep.all():
             arrays["keep"] = keep
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
@@ -122,27 +126,42 @@ def _columns(inputs: Mapping[str, NDArray[Any]], targets: Targets | None) -> dic
 
 
 def _fingerprint(arrays: Mapping[str, NDArray[Any]]) -> str:
-    found = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for name, array in sorted(arrays.items()):
-        found.update(f"{name} {array.dtype} {array.shape}".encode())
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def epoch_batches(sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Rows]:
-    """Share all rows out to batches of similar length, in an order that only ``seed`` and ``epoch`` decide.
+    """Divide all rows into batches of similar length, at random by ``seed`` and ``epoch``.
 
-    All batches have ``batch_size`` rows but one, which has the rest. Rows of a batch are in order of size.
+    All batches have ``batch_size`` rows but one, which has the remainder. Rows of a batch are sorted by size.
     """
-    chance = np.random.default_rng([seed, epoch])
-    order = chance.permutation(len(sizes))
-    found: list[Rows] = []
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(sizes))
+    parts: list[Rows] = []
     for start in range(0, len(order), POOL * batch_size):
         pool = order[start : start + POOL * batch_size]
         pool = pool[np.argsort(sizes[pool], kind="stable")]
-        # the short batch, if any, starts the pool at a random place, or it would always have the longest rows
+        # the short batch goes to a random place in the pool, or it would always have the longest rows
         rest = len(pool) % batch_size
-        cut = int(chance.integers(len(pool) // batch_size + 1)) * batch_size
+        cut = int(rng.integers(len(pool) // batch_size + 1)) * batch_size
         ends = [*range(batch_size, cut + 1, batch_size), *range(cut + rest, len(pool), batch_size)]
-        found += [part for part in np.split(pool, ends) if len(part)]
-    return [found[place] for place in chance.permutation(len(found))]
+        parts += [part for part in np.split(pool, ends) if len(part)]
+    return [parts[index] for index in rng.permutation(len(parts))]
+
+
+def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Split positions 0..n-1 into runs whose padded size, count times longest, stays within ``budget``.
+
+    A text longer than the budget is a batch of its own. Wants ``lengths`` sorted to waste little.
+    """
+    start, longest = 0, 0
+    for end, length in enumerate(lengths):
+        longest = max(longest, int(length))
+        if end > start and longest * (end + 1 - start) > budget:
+            yield np.arange(start, end)
+            start, longest = end, int(length)
+    if start < len(lengths):
+        yield np.arange(start, len(lengths))

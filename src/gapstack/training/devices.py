@@ -1,4 +1,4 @@
-"""Where a model computes and in which precision, settled by measurement.
+"""Device, precision and attention implementation of a training, chosen by measurement.
 
 Measured on MiniLM with frozen embeddings, 8 texts of 120 pieces, one thread of a CPU with AVX-512 bfloat16
 instructions; examples a second of forward and backward passes together:
@@ -11,15 +11,14 @@ autocast to bfloat16    34.4   22.9          27.8                 21.7
 weights in bfloat16     34.8   22.7          29.5                 23.7
 ======================  =====  ============  ===================  ===================
 
-So on a CPU plain attention wins in training. Weights in bfloat16, with float32 copies that take the updates,
-are as fast as autocast, need no cast in each pass, and behave alike on all devices.
+So on a CPU, training uses plain attention and bfloat16 weights with float32 master copies for the updates: as fast
+as autocast, without a cast in each pass, and the same on all devices.
 
-Two thirds of the time then go to matrix products, at seven eighths of the processor's bfloat16 peak, so that
-little is left to win. Of what was tried, cheaper dropout (:mod:`gapstack.training.dropout`) gave 8% on one thread
-and 14% on two, and is in. ``torch.compile`` of the encoder (dynamic lengths) made 26 to 27 examples a CPU second
-of 29 to 30, after a minute of compiling, where a fold of ProBERT trains in a minute and a half: left out. No more
-than noise, and left out: attention with its softmax in float32 or with the queries scaled instead of the scores,
-budgets of 1,536 and 2,048 pieces.
+Two thirds of the time then go to matrix products, at seven eighths of the processor's bfloat16 peak. Cheaper
+dropout (:mod:`gapstack.training.dropout`) gave 8% on one thread and 14% on two. Not adopted: ``torch.compile`` of
+the encoder (dynamic lengths), 26 to 27 examples a CPU second instead of 29 to 30, after a minute of compiling, where
+a fold of ProBERT trains in a minute and a half; and, within noise, attention with its softmax in float32 or with
+the queries scaled instead of the scores, and budgets of 1,536 and 2,048 pieces.
 """
 
 from __future__ import annotations
@@ -39,23 +38,23 @@ from gapstack.training.dropout import quicken_dropout
 if TYPE_CHECKING:
     from accelerate import PartialState
 
-# Pieces that go through the model at once. On a CPU small enough for a layer's activations to stay in the
-# caches; on a GPU as many as a card of 24 GiB trains BERT-large with.
+# Pieces in one forward pass: on a CPU, few enough for a layer's activations to stay in the caches; on a GPU, as many
+# as a card of 24 GiB trains BERT-large with.
 CPU_BUDGET, GPU_BUDGET = 1024, 12288
-# What model families call the rate of dropout on attention probabilities
+# Names of the dropout rate on attention probabilities in the model families' configurations
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 
 
 @cache
 def processes() -> PartialState:
-    """Accelerate's view of this process: its device, its rank, and the others if it was launched with others."""
+    """Give Accelerate's state: device, rank and number of processes."""
     from accelerate import PartialState  # slow to import
 
     return PartialState()
 
 
 def is_bfloat16_fast(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 in hardware; emulated, it would be slower than float32."""
+    """Whether the device multiplies bfloat16 in hardware; emulation would be slower than float32."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and (
@@ -64,24 +63,24 @@ def is_bfloat16_fast(device: torch.device) -> bool:
 
 
 def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
-    """What the encoder computes in under a plan's ``precision``."""
+    """Give the encoder's data type under a plan's ``precision``."""
     fast = precision == "bf16" or (precision == "auto" and is_bfloat16_fast(device))
     return torch.bfloat16 if fast else torch.float32
 
 
 def default_budget(device: torch.device) -> int:
-    """Pieces that go through the model at once where a plan does not say."""
+    """Give the number of pieces in one pass where a plan sets no ``token_budget``."""
     return CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
 
 
 def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> nn.Module:
-    """Load a copy of the encoder to be fine-tuned, with the attention and dropout that train fastest on this device.
+    """Load a copy of the encoder for fine-tuning, with the attention and dropout that are fastest on this device.
 
     Parameters
     ----------
     encoder : Encoder
     attention_dropout : bool
-        Keep the dropout on attention probabilities of its configuration (see :class:`TrainingPlan`).
+        Keep its configuration's dropout on attention probabilities (see :class:`TrainingPlan`).
     """
     options: dict[str, Any] = {"dtype": torch.float32}
     on_cpu = processes().device.type == "cpu"
@@ -97,7 +96,7 @@ def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> n
 
 @contextmanager
 def seeded(*seeds: int) -> Iterator[None]:
-    """Draw torch's random numbers from ``seeds`` within the block, and leave them as they were after it."""
+    """Seed torch's generators within the block, and restore their state after it."""
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices):
         reseed(*seeds)
@@ -105,5 +104,5 @@ def seeded(*seeds: int) -> Iterator[None]:
 
 
 def reseed(*seeds: int) -> None:
-    """Set torch's generators, on all devices, from ``seeds``."""
+    """Seed torch's generators on all devices."""
     torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0] >> np.uint64(1)))

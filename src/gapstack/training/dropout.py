@@ -1,7 +1,7 @@
 """Dropout whose random numbers are cheap on a CPU.
 
-PyTorch draws one number for each element there, on one thread, and that alone took a tenth of a training run on
-one thread and a sixth on two. Here one draw of 64 bits serves four elements, at 1/65,536 of precision in the rate.
+PyTorch draws one number per element on one thread, which took a tenth of a training run on one thread and a sixth
+on two. Here one draw of 64 bits serves four elements; the rate is rounded to 1/65,536.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ class QuickDropout(nn.Dropout):
     """:class:`torch.nn.Dropout` with a cheaper mask, for the CPU."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Give ``input`` (any shape) with a share ``p`` zeroed and the rest scaled up; in evaluation as it is."""
+        """Zero a share ``p`` of ``input`` (any shape) and scale up the rest; the identity in evaluation."""
         if not self.training or self.p in {0, 1} or input.device.type != "cpu":
             return super().forward(input)
         count = input.numel()
@@ -25,7 +25,7 @@ class QuickDropout(nn.Dropout):
 
 
 def quicken_dropout(model: nn.Module) -> None:
-    """Replace every :class:`torch.nn.Dropout` within ``model`` by a :class:`QuickDropout` of the same rate."""
+    """Replace every :class:`torch.nn.Dropout` in ``model`` by a :class:`QuickDropout` of the same rate."""
     for parent in list(model.modules()):
         for name, child in parent.named_children():
             if type(child) is nn.Dropout:

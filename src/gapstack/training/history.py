@@ -1,4 +1,4 @@
-"""What a training run did: one record for each evaluation, kept, logged and shown."""
+"""History of a training run: one record for each evaluation, and its log files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.errors import MemberError
-from gapstack.files import write_text
+from gapstack.files import discard, write_text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The state of a run after some updates of a phase.
+    """One evaluation of a run.
 
     Attributes
     ----------
     phase, epoch, update : int
-        Phase and epoch it was in, from 0, and updates of the phase so far.
+        Phase and epoch, from 0, and the number of updates of the phase so far.
     loss : float
-        Mean training loss since the evaluation before, label smoothing included.
+        Mean training loss since the previous evaluation, with label smoothing.
     validation : float or None
-        Mean loss of the validation rows, without smoothing; None if there are none.
+        Mean validation loss, without label smoothing; None without validation rows.
     rate : float
-        Factor on the learning rates.
+        The schedule's factor on the learning rates.
     examples_per_second, seconds : float
-        Speed of training since the evaluation before, and the run's time so far, evaluations included. They are
-        measurements: two records that differ only here are equal.
+        Training speed since the previous evaluation, and the run's time so far, evaluations included. Both are
+        ignored when records are compared.
     """
 
     phase: int
@@ -42,19 +42,19 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class History:
-    """All evaluations of a run, and for each phase that stopped early the update it went back to."""
+    """All evaluations of a run, and for each phase the update of its best weights (None without early stopping)."""
 
     evaluations: tuple[Evaluation, ...]
     best_updates: tuple[int | None, ...]
 
     @property
     def seconds(self) -> float:
-        """What the run took."""
+        """Duration of the run."""
         return self.evaluations[-1].seconds if self.evaluations else 0.0
 
 
 class Log:
-    """A JSON line for each evaluation, and TensorBoard's curves if asked for.
+    """Writes one JSON line for each evaluation and, optionally, TensorBoard curves.
 
     Parameters
     ----------
@@ -65,11 +65,13 @@ class Log:
     Raises
     ------
     MemberError
-        If TensorBoard is asked for and not installed.
+        If ``tensorboard`` is set and TensorBoard is not installed.
     """
 
     def __init__(self, folder: Path, tensorboard: bool):
         self._path = folder / "history.jsonl"
+        if self._path.is_dir():  # nothing that only tells of a training may stop it
+            discard(self._path)
         self._writer: Any = None
         if tensorboard:
             try:
@@ -81,7 +83,7 @@ class Log:
             self._writer = SummaryWriter(str(folder))
 
     def write(self, evaluations: list[Evaluation]) -> None:
-        """Make the log say exactly this; after a resumption it holds no line twice."""
+        """Rewrite the log with ``evaluations``, so that a resumed run repeats no line."""
         write_text(self._path, "".join(json.dumps(asdict(line)) + "\n" for line in evaluations))
         if self._writer is not None and evaluations:
             last = evaluations[-1]
@@ -91,6 +93,6 @@ class Log:
                     self._writer.add_scalar(f"phase {last.phase}/{name}", value, last.update)
 
     def close(self) -> None:
-        """Let TensorBoard's writer go."""
+        """Close TensorBoard's writer."""
         if self._writer is not None:
             self._writer.close()

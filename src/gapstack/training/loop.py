@@ -1,7 +1,7 @@
-"""The loop: updates, evaluations and checkpoints of one or more phases.
+"""The training loop: updates, evaluations and checkpoints of one or more phases.
 
-Everything random hangs on the seed and the number of the update, never on a generator's past. So a run that is
-killed goes on, in the middle of an epoch, exactly as if nothing had happened.
+Random numbers depend on the seed and the number of the update alone, never on a generator's state. So an interrupted
+run resumes in the middle of an epoch with exactly the result of an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from torch.nn import functional
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.progress import Ticker, progress
+from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
 from gapstack.training.data import TARGET, Data, Rows, epoch_batches
 from gapstack.training.devices import compute_dtype, processes, reseed, seeded
@@ -29,14 +30,13 @@ from gapstack.training.parameters import ENCODER, freeze
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Optimizer, Weights
-from gapstack.training.workplace import Workplace, current
 
 Objective = Callable[[Tensor, Tensor, float], Tensor]
-"""Output of the model, targets and label smoothing to the loss of each row, (b,)."""
+"""Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
 
 
 def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Cross-entropy (b,) of logits (b, c) against classes (b,) or a teacher's probabilities (b, c)."""
+    """Cross-entropy (b,) of logits (b, c) against class labels (b,) or soft labels (b, c)."""
     return functional.cross_entropy(logits.float(), target, reduction="none", label_smoothing=smoothing)
 
 
@@ -47,27 +47,26 @@ def train(
     validation: Data | None = None,
     *,
     objective: Objective = cross_entropy,
-    place: Workplace | None = None,
+    context: CheckpointContext | None = None,
 ) -> History:
-    """Fine-tune a model in place.
+    """Fine-tune a model in place, on the GPU if there is one.
 
-    Runs on the GPU if there is one. Launched as several processes (``accelerate launch``), each takes its share
-    of every batch and all end with the same weights.
+    Under ``accelerate launch`` each process takes its share of every batch and all end with the same weights.
 
     Parameters
     ----------
     model : torch.nn.Module
-        float32. Called with what ``data`` gives but ``target``; its ``encoder``, if it has one, may compute in
-        bfloat16 and its output must be made float32 by the head. Afterwards it is in evaluation mode, on the
-        device, in float32.
+        float32. Called with batches of ``data`` without ``target``. Its ``encoder``, if any, may compute in
+        bfloat16, so the head must cast the encoder's output to float32. Afterwards the model is in evaluation
+        mode, on the device, in float32.
     data, validation : Data
-        Rows to learn from and rows to stop by; with ``target``.
+        Training rows and rows for early stopping, with ``target``.
     plan : TrainingPlan or sequence of them
-        Phases, carried out in turn, each with a fresh optimiser.
+        Phases, run in turn, each with a fresh optimiser.
     objective : callable
         See :data:`Objective`.
-    place : Workplace, optional
-        Where checkpoints and logs go; by default that of the ``workplace`` block around, if any.
+    context : CheckpointContext, optional
+        Where checkpoints and logs go; by default the enclosing ``checkpoint_context`` block, if any.
 
     Returns
     -------
@@ -77,8 +76,6 @@ def train(
     ------
     MemberError
         If there are no rows or targets, a plan does not fit the model, or the loss is no longer a number.
-    DataError
-        If a checkpoint is damaged.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     if not plans or not len(data.sizes):
@@ -87,9 +84,8 @@ def train(
         raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
-    place = place or current()
     with seeded(plans[0].seed):
-        return _Training(model, data, plans, validation, objective, place).run()
+        return _Training(model, data, plans, validation, objective, context or current()).run()
 
 
 def identity(
@@ -99,7 +95,7 @@ def identity(
     validation: Data | None = None,
     objective: Objective = cross_entropy,
 ) -> str:
-    """Hash of all that decides a training's result: plans, data, loss, weights at the start, number of processes."""
+    """Hash of everything that decides the result: plans, data, loss, initial weights, number of processes."""
     weights = hashlib.blake2b(digest_size=8)
     for name, tensor in model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)}".encode())
@@ -116,7 +112,7 @@ def identity(
 
 @dataclass
 class _Record:
-    """Where a run is: the part of its state that is plain values."""
+    """Progress of a run: the part of a checkpoint that is JSON."""
 
     phase: int = 0
     update: int = 0
@@ -145,25 +141,25 @@ class _Training:
         plans: tuple[TrainingPlan, ...],
         validation: Data | None,
         objective: Objective,
-        place: Workplace | None,
+        context: CheckpointContext | None,
     ):
         self.model, self.data, self.plans, self.validation = model, data, plans, validation
         self.objective = objective
         self.state = processes()
         self.device = self.state.device
-        self.learned: set[str] = set()
-        for plan in plans:  # also refuses a plan that does not fit, before any work is done
+        self.trainable: set[str] = set()
+        for plan in plans:  # also raises early if a plan does not fit the model
             freeze(model, plan.frozen)
-            self.learned |= {name for name, p in model.named_parameters() if p.requires_grad}
+            self.trainable |= {name for name, p in model.named_parameters() if p.requires_grad}
         self.record = _Record()
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
-        if place is not None:
-            place = place.of(identity(model, data, plans, validation, objective))
-            self.checkpoints = Checkpoints(place.folder, place.checkpoint_seconds)
+        if context is not None:
+            context = context.subfolder(identity(model, data, plans, validation, objective))
+            self.checkpoints = Checkpoints(context.folder, context.checkpoint_seconds)
             if self.state.is_main_process:
-                self.log = Log(place.folder, place.tensorboard)
+                self.log = Log(context.folder, context.tensorboard)
         model.to(self.device)
 
     def run(self) -> History:
@@ -181,11 +177,11 @@ class _Training:
         return History(tuple(self.record.evaluations), tuple(self.record.best_updates))
 
     def _resume(self) -> Tensors:
-        """Take up the checkpoint, if there is one; give the optimiser's part of it."""
-        found = self.checkpoints.load() if self.checkpoints else None
-        if found is None:
+        """Load the checkpoint, if there is one, and return the optimiser's part of it."""
+        checkpoint = self.checkpoints.load() if self.checkpoints else None
+        if checkpoint is None:
             return {}
-        values, tensors = found
+        values, tensors = checkpoint
         self.record = _Record.read(values)
         parts: dict[str, Tensors] = {"weights": {}, "best": {}, "adam": {}}
         for key, tensor in tensors.items():
@@ -196,7 +192,7 @@ class _Training:
         return parts["adam"]
 
     def _phase(self, plan: TrainingPlan, adam: Tensors, ticker: Ticker) -> None:
-        """Carry out one plan, from where the record says."""
+        """Run one plan, from the update in the record."""
         record, rows_in_all = self.record, len(self.data.sizes)
         freeze(self.model, plan.frozen)
         weights = Weights(self.model, compute_dtype(plan.precision, self.device))
@@ -205,11 +201,11 @@ class _Training:
         self._train_mode()
         per_epoch = -(-rows_in_all // plan.batch_size)
         total, every = plan.epochs * per_epoch, plan.evaluate_every or per_epoch
-        loss, looked = torch.tensor(record.loss, device=self.device), 0.0
+        loss, last_read = torch.tensor(record.loss, device=self.device), 0.0
         epoch, order = -1, list[Rows]()
         ticker.advance(record.update // per_epoch * rows_in_all + record.update % per_epoch * plan.batch_size)
         while record.update < total and not (plan.patience and record.misses >= plan.patience):
-            began = self.clock()
+            start = self.clock()
             if record.update // per_epoch != epoch:
                 epoch = record.update // per_epoch
                 order = epoch_batches(self.data.sizes, plan.batch_size, plan.seed, epoch)
@@ -220,9 +216,9 @@ class _Training:
             record.rows += len(rows)
             evaluates = record.update % every == 0 or record.update == total
             saves = self.checkpoints is not None and self.checkpoints.is_due()
-            if evaluates or saves or began - looked > 1:  # each look makes a GPU wait
-                looked, record.loss = began, self._checked(loss)
-            record.seconds_learning += self.clock() - began
+            if evaluates or saves or start - last_read > 1:  # reading the loss makes a GPU wait
+                last_read, record.loss = start, self._finite(loss)
+            record.seconds_learning += self.clock() - start
             ticker.advance(len(rows), note=f"loss {record.loss / record.rows:.3f}")
             if evaluates:
                 self._evaluate(plan, weights, epoch, rate)
@@ -240,7 +236,7 @@ class _Training:
     def _update(
         self, plan: TrainingPlan, weights: Weights, optimizer: Optimizer, rows: Rows, rate: float
     ) -> Tensor:
-        """Make one update with ``rows``; give the sum of their losses, ()."""
+        """Make one update with ``rows`` and return the sum of their losses, ()."""
         rank, count = self.state.process_index, self.state.num_processes
         reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
@@ -254,7 +250,7 @@ class _Training:
         optimizer.step(rate)
         return total
 
-    def _checked(self, loss: Tensor) -> float:
+    def _finite(self, loss: Tensor) -> float:
         value = float(loss)
         if not math.isfinite(value):
             raise MemberError(
@@ -264,16 +260,16 @@ class _Training:
         return value
 
     def _evaluate(self, plan: TrainingPlan, weights: Weights, epoch: int, rate: float) -> None:
-        """Note where the run stands, and keep the weights if they are the best so far."""
+        """Record an evaluation, and store the weights if they are the best so far."""
         record = self.record
-        held = None if self.validation is None else self._validation_loss(self.validation, plan)
+        validation_loss = None if self.validation is None else self._validation_loss(self.validation, plan)
         record.evaluations.append(
             Evaluation(
                 phase=record.phase,
                 epoch=epoch,
                 update=record.update,
                 loss=record.loss / record.rows,
-                validation=held,
+                validation=validation_loss,
                 rate=rate,
                 examples_per_second=record.rows / record.seconds_learning,
                 seconds=self.clock(),
@@ -282,34 +278,34 @@ class _Training:
         record.loss, record.rows, record.seconds_learning = 0.0, 0, 0.0
         if self.log is not None:
             self.log.write(record.evaluations)
-        if plan.patience is not None and held is not None:
-            if record.best is None or held < record.best:
-                record.best, record.best_update, record.misses = held, record.update, 0
-                self.best = {name: tensor.clone() for name, tensor in self._learned(weights).items()}
+        if plan.patience is not None and validation_loss is not None:
+            if record.best is None or validation_loss < record.best:
+                record.best, record.best_update, record.misses = validation_loss, record.update, 0
+                self.best = {name: tensor.clone() for name, tensor in self._trained_state(weights).items()}
             else:
                 record.misses += 1
 
     @torch.inference_mode()
-    def _validation_loss(self, held: Data, plan: TrainingPlan) -> float:
-        """Mean loss of the validation rows without label smoothing; every process computes all of them."""
+    def _validation_loss(self, data: Data, plan: TrainingPlan) -> float:
+        """Mean loss without label smoothing; every process computes all rows."""
         self.model.eval()
-        order = np.argsort(held.sizes, kind="stable")
+        order = np.argsort(data.sizes, kind="stable")
         total = sum(
             float(self.objective(self.model(**inputs), target, 0.0).sum())
-            for _, inputs, target in passes(held, order, self.device, plan.token_budget)
+            for _, inputs, target in passes(data, order, self.device, plan.token_budget)
         )
         self._train_mode()
         return total / len(order)
 
-    def _learned(self, weights: Weights) -> Tensors:
-        """All that any phase changes, by name: float32 weights, and buffers (batch norms')."""
-        kept = self.model.state_dict()
-        return {name: weights.masters[name].detach() for name in sorted(self.learned)} | {
-            name: kept[name] for name, _ in self.model.named_buffers() if name in kept
+    def _trained_state(self, weights: Weights) -> Tensors:
+        """All tensors that any phase changes, by name: float32 weights, and buffers (batch norms')."""
+        state = self.model.state_dict()
+        return {name: weights.masters[name].detach() for name in sorted(self.trainable)} | {
+            name: state[name] for name, _ in self.model.named_buffers() if name in state
         }
 
     def _end_phase(self, plan: TrainingPlan, weights: Weights) -> None:
-        """Leave the phase's result in the model, in float32, and turn to the next phase."""
+        """Put the phase's result into the model, in float32, and move the record to the next phase."""
         record = self.record
         weights.close()
         self.model.load_state_dict(self.best, strict=False)
@@ -321,7 +317,7 @@ class _Training:
     def _save(self, weights: Weights, optimizer: Optimizer | None) -> None:
         if self.checkpoints is None or not self.state.is_main_process:
             return
-        tensors = {f"weights/{name}": tensor for name, tensor in self._learned(weights).items()}
+        tensors = {f"weights/{name}": tensor for name, tensor in self._trained_state(weights).items()}
         tensors |= {f"best/{name}": tensor for name, tensor in self.best.items()}
         if optimizer is not None:
             tensors |= {f"adam/{key}": tensor for key, tensor in optimizer.state().items()}

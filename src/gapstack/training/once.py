@@ -1,4 +1,4 @@
-"""Trainings that many models begin with, done once: the result is kept in the cache by what decides it."""
+"""Shared first stages: train once and cache the weights."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import shutil
 from collections.abc import Sequence
 
 import filelock
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import nn
 
-from gapstack.files import atomic_path, cache_root
+from gapstack.cache import put, sound
+from gapstack.files import cache_root
+from gapstack.training.checkpoint_context import CheckpointContext
 from gapstack.training.data import Data
 from gapstack.training.loop import Objective, cross_entropy, identity, train
 from gapstack.training.plan import TrainingPlan
-from gapstack.training.workplace import Workplace
 
 
 def train_once(
@@ -23,24 +24,22 @@ def train_once(
     *,
     objective: Objective = cross_entropy,
 ) -> None:
-    """Train a model in place as :func:`~gapstack.training.train` does, or take up what an earlier call learned.
+    """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
 
-    The key is all that decides the result: plans, rows, targets, loss and the weights at the start. Folds whose members
-    begin alike, with the same seed, on rows that no fold holds back, so share one training. Of several processes
-    that ask at once, one trains and the others wait. A call that is killed goes on where it was.
+    The cache key is :func:`~gapstack.training.loop.identity`, so folds whose first stage has the same seed and rows
+    share one training. Of several concurrent processes one trains and the others wait. An interrupted call resumes.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
     folder = cache_root() / "trained"
-    result = folder / f"{key}.safetensors"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
-        if not result.is_file():
-            place = Workplace(folder / "unfinished")
-            train(model, data, plans, objective=objective, place=place)
-            learned = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
-            with atomic_path(result) as temporary:
-                save_file(learned, temporary)
-            shutil.rmtree(place.of(key).folder, ignore_errors=True)
-    model.load_state_dict(load_file(result))
+        stored = sound(folder, ".safetensors", label=f"{key}-")
+        if not stored:
+            context = CheckpointContext(folder / "unfinished")
+            train(model, data, plans, objective=objective, context=context)
+            weights = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
+            stored = [put(folder, save(weights), ".safetensors", label=f"{key}-")]
+            shutil.rmtree(context.subfolder(key).folder, ignore_errors=True)
+    model.load_state_dict(load_file(stored[0]))
     model.eval()

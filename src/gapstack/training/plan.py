@@ -1,107 +1,116 @@
-"""What a fine-tuning run shall do: frozen, checked when made, and as plain as JSON."""
+"""Settings of fine-tuning: frozen, validated, and convertible to JSON."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from gapstack.errors import MemberError
-
-SHAPES = ("constant", "linear", "triangular", "cosine")
-PRECISIONS = ("auto", "bf16", "float32")
+from gapstack.settings import (
+    FORMER_NAMES,
+    Count,
+    NotAll,
+    NotNegative,
+    Positive,
+    Seed,
+    SettingError,
+    Share,
+    SomeShare,
+    check,
+    closest,
+    shown,
+)
+from gapstack.signatures import settings_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How the learning rates move from the first update to the last, as a factor of their peak.
+    """Learning-rate schedule, as a factor of the peak rate.
 
     Parameters
     ----------
     shape : str
-        ``constant``; ``linear`` (straight down); ``cosine`` (half a cosine down); or ``triangular`` (straight up
-        and down in each of ``cycles``, as in Smith 2017).
+        ``constant``; ``linear`` decay; ``cosine`` (decay by half a cosine); or ``triangular`` (linear up and down
+        in each of ``cycles``, as in Smith 2017).
     warmup : float
-        Share of the updates, from the first on, in which the factor climbs from 0 to 1 before the shape begins.
-        Not with ``triangular``, which climbs by itself.
+        Share of the updates over which the factor first rises linearly from 0 to 1. Not with ``triangular``.
     floor : float
-        Where the shape ends (``triangular``: where each cycle begins and ends).
+        Factor at the end (``triangular``: at both ends of each cycle).
     cycles : int
-        Of ``triangular``.
+        Number of cycles of ``triangular``.
     """
 
-    shape: str = "linear"
-    warmup: float = 0.0
-    floor: float = 0.0
-    cycles: int = 1
+    shape: Literal["constant", "linear", "triangular", "cosine"] = "linear"
+    warmup: NotAll = 0.0
+    floor: Share = 0.0
+    cycles: Count = 1
 
     def __post_init__(self) -> None:
-        _check(self.shape in SHAPES, "shape", self.shape, f"one of {', '.join(SHAPES)}")
-        _check(0 <= self.warmup < 1, "warmup", self.warmup, "a share of the updates, from 0 to below 1")
-        _check(not (self.warmup and self.shape == "triangular"), "warmup", self.warmup, "0 where triangular")
-        _check(0 <= self.floor <= 1, "floor", self.floor, "a factor from 0 to 1")
-        _check(self.cycles >= 1, "cycles", self.cycles, "at least 1")
+        _check(self)
+        if self.warmup and self.shape == "triangular":
+            raise SettingError(
+                f"found {shown(self.warmup)}, expected 0 where triangular", ("schedule", "warmup")
+            )
 
     def factor(self, update: int, total: int) -> float:
-        """Give the factor for update ``update``, counted from 0, of ``total``."""
-        # the middle of the update: no update runs at a rate of exactly 0
-        done = (update + 0.5) / total
-        if done < self.warmup:
-            return done / self.warmup
-        done = (done - self.warmup) / (1 - self.warmup)
+        """Give the factor for update ``update``, from 0, of ``total``."""
+        # the middle of the update, so that no update has a learning rate of exactly 0
+        progress = (update + 0.5) / total
+        if progress < self.warmup:
+            return progress / self.warmup
+        progress = (progress - self.warmup) / (1 - self.warmup)
         height = {
             "constant": 1.0,
-            "linear": 1 - done,
-            "cosine": (1 + math.cos(math.pi * done)) / 2,
-            "triangular": 1 - abs(2 * (done * self.cycles % 1) - 1),
+            "linear": 1 - progress,
+            "cosine": (1 + math.cos(math.pi * progress)) / 2,
+            "triangular": 1 - abs(2 * (progress * self.cycles % 1) - 1),
         }[self.shape]
         return self.floor + (1 - self.floor) * height
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """One phase of fine-tuning; a sequence of plans is carried out one after the other.
+    """One phase of fine-tuning.
 
     Parameters
     ----------
     epochs : int
-        Passes over the training rows, at most.
+        Maximum number of passes over the training rows.
     batch_size : int
-        Examples in an update. How many of them go through the model at once is ``token_budget``'s affair and
-        does not change the result.
-    encoder_rate, head_rate : float
+        Examples in an update. They may need several forward passes (``token_budget``), with the same result.
+    encoder_lr, head_lr : float
         Peak learning rates of the encoder's last layer and of the rest of the model.
     layer_decay : float
-        Each layer below learns at this multiple of the rate of the one above (Howard and Ruder 2018, section
-        3.2); 1 for equal rates.
+        Ratio of each layer's learning rate to that of the layer above (Howard and Ruder 2018, section 3.2).
     frozen : tuple of int and str
-        What does not learn: numbers are layers of the encoder (0 its embeddings, 1 its first layer), strings
-        begin the dotted names of parameters (``"encoder"``, ``"head"``). An encoder of which nothing learns
-        runs without dropout, as its cached activations would.
+        Frozen parts: numbers are layers of the encoder (0 the embeddings, 1 the first layer), strings are prefixes
+        of dotted parameter names (``"encoder"``, ``"head"``). A fully frozen encoder runs without dropout.
     schedule : Schedule
-        Moves all learning rates alike.
+        Applies to all learning rates.
     weight_decay, beta1, beta2, epsilon : float
         Of AdamW; biases and norms (parameters of one dimension) do not decay.
     label_smoothing : float
-        Share of each target spread evenly over the classes; validation losses are without it.
+        Share of each target spread evenly over the classes; not used in validation losses.
     max_norm : float or None
-        Longest gradient; a longer one is shortened to it. None: any.
+        Gradient-norm clip. None: no clipping.
     patience : int or None
-        Stop after so many evaluations in a row without a better validation loss, and go back to the best
-        weights. None: carry on to the end and keep the last weights.
+        Early stopping: stop after so many evaluations in a row without a better validation loss, and restore the
+        best weights. None: train to the end.
     evaluate_every : int or None
-        Updates between evaluations. None: one at the end of each epoch.
+        Updates between evaluations. None: evaluate after each epoch.
     token_budget : int or None
-        Most pieces, padding included, that go through the model at once: a bound on memory. None: what suits
+        Maximum number of pieces, padding included, in one forward pass: a bound on memory. None: a default for
         the device.
     attention_dropout : bool
-        Whether the encoder drops attention probabilities with the rate of its configuration. Off, because on a
-        CPU the random numbers for it (one for each pair of pieces, head and layer) cost a fifth of the speed;
-        see :mod:`gapstack.training.devices`. Other dropout is untouched.
+        Whether the encoder applies its configuration's dropout to attention probabilities. Off by default: on a
+        CPU its random numbers (one for each pair of pieces, head and layer) cost a fifth of the speed. Other
+        dropout always applies.
     precision : str
-        ``bf16``: the encoder computes in bfloat16, while sums of gradients, updates and the head stay in
-        float32. ``auto``: that, where the device has instructions for it. ``float32``.
+        ``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16
+        where the hardware supports it. ``float32``.
     seed : int
         Of the order of examples and of dropout.
 
@@ -111,85 +120,77 @@ class TrainingPlan:
         If a value is out of range.
     """
 
-    epochs: int = 3
-    batch_size: int = 32
-    encoder_rate: float = 2e-5
-    head_rate: float = 2e-4
-    layer_decay: float = 1.0
+    epochs: Count = 3
+    batch_size: Count = 32
+    encoder_lr: NotNegative = 2e-5
+    head_lr: NotNegative = 2e-4
+    layer_decay: SomeShare = 1.0
     frozen: tuple[int | str, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
-    weight_decay: float = 0.01
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-6
-    label_smoothing: float = 0.0
-    max_norm: float | None = 1.0
-    patience: int | None = None
-    evaluate_every: int | None = None
-    token_budget: int | None = None
+    weight_decay: NotNegative = 0.01
+    beta1: NotAll = 0.9
+    beta2: NotAll = 0.999
+    epsilon: Positive = 1e-6
+    label_smoothing: NotAll = 0.0
+    max_norm: Positive | None = 1.0
+    patience: Count | None = None
+    evaluate_every: Count | None = None
+    token_budget: Count | None = None
     attention_dropout: bool = False
-    precision: str = "auto"
-    seed: int = 0
+    precision: Literal["auto", "bf16", "float32"] = "auto"
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "patience", "evaluate_every", "token_budget"):
-            value = getattr(self, name)
-            optional = name not in {"epochs", "batch_size"}
-            _check(
-                (optional and value is None) or (isinstance(value, int) and value >= 1),
-                name,
-                value,
-                "a whole number from 1" + (" or None" if optional else ""),
-            )
-        for name in ("encoder_rate", "head_rate", "weight_decay"):
-            _check(0 <= getattr(self, name) < math.inf, name, getattr(self, name), "a number from 0")
-        for name in ("beta1", "beta2", "label_smoothing"):
-            _check(0 <= getattr(self, name) < 1, name, getattr(self, name), "a number from 0 to below 1")
-        _check(0 < self.layer_decay <= 1, "layer_decay", self.layer_decay, "a factor above 0, at most 1")
-        _check(self.epsilon > 0, "epsilon", self.epsilon, "a number above 0")
-        _check(self.max_norm is None or self.max_norm > 0, "max_norm", self.max_norm, "above 0, or None")
-        _check(self.precision in PRECISIONS, "precision", self.precision, f"one of {', '.join(PRECISIONS)}")
-        _check(
-            isinstance(self.frozen, tuple) and all(type(part) in {int, str} for part in self.frozen),
-            "frozen",
-            self.frozen,
-            "layer numbers and beginnings of parameter names",
-        )
-        _check(isinstance(self.schedule, Schedule), "schedule", self.schedule, "a Schedule")
+        _check(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the plan as values that JSON can hold."""
+        """Give the plan as JSON values."""
         return asdict(self) | {"frozen": list(self.frozen)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Inverse of :meth:`as_dict`; what is left out has its default."""
+        """Inverse of :meth:`as_dict`; missing fields have their defaults."""
         return cls().changed(values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """Give this plan with some fields changed; ``schedule`` may be given as a mapping, ``frozen`` as a list.
+        """Give this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
+
+        Former names of fields (:data:`FORMER_NAMES`) work with a warning.
 
         Raises
         ------
         MemberError
             If there is no such field or a value is out of range.
         """
-        changes = _known(type(self), values)
+        changes = _fields(type(self), _renamed(values))
         if isinstance(changes.get("schedule"), Mapping):
-            changes["schedule"] = replace(self.schedule, **_known(Schedule, changes["schedule"]))
+            changes["schedule"] = replace(self.schedule, **_fields(Schedule, changes["schedule"]))
         if isinstance(changes.get("frozen"), list):
             changes["frozen"] = tuple(changes["frozen"])
         return replace(self, **changes)
 
 
-def _known(kind: type[Schedule] | type[TrainingPlan], values: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
+    changes = dict(values)
+    for old in sorted(FORMER_NAMES.keys() & changes.keys()):
+        new = FORMER_NAMES[old]
+        if new in changes:
+            raise MemberError(f"training plan: {old} and {new} are the same setting; keep {new}")
+        warnings.warn(f"training plan: {old} is now {new}; rename it", FutureWarning, stacklevel=3)
+        changes[new] = changes.pop(old)
+    return changes
+
+
+def _fields(kind: type[Schedule] | type[TrainingPlan], values: Mapping[str, Any]) -> dict[str, Any]:
     names = [field.name for field in fields(kind)]
-    unknown = sorted(set(values) - set(names))
-    if unknown:
-        raise MemberError(f"{kind.__name__} has no {', '.join(unknown)}; it has: {', '.join(names)}")
+    for name in values:
+        if name not in names:
+            raise SettingError(f"no such setting; {closest(name, names)}", (kind.__name__, name))
     return dict(values)
 
 
-def _check(holds: bool, name: str, value: object, expected: str) -> None:
-    if not holds:
-        raise MemberError(f"training plan: {name} is {value!r}; expected {expected}")
+def _check(plan: Schedule | TrainingPlan) -> None:
+    """Check every field against its annotation."""
+    kinds = settings_of(f"{__name__}:{type(plan).__name__}")
+    for name, setting in kinds.items():
+        check(getattr(plan, name), setting.kind, ("training plan", name))

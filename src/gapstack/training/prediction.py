@@ -1,28 +1,34 @@
-"""Passes without learning: what a model says of rows, in batches by length."""
+"""Prediction with a model, in batches by length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.encoding.frozen import batches
+from gapstack.encoding.encoders import positions
+from gapstack.encoding.frozen import STEP, blocks
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
-from gapstack.training.data import TARGET, Data, Rows
+from gapstack.training.data import TARGET, Data, Rows, batches
 from gapstack.training.devices import compute_dtype, default_budget, processes
+from gapstack.training.parameters import ENCODER
 from gapstack.training.weights import cast
+
+# Matrix products of a few rows take other instructions for those that do not fill a register
+_ROWS = 16
 
 
 def passes(
     data: Data, rows: Rows, device: torch.device, budget: int | None
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
-    """Share ``rows``, sorted by size, out to passes of at most ``budget`` pieces.
+    """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
 
-    Yields the rows of each pass, the model's inputs, and targets (empty where the data have none).
+    Yields the rows of each pass, the model's inputs, and the targets (empty where the data have none).
     """
     for part in batches(data.sizes[rows], budget or default_budget(device)):
         batch = {
@@ -33,21 +39,32 @@ def passes(
 
 
 def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
-    """Give the model's output for every row, (n, ...) float64, in the order of the rows.
+    """Compute the model's output for every row, (n, ...) float64, in the order of the rows.
 
-    The model stays as this leaves it: in evaluation mode, on the device, and its encoder in ``precision`` (see
-    :class:`TrainingPlan`). In bfloat16 an answer depends in its third digit on the rows it is computed with.
+    Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
+    :class:`TrainingPlan`). On one machine a row's output is the same to the bit whatever the other rows: rows are
+    computed in :func:`~gapstack.encoding.frozen.blocks`.
     """
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
-    order = np.argsort(data.sizes, kind="stable")
-    found: list[Tensor] = []
-    with progress("Predicting", len(order)) as ticker, torch.inference_mode():
-        for rows, inputs, _ in passes(data, order, device, None):
-            found.append(model(**inputs).to("cpu", torch.float64))
-            ticker.advance(len(rows))
-    in_order = torch.cat(found).numpy()
-    outputs = np.empty_like(in_order)
-    outputs[order] = in_order
+    budget = default_budget(device)
+    batch_outputs: list[Tensor] = []
+    order: list[NDArray[np.int64]] = []
+    with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
+        for rows, real, length in blocks(data.sizes, budget, step=_step(model), multiple=_ROWS):
+            inputs = {name: tensor.to(device) for name, tensor in data.batch(rows, length).items()}
+            inputs.pop(TARGET, None)
+            batch_outputs.append(model(**inputs)[:real].to("cpu", torch.float64))
+            order.append(rows[:real])
+            ticker.advance(real)
+    by_batch = torch.cat(batch_outputs).numpy()
+    outputs = np.empty_like(by_batch)
+    outputs[np.concatenate(order)] = by_batch
     return outputs
+
+
+def _step(model: nn.Module) -> int:
+    """Step of the lengths that rows are padded to: one that does not lead beyond the last position."""
+    config = getattr(getattr(model, ENCODER, None), "config", None)
+    return STEP if config is None else gcd(STEP, positions(config.to_dict()))

@@ -1,4 +1,4 @@
-"""A validation part of the training rows, for early stopping: never the fold that is scored."""
+"""Validation rows for early stopping, split off the training rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gapstack.training.data import Rows
 
 
 def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Split a labelled training corpus into rows to learn from and rows to stop by.
+    """Split a labelled corpus into training rows and validation rows for early stopping.
 
-    Pages stay whole, and gender and label have equal shares in both, as in folds.
+    As in folds, pages stay whole, and gender and label are stratified.
 
     Parameters
     ----------
     corpus : Corpus
     share : float
-        Of the rows to hold back, above 0, at most one half; taken as one of 1 / ``share`` folds, rounded.
+        Share of validation rows, above 0, at most one half: one of 1 / ``share`` folds, rounded.
     seed : int
 
     Raises
@@ -27,7 +27,7 @@ def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows
     MemberError
         If ``share`` is out of range.
     DataError
-        If the corpus is too small to be cut so.
+        If the corpus is too small for that many folds.
     """
     if not 0 < share <= 0.5:
         raise MemberError(f"validation share is {share}; expected a number above 0, at most 0.5")

@@ -1,4 +1,4 @@
-"""A model's weights while they are trained: float32 for the updates, copies in another precision for the passes."""
+"""Mixed precision: float32 master weights for the updates, copies in another precision for the passes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gapstack.training.plan import TrainingPlan
 
 
 class Weights:
-    """A model's weights in float32, and the copies of the encoder's that compute in another precision.
+    """A model's float32 master weights, and the encoder's copies in another precision.
 
     Parameters
     ----------
     model : torch.nn.Module
-        Taken over: until :meth:`close` its encoder holds the copies.
+        Changed in place: until :meth:`close` its encoder holds the copies.
     dtype : torch.dtype
         Of the copies; with float32 there are none.
     """
@@ -40,11 +40,11 @@ class Weights:
 
     @property
     def learning(self) -> list[nn.Parameter]:
-        """The float32 parameters that learn."""
+        """The trainable float32 parameters."""
         return [master for master in self.masters.values() if master.requires_grad]
 
     def collect(self) -> None:
-        """Move the copies' gradients to the float32 weights, where they add up without loss."""
+        """Add the copies' gradients to those of the float32 weights, and clear them."""
         for copy, master in self._learning:
             if copy.grad is not None:
                 if master.grad is None:
@@ -55,13 +55,13 @@ class Weights:
 
     @torch.no_grad()
     def publish(self) -> None:
-        """Renew the copies after the float32 weights have changed."""
+        """Update the copies from the float32 weights."""
         for copy, master in self._learning:
             copy.copy_(master)
 
     @torch.no_grad()
     def close(self) -> None:
-        """Give the model its float32 weights, gradients cleared."""
+        """Put the float32 weights back into the model and clear the gradients."""
         for name, copy in self._copies.items():
             copy.data = self.masters[name].data
         for parameter in self._model.parameters():
@@ -69,9 +69,9 @@ class Weights:
 
 
 def cast(model: nn.Module, dtype: torch.dtype) -> None:
-    """Put the parameters of the model's encoder into ``dtype``, in place.
+    """Cast the parameters of the model's encoder to ``dtype`` in place.
 
-    Its buffers stay: tables of angles and the like lose too much in bfloat16.
+    Buffers stay as they are: rotary angles and the like lose too much in bfloat16.
     """
     for name, parameter in model.named_parameters():
         if name.startswith(f"{ENCODER}.") and parameter.dtype != dtype:
@@ -79,7 +79,7 @@ def cast(model: nn.Module, dtype: torch.dtype) -> None:
 
 
 class Optimizer:
-    """AdamW over the float32 weights that learn, with rates by layer, clipping and processes that share the work.
+    """AdamW over the trainable float32 weights: learning rates by layer, gradient clipping, several processes.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Optimizer:
 
     def __init__(self, model: nn.Module, weights: Weights, plan: TrainingPlan):
         self._weights, self._max_norm = weights, plan.max_norm
-        self._learning = [master for master in weights.masters.values() if master.requires_grad]
+        self._learning = weights.learning
         self._adam = torch.optim.AdamW(
             groups(model, weights.masters, plan),
             betas=(plan.beta1, plan.beta2),
@@ -99,7 +99,7 @@ class Optimizer:
         )
 
     def add_up(self, loss: Tensor) -> Tensor:
-        """Replace gradients by their sums over all processes, and give the sum of ``loss``, ()."""
+        """Replace gradients by their sums over all processes, and return the sum of ``loss``, ()."""
         from accelerate.utils import reduce
 
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in self._learning]
@@ -110,7 +110,7 @@ class Optimizer:
         return total.reshape(())
 
     def step(self, factor: float) -> None:
-        """Update the weights with their gradients at ``factor`` times the peak rates, and renew the copies."""
+        """Update the weights at ``factor`` times the peak learning rates, and then the copies."""
         if self._max_norm is not None:
             nn.utils.clip_grad_norm_(self._learning, self._max_norm)
         for group in self._adam.param_groups:
@@ -120,7 +120,7 @@ class Optimizer:
         self._weights.publish()
 
     def state(self) -> Tensors:
-        """Moments and step counts, by ``<moment>:<name of the parameter>``."""
+        """Moments and step counts, by ``<moment>:<parameter name>``."""
         return {
             f"{key}:{name}": value
             for name, master in self._weights.masters.items()

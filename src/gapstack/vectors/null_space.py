@@ -1,9 +1,9 @@
-"""Iterative null-space projection: what is left of vectors that no linear classifier tells two classes by.
+"""Iterative null-space projection: removes the directions by which a linear classifier separates two classes.
 
 Ravfogel, Elazar, Gonen, Twiton & Goldberg 2020, *Null It Out*, section 4 and algorithm 1.
 
-The paper takes a fixed number of directions away, whatever they tell. Here iterations end once a fresh classifier
-does not tell rows better than chance that it did not learn from: a space of few dimensions would otherwise lose all.
+The paper removes a fixed number of directions. Here iterations stop once a new classifier is no better than chance on
+held-out rows: a space of few dimensions would otherwise lose everything.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Matrix = NDArray[np.floating]
 
 
 class NullSpace(NamedTuple):
-    """A projection (d, d), how many directions it takes away, and the accuracy that is left on held-out rows."""
+    """A projection (d, d), the number of directions that it removes, and the remaining accuracy on held-out rows."""
 
     projection: Matrix
     removed: int
@@ -35,34 +35,34 @@ def null_space(
     tolerance: float = 0.01,
     seed: int = 0,
 ) -> NullSpace:
-    """Take away linear directions by which two classes are told apart, until none is left.
+    """Remove directions that linearly separate two classes, until none is left.
 
     Parameters
     ----------
     features : (n, d) array
     labels : (n,) array of bool
     iterations : int
-        At most; never so many that nothing is left.
+        Maximum number; at least one dimension always remains.
     tolerance : float
-        How far above the larger class's share the accuracy on held-out rows may stay.
+        Stop once the accuracy on held-out rows is at most this above the larger class's share.
     seed : int
-        Of the half of the rows that is held out, and the classifiers.
+        Of the half of the rows that is held out, and of the classifiers.
     """
-    learn, ask = train_test_split(
+    train, test = train_test_split(
         np.arange(len(features)), test_size=_HELD_OUT, stratify=labels, random_state=seed
     )
     dimensions = features.shape[1]
-    chance = max(float(labels[ask].mean()), 1 - float(labels[ask].mean()))
+    majority = max(float(labels[test].mean()), 1 - float(labels[test].mean()))
     basis = np.zeros((0, dimensions))
     projected = np.asarray(features, dtype=np.float64)
     while True:
         classifier = LinearSVC(dual=False, class_weight="balanced", random_state=seed)
-        classifier.fit(projected[learn], labels[learn])
-        # not cross-validated: folds of rows whose means have been made alike are told worse than by chance
-        accuracy = float(classifier.score(projected[ask], labels[ask]))
-        if accuracy <= chance + tolerance or len(basis) >= min(iterations, dimensions - 1):
+        classifier.fit(projected[train], labels[train])
+        # not cross-validated: once class means are equal, accuracy across folds falls below chance
+        accuracy = float(classifier.score(projected[test], labels[test]))
+        if accuracy <= majority + tolerance or len(basis) >= min(iterations, dimensions - 1):
             break
-        # the new direction lies in the rest space already but for rounding, which would add up
+        # already orthogonal to the basis up to rounding, which would accumulate
         direction = classifier.coef_[0] - basis.T @ (basis @ classifier.coef_[0])
         basis = np.vstack([basis, direction / np.linalg.norm(direction)])
         projected = features - (features @ basis.T) @ basis

@@ -7,31 +7,33 @@ refused; its ``save_word2vec_format`` writes what is read here.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import lzma
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from gapstack.encoding.encoders import load_encoder
+from gapstack.corpus.cells import whole_number
+from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, fingerprint
+from gapstack.files import atomic_path, open_bytes, tree_digest
 
 Matrix = NDArray[Any]
 """Floats, (words, dimensions)."""
 Rows = NDArray[np.int64]
+T = TypeVar("T")
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
 _PICKLE = b"\x80"
+_MOST_DIMENSIONS = 65_536  # more than any space has; a damaged header may claim anything
+_LONGEST_LINE = 4 << 20  # bytes; of so many dimensions with all their digits
+_LONGEST_WORD = 10_000  # bytes
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
 _WORD_GOES_ON = "##"  # of wordpiece vocabularies
 
@@ -81,12 +83,6 @@ class Vectors:
         length = np.linalg.norm(matrix, axis=1, keepdims=True)
         return np.divide(matrix, length, out=matrix, where=length > 0)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of words and vectors; not of the name."""
-        vectors = hashlib.sha256(self.matrix.astype("<f4").tobytes()).hexdigest()
-        return fingerprint(self.words, self.matrix.shape, vectors)
-
     def means(self, bags: Sequence[Sequence[str]]) -> Matrix:
         """Mean vector at length 1 of each bag's words, (n, d) float32; words that are missing do not count.
 
@@ -128,21 +124,9 @@ def read_vectors(
     DataNotFoundError
         If there is no such file or encoder.
     """
-    name = str(source)
-    path = Path(source).expanduser()
-    if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
-        return _of_encoder(name.partition(":")[2] or None)
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise DataError(
-                "is a folder without config.json, so no encoder",
-                place=Place(path),
-                expected="a file of vectors or an encoder's folder",
-                remedy="A gensim KeyedVectors writes one file with save_word2vec_format",
-            )
-        return _of_encoder(str(path))
-    if not path.is_file():
-        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    path = _home_of(source)
+    if isinstance(path, Encoder):
+        return _of_encoder(path)
     wanted = {word for kept in keep for word in (kept, kept.lower())}
     words: dict[str, Matrix] = {}
     dimensions: int | None = None
@@ -154,6 +138,32 @@ def read_vectors(
     if not words:
         raise DataError("holds no vectors", place=Place(path), expected="a word and its numbers on each line")
     return Vectors(path.name, tuple(words), np.stack(list(words.values())))
+
+
+def vectors_key(source: str | Path) -> str:
+    """What tells the contents of one source from another's, without reading it; raises as :func:`read_vectors`."""
+    found = _home_of(source)
+    return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
+
+
+def _home_of(source: str | Path) -> Path | Encoder:
+    """The file, or the encoder, that a source names."""
+    name = str(source)
+    path = Path(source).expanduser()
+    if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
+        return load_encoder(name.partition(":")[2] or None)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise DataError(
+                "is a folder without config.json, so no encoder",
+                place=Place(path),
+                expected="a file of vectors or an encoder's folder",
+                remedy="A gensim KeyedVectors writes one file with save_word2vec_format",
+            )
+        return load_encoder(str(path))
+    if not path.is_file():
+        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    return path
 
 
 def write_vectors(path: Path, vectors: Vectors) -> None:
@@ -173,16 +183,10 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
             stream.write(f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n")
 
 
-def _open(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return lzma.open(path, "rb") if path.suffix == ".xz" else path.open("rb")
-
-
 def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
     """Words and their vectors, in whatever format the file's beginning shows."""
-    with _open(path) as stream:
-        first = stream.readline()
+    with open_bytes(path) as stream:
+        first = stream.readline(_LONGEST_LINE)
         if first.startswith(_PICKLE):
             raise DataError(
                 "is a pickle, which can run any code and is not read",
@@ -192,28 +196,62 @@ def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
             )
         header = first.split()
         if len(header) == 2 and all(part.isdigit() for part in header):
-            count, dimensions = map(int, header)
-            record = stream.readline()
+            count, dimensions = _header(header, path)
+            record = stream.readline(_LONGEST_LINE)
             if _is_text(record, dimensions):
-                yield _parsed(record, dimensions, path, 2)
-                yield from _text(stream, path, dimensions, 3)
+                yield from _counted(_text(record, stream, path, dimensions, 2), count, path)
             else:
                 yield from _binary(path, len(first), count, dimensions)
-        elif first.strip():
-            dimensions = len(header) - 1
-            yield _parsed(first, dimensions, path, 1)
-            yield from _text(stream, path, dimensions, 2)
+        elif header:
+            yield from _text(first, stream, path, len(header) - 1, 1)
 
 
-def _text(stream: IO[bytes], path: Path, dimensions: int, start: int) -> Iterator[tuple[str, Matrix]]:
-    for number, line in enumerate(stream, start):
+def _header(parts: list[bytes], path: Path) -> tuple[int, int]:
+    """Words and dimensions that the first line of word2vec's formats claims."""
+    count, dimensions = (whole_number(part.decode("ascii")) for part in parts)
+    if count is None or dimensions is None or not 0 < dimensions <= _MOST_DIMENSIONS:
+        raise DataError(
+            f"the header claims {parts[0].decode()[:20]} words of {parts[1].decode()[:20]} dimensions",
+            place=Place(path, 1),
+            expected=f"1 to {_MOST_DIMENSIONS:,} dimensions",
+            remedy="Get it again: it is damaged, or holds no vectors",
+        )
+    return count, dimensions
+
+
+def _counted(records: Iterable[T], count: int, path: Path) -> Iterator[T]:
+    """Give all records, of which there must be as many as the header says."""
+    found = 0
+    for found, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+        yield record
+    if found != count:
+        raise DataError(
+            f"has {found:,} words",
+            place=Place(path),
+            expected=f"{count:,} words by its header",
+            remedy="Get it again: it may be cut short",
+        )
+
+
+def _text(
+    line: bytes, stream: IO[bytes], path: Path, dimensions: int, number: int
+) -> Iterator[tuple[str, Matrix]]:
+    while line:
+        if len(line) == _LONGEST_LINE:
+            raise DataError(
+                f"the line has {_LONGEST_LINE:,} bytes or more",
+                place=Place(path, number),
+                expected="a word and its numbers",
+            )
         if line.strip():
             yield _parsed(line, dimensions, path, number)
+        line = stream.readline(_LONGEST_LINE)
+        number += 1
 
 
 def _is_text(line: bytes, dimensions: int) -> bool:
     try:
-        return len(np.array(line.split()[-dimensions:], dtype=np.float32)) == dimensions
+        return len(np.array(line.split()[-dimensions:], dtype=np.float64)) == dimensions
     except ValueError:
         return False
 
@@ -227,7 +265,8 @@ def _parsed(line: bytes, dimensions: int, path: Path, number: int) -> tuple[str,
             f"{len(parts) - 1} numbers behind the word", place=place, expected=f"{max(dimensions, 1)}"
         )
     try:
-        vector = np.array(parts[1:], dtype=np.float32)
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, and is refused
+            vector = np.array(parts[1:], dtype=np.float32)
         word = parts[0].decode("utf-8")
     except UnicodeDecodeError:
         raise DataError("the word is not UTF-8", place=place) from None
@@ -240,31 +279,35 @@ def _parsed(line: bytes, dimensions: int, path: Path, number: int) -> tuple[str,
 
 def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tuple[str, Matrix]]:
     size = 4 * dimensions
-    with _open(path) as stream:
+    with open_bytes(path) as stream:
         stream.read(start)
-        for number in range(count):
+        for number in range(1, count + 1):
             word = bytearray()
-            while (letter := stream.read(1)) != b" ":
-                if not letter:
-                    break
+            while (letter := stream.read(1)) not in {b" ", b""} and len(word) < _LONGEST_WORD:
                 if letter != b"\n":  # which some writers put behind each vector
                     word += letter
-            vector = stream.read(size)
-            if len(vector) != size:
+            blob = stream.read(size)
+            if len(blob) != size or letter != b" ":
                 raise DataError(
-                    f"ends in word {number + 1:,}",
+                    f"ends in word {number:,}" if len(blob) != size else f"no blank ends word {number:,}",
                     place=Place(path),
-                    expected=f"{count:,} words by its header",
+                    expected=f"{count:,} words by its header, each with {dimensions} float32 behind a blank",
                 )
+            vector = np.frombuffer(blob, dtype="<f4")
+            if not np.isfinite(vector).all():
+                raise DataError(f"the vector of word {number:,} is not finite", place=Place(path))
             try:
-                yield word.decode("utf-8"), np.frombuffer(vector, dtype="<f4")
+                yield word.decode("utf-8"), vector
             except UnicodeDecodeError:
-                raise DataError(f"word {number + 1:,} is not UTF-8", place=Place(path)) from None
+                raise DataError(f"word {number:,} is not UTF-8", place=Place(path)) from None
+        if stream.read(2).strip(b"\n"):
+            raise DataError(
+                "goes on behind the last word", place=Place(path), expected=f"{count:,} words by its header"
+            )
 
 
-def _of_encoder(name: str | None) -> Vectors:
+def _of_encoder(encoder: Encoder) -> Vectors:
     """Input embeddings of the pieces that are whole words, in the order of their ids."""
-    encoder = load_encoder(name)
     tokenizer = encoder.tokenizer
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: int(item[1]))
     special = set(tokenizer.all_special_tokens)

@@ -1,4 +1,4 @@
-"""Gender in a space of words: which words it has of a list, its direction, and who leans to which side of it."""
+"""Gender in word vectors: coverage of word lists, gender directions, and the most biased words."""
 
 from __future__ import annotations
 
@@ -14,32 +14,30 @@ from gapstack.errors import DataError
 from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
 
 MINIMUM = 0.5
-"""Share of a list that a vocabulary must have."""
+"""Minimum share of a list that a vocabulary must cover."""
 FEWEST = 50
-"""Words of either side, below which nothing is said of the most biased ones."""
+"""Minimum number of most biased words of either side."""
 _LONGEST = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a list a vocabulary has: ``wanted`` entries, of which ``missing`` are not there."""
+    """Coverage of a word list by a vocabulary: ``size`` entries, of which ``missing`` are not in the vocabulary."""
 
     name: str
-    wanted: int
+    size: int
     missing: tuple[str, ...]
 
     @property
     def share(self) -> float:
-        """Between 0 and 1."""
-        return 1 - len(self.missing) / self.wanted if self.wanted else 0.0
+        """Share of the entries that are covered, between 0 and 1."""
+        return 1 - len(self.missing) / self.size if self.size else 0.0
 
     def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.wanted - len(self.missing):,} of {self.wanted:,} ({100 * self.share:.0f}%)"
-        )
+        return f"{self.name}: {self.size - len(self.missing):,} of {self.size:,} ({100 * self.share:.0f}%)"
 
     def check(self, space: Vectors, minimum: float = MINIMUM) -> None:
-        """Refuse a vocabulary that has too little; DataError with the coverage."""
+        """Raise DataError if the coverage is below ``minimum``."""
         if self.share < minimum:
             raise DataError(
                 f"{space.name} covers too little of {self}",
@@ -51,19 +49,19 @@ class Coverage:
 def locate(
     space: Vectors, words: Sequence[str], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
-    """Rows of those words that the space has, and the coverage; DataError where that is below ``minimum``."""
+    """Rows of the words in the space, and the coverage; DataError if that is below ``minimum``."""
     unique = list(dict.fromkeys(words))
     rows = {word: space.row(word) for word in unique}
     coverage = Coverage(name, len(unique), tuple(word for word, row in rows.items() if row is None))
     coverage.check(space, minimum)
-    found = [row for row in rows.values() if row is not None]
-    return np.array(list(dict.fromkeys(found)), dtype=np.int64), coverage
+    unique_rows = dict.fromkeys(row for row in rows.values() if row is not None)
+    return np.array(list(unique_rows), dtype=np.int64), coverage
 
 
 def locate_pairs(
     space: Vectors, pairs: Sequence[tuple[str, str]], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
-    """Rows (n, 2) of the pairs of which the space has both words, and the coverage in pairs."""
+    """Rows (n, 2) of the pairs with both words in the space, and the coverage in pairs."""
     rows = [(space.row(one), space.row(other)) for one, other in pairs]
     missing = tuple(f"{one}:{other}" for (one, other), pair in zip(pairs, rows, strict=True) if None in pair)
     coverage = Coverage(name, len(pairs), missing)
@@ -73,9 +71,9 @@ def locate_pairs(
 
 
 def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
-    """Rows of ordinary words that no list calls gendered: lower case, letters only (Gonen & Goldberg 2019).
+    """Rows of neutral words: lower case, letters only, on no list of gendered words (Gonen & Goldberg 2019).
 
-    DataError where there are fewer than ``fewest``.
+    DataError if there are fewer than ``fewest``.
     """
     rows = np.array(
         [
@@ -97,16 +95,16 @@ def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
 def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
     """The gender direction, (d,) of length 1, from masculine to feminine (Bolukbasi et al. 2016, section 5.1).
 
-    It is the first principal component of the words of each pair about the pair's mean. ``pairs`` (n, 2) are rows of
-    the feminine and of the masculine word.
+    It is the first principal component of the words of each pair centred on the pair's mean. ``pairs`` (n, 2) are rows
+    of the feminine and of the masculine word.
 
     Raises
     ------
     DataError
-        If the two words of every pair lie at the same place.
+        If the two vectors of every pair are equal.
     """
     halves = (space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) / 2
-    # the components of halves and -halves, whose mean is 0, are those of the halves uncentred
+    # the principal components of halves and -halves, whose mean is 0, are those of the halves uncentred
     _, values, components = np.linalg.svd(halves, full_matrices=False)
     if not len(values) or values[0] < np.finfo(np.float64).eps:
         raise DataError(f"{space.name} has no gender direction: its definitional pairs do not differ")
@@ -114,34 +112,33 @@ def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
 
 
 def he_she(space: Vectors) -> Matrix:
-    """The difference of she from he at length 1, (d,), feminine words on the positive side.
+    """The direction she - he, (d,) of length 1.
 
     Raises
     ------
     DataError
-        If the space lacks one of the two, or has both at one place.
+        If the space lacks one of the two, or their vectors are equal.
     """
     rows, _ = locate(space, ("she", "he"), "the pronouns she and he", minimum=1.0)
     difference = space.unit[rows[0]] - space.unit[rows[1]]
     length = np.linalg.norm(difference)
     if length == 0:
-        raise DataError(f"{space.name} has she and he at the same place, so no direction between them")
+        raise DataError(f"{space.name} has equal vectors for she and he, so no direction between them")
     return np.asarray(difference / length)
 
 
 def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> Matrix:
-    """How far gender makes two words similar (Bolukbasi et al. 2016, section 5.2), (n, k).
+    """Indirect bias: the share of two words' similarity due to gender (Bolukbasi et al. 2016, section 5.2), (n, k).
 
     Parameters
     ----------
     unit : (m, d) array
         Vectors of length 1.
     direction : (d,) array
-        Of gender, of length 1.
+        Gender direction of length 1.
     rows : (n,) array
     others : (n, k) array
-        What each of ``rows`` is compared with. Words at right angles to each other give 0: no similarity is there to
-        be explained.
+        Words to compare each of ``rows`` with; 0 for orthogonal words, which have no similarity.
     """
     # (n, k), from (n, 1, d) and (n, d, k)
     similar = np.matmul(unit[rows][:, None], unit[others].transpose(0, 2, 1))[:, 0]
@@ -155,14 +152,14 @@ def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> 
 
 
 def neighbours(unit: Matrix, rows: Rows, count: int) -> Rows:
-    """Rows of the ``count`` vectors at the smallest angle to each of ``rows``, itself left out, (n, count)."""
+    """Rows of the ``count`` nearest vectors by angle to each of ``rows``, except itself, (n, count)."""
     similar = unit[rows] @ unit.T
     similar[np.arange(len(rows)), rows] = -np.inf
     return np.asarray(np.argpartition(-similar, count - 1, axis=1)[:, :count])
 
 
 class Biased(NamedTuple):
-    """Rows (2n,) of neutral words and whether each leans to the feminine side, (2n,) bool; most biased first."""
+    """Rows (2n,) of neutral words, most biased first, and whether each is on the feminine side, (2n,) bool."""
 
     rows: Rows
     feminine: NDArray[np.bool_]
@@ -170,21 +167,21 @@ class Biased(NamedTuple):
 
 
 def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
-    """Neutral words with the ``count`` largest projections to either side of the difference of she and he.
+    """Neutral words with the ``count`` largest projections on she - he to either side.
 
-    Where the vocabulary has fewer than four times as many neutral words, a quarter of them is taken on either side, and
-    the note says so: words from the middle are not biased.
+    At most a quarter of the neutral words is taken on either side, since words from the middle are not biased; the
+    note says so.
 
     Raises
     ------
     DataError
-        If the space lacks she or he, or has too few neutral words for sides of :data:`FEWEST`.
+        If the space lacks she or he, or has fewer than four times :data:`FEWEST` neutral words.
     """
     neutral = neutral_rows(space, lists, 4 * FEWEST)
-    taken = min(count, len(neutral) // 4)
+    size = min(count, len(neutral) // 4)
     order = neutral[np.argsort(space.unit[neutral] @ he_she(space), kind="stable")]
-    sides = np.stack([order[::-1][:taken], order[:taken]], axis=1)  # feminine, masculine
-    note = f"{taken:,} words of either side" + (
-        f" (the papers take {count:,}; there are {len(neutral):,} neutral words)" if taken < count else ""
+    sides = np.stack([order[::-1][:size], order[:size]], axis=1)  # feminine, masculine
+    note = f"{size:,} words of either side" + (
+        f" (the papers take {count:,}; there are {len(neutral):,} neutral words)" if size < count else ""
     )
-    return Biased(sides.reshape(-1), np.tile([True, False], taken), note)
+    return Biased(sides.reshape(-1), np.tile([True, False], size), note)

@@ -11,8 +11,8 @@ from gapstack.audit.embeddings import Vectors, read_lists, read_vectors
 from gapstack.audit.embeddings.clustering import cluster_alignment
 from gapstack.audit.embeddings.direct_bias import direct_bias
 from gapstack.audit.embeddings.gipe import Gipe, gipe
-from gapstack.audit.embeddings.recoverability import recovered
-from gapstack.audit.embeddings.sembias import SemBias, chosen
+from gapstack.audit.embeddings.recoverability import recoverability
+from gapstack.audit.embeddings.sembias import SemBias, most_gendered_pairs
 from gapstack.audit.embeddings.weat import (
     WeatCareer,
     WeatMath,
@@ -102,7 +102,7 @@ class TestGroups:
     def test_two_groups_far_apart_are_found_and_told(self):
         apart = units(400, 6, 0) + np.where(self.SIDE, 5, -5)[:, None] * np.eye(6)[0]
         assert cluster_alignment(apart, self.SIDE) == pytest.approx((100, 100))
-        assert [recovered(apart, self.SIDE, kernel) for kernel in ("linear", "rbf")] == [100, 100]
+        assert [recoverability(apart, self.SIDE, kernel) for kernel in ("linear", "rbf")] == [100, 100]
 
     def test_no_groups_are_neither_found_nor_told(self):
         same = units(400, 6, 0)
@@ -110,13 +110,13 @@ class TestGroups:
         assert 50 <= accuracy < 60
         assert v < 3
         for kernel in ("linear", "rbf"):
-            assert 40 < recovered(same, self.SIDE, kernel) < 60
+            assert 40 < recoverability(same, self.SIDE, kernel) < 60
 
     def test_a_curved_border_is_told_by_the_rbf_machine_alone(self):
         rng = np.random.default_rng(0)
         ring = units(400, 2, 0) * np.where(self.SIDE, 1.0, 3.0)[:, None] + rng.normal(0, 0.1, (400, 2))
-        assert recovered(ring, self.SIDE, "rbf") > 95
-        assert recovered(ring, self.SIDE, "linear") < 70
+        assert recoverability(ring, self.SIDE, "rbf") > 95
+        assert recoverability(ring, self.SIDE, "linear") < 70
 
 
 class TestGipe:
@@ -157,7 +157,7 @@ class TestSemBias:
     def test_the_pair_that_differs_most_like_he_and_she_is_chosen(self):
         unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
         questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
-        assert chosen(unit, np.eye(3)[0], questions).tolist() == [2, 1]
+        assert most_gendered_pairs(unit, np.eye(3)[0], questions).tolist() == [2, 1]
 
     def test_shares_add_up_and_a_planted_definition_wins(self):
         space, _ = planted()

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from gapstack.audit.embeddings import ORIGINAL, YARDSTICKS, Vectors, audit_embeddings
+from gapstack.audit.embeddings import EMBEDDING_MEASURES, ORIGINAL, Vectors, audit_embeddings
 from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
 from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
 from tests.planted_spaces import GENDERED, LISTS, planted
 
@@ -18,8 +19,8 @@ def found():
 
 def test_every_measure_is_taken_before_and_after_each_debiaser(found):
     assert list(found.figures) == [ORIGINAL, "hard", "inlp"]
-    assert list(found.yardsticks) == list(YARDSTICKS)
-    keys = {measure.key for yardstick in found.yardsticks.values() for measure in yardstick.measures}
+    assert list(found.measures) == list(EMBEDDING_MEASURES)
+    keys = {measure.key for yardstick in found.measures.values() for measure in yardstick.measures}
     for figures in found.figures.values():
         assert set(figures) == keys
         assert all(np.isfinite(value) for value in figures.values())
@@ -52,7 +53,7 @@ def test_a_vocabulary_for_which_nothing_can_be_measured_is_refused_with_the_cove
 
 
 def test_an_unknown_debiaser_is_refused():
-    with pytest.raises(DataError, match="unknown debiaser soft; expected some of hard"):
+    with pytest.raises(UnknownNameError, match='no debiaser is called "soft"; there are: hard'):
         audit_embeddings(planted()[0], LISTS, ["soft"])
 
 

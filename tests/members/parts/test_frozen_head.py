@@ -53,5 +53,5 @@ def test_several_seeds_are_averaged(settings, sample_train, sample_test):
 
 
 def test_a_seed_for_the_training_is_refused(settings, sample_train):
-    with pytest.raises(MemberError, match="setting of the member"):
+    with pytest.raises(MemberError, match=r"training\.seed: no such setting"):
         create("siamese", **settings, training={"seed": 3}).fit(sample_train[:20])

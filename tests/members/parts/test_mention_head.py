@@ -5,10 +5,9 @@ import pytest
 
 from gapstack.corpus import Gender
 from gapstack.encoding.activations import span_activations
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.parts.mention_head import at_depth, gender_null_space, mean_vectors, unit_range
-from tests.fixtures_encoder import build_tiny_encoder
 
 
 @pytest.mark.parametrize(
@@ -57,15 +56,6 @@ def test_scales_are_those_of_the_training_rows(sample_train, sample_test, tiny_e
     other = member._scaled(member._arrays(sample_test), member.scales_)
     assert np.isfinite(other["names"]).all()
     assert np.abs(other["mentions"].mean((0, 1))).max() > 1e-3
-
-
-def test_it_goes_back_to_the_encoder_that_it_was_fitted_over(sample_train, tmp_path):
-    folder = build_tiny_encoder(tmp_path / "encoder")
-    member = create("siamese", encoder=str(folder), blocks=[], training={"epochs": 1}).fit(sample_train[:20])
-    store.save(member, "siamese", tmp_path / "member")
-    other = build_tiny_encoder(tmp_path / "other", seed=1)
-    with pytest.raises(MismatchError, match="the encoder differs: Siamese was fitted over one with"):
-        create("siamese", encoder=str(other), blocks=[]).restore(member.state())
 
 
 class TestNullSpace:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gapstack.audit import CAUTION, SUITES, Audit, Covered
-from gapstack.audit.winogender import flipped, resolved_to
+from gapstack.audit import CAUTION, SUITES, Audit, SuiteAudit
+from gapstack.audit.winogender import pair_flips, resolutions
 from gapstack.cli import app
 from gapstack.corpus.readers import write_submission
 from gapstack.report.audit import audit_json
@@ -53,7 +53,7 @@ class Reader(HTMLParser):
 
 def asked(items, suite, systems, **more):
     answers = {name: policy(items) for name, policy in systems.items()}
-    return Covered(suite, items, suite.measure(items, answers), answers, **more)
+    return SuiteAudit(suite, items, suite.measure(items, answers), answers, **more)
 
 
 def made(covered, systems):
@@ -197,7 +197,7 @@ def opened(found, winogender, browser, tmp_path_factory):
         HOSTILE: policies.always_male_occupation(winogender),
         "fair": policies.always_occupation(winogender),
     }
-    covered = Covered(
+    covered = SuiteAudit(
         first.suite, winogender, first.suite.measure(winogender, hostile), hostile, (HOSTILE,), HOSTILE
     )
     attacked = replace(
@@ -245,7 +245,7 @@ def test_parts_close_and_a_link_opens_them(opened):
 
 
 def test_pairs_that_a_system_resolves_differently_are_shown(opened, winogender):
-    _, differ = flipped(winogender, resolved_to(winogender, policies.always_male_occupation(winogender)))
+    _, differ = pair_flips(winogender, resolutions(winogender, policies.always_male_occupation(winogender)))
     assert opened.inner_text("#count") == f"{differ.sum()} of 240 pairs"
     card = opened.locator("#list > li").first
     assert card.locator("mark.pronoun").count() == 2

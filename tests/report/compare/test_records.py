@@ -2,10 +2,12 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
 from gapstack.report.compare import record, write_csv
+from gapstack.report.compare.records import unrun
 
 
 def test_json_is_strict_and_complete(made):
@@ -50,5 +52,20 @@ def test_intervals_hold_their_values(made):
 
 def test_contribution_says_how_it_was_found(made):
     summary = record(made)["contribution_summary"]
-    assert (summary["orders"], summary["standard_error"]) == (0, 0.0)
+    assert (summary["draws"], summary["standard_error"]) == (0, 0.0)
     assert summary["prior"] > summary["all"] == pytest.approx(made.added.everybody)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd", "-2", "@SUM(A1)", "\t=1"])
+def test_csv_cells_are_not_run_by_a_spreadsheet(made, tmp_path, text):
+    rows = made.rows.map(lambda row: replace(row, id=text + row.id))
+    write_csv(replace(made, rows=rows), tmp_path)
+    with (tmp_path / "label_errors.csv").open(newline="") as file:
+        ids = [line["id"] for line in csv.DictReader(file)]
+    assert ids
+    assert all(one.startswith(f"'{text}") for one in ids)
+
+
+def test_numbers_stay_numbers():
+    assert unrun("\r=1") == "'\r=1"
+    assert [unrun(cell) for cell in (-0.5, 3, None, "plain", "a=b")] == [-0.5, 3, None, "plain", "a=b"]

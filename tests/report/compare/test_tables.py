@@ -47,3 +47,14 @@ def test_few_replicates_are_said_to_be_too_few(made):
         table for table in tables(replace(made, replicates=100)) if "beats whom" in table.sections[0].title
     )
     assert "too few" in wins.caption
+
+
+def test_a_terminal_lists_the_most_telling_of_many_members(made):
+    whole, short = tables(made), tables(made, 2)
+    assert [len(table.sections[0].rows) for table in short[:2]] == [len(made.names), 2], "scores are of all"
+    (added,) = (table for table in short if "adds to the others" in table.sections[0].title)
+    (every,) = (table for table in whole if "adds to the others" in table.sections[0].title)
+    values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)
+    assert [cells["shapley"] for _, cells in added.sections[0].rows] == values[:2]
+    note = f"2 of {len(values)} members: those with the largest shapley; --csv, --json and --html have all."
+    assert added.caption.endswith(note) == (len(values) > 2)

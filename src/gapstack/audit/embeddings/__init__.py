@@ -1,11 +1,11 @@
-"""Gender in word vectors: measures of it, and debiasers.
+"""Gender bias in word vectors: measures and debiasers.
 
-:func:`audit_embeddings` takes every measure of :data:`YARDSTICKS` of a space (:func:`read_vectors`) as it is and
-after each of :data:`DEBIASERS`; :mod:`gapstack.report.embeddings` shows them.
+:func:`audit_embeddings` computes the :data:`EMBEDDING_MEASURES` of a space (:func:`read_vectors`), before and after
+debiasing with any of :data:`DEBIASERS`; :mod:`gapstack.report.embeddings` shows them.
 """
 
-from gapstack.audit.embeddings.measure import Yardstick
-from gapstack.audit.embeddings.run import ORIGINAL, YARDSTICKS, EmbeddingAudit, audit_embeddings
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
+from gapstack.audit.embeddings.run import EMBEDDING_MEASURES, ORIGINAL, EmbeddingAudit, audit_embeddings
 from gapstack.corpus.word_lists import Lists, read_lists
 from gapstack.vectors.debias import DEBIASERS, Debiaser
 from gapstack.vectors.static_vectors import Vectors, read_vectors, write_vectors
@@ -13,14 +13,14 @@ from gapstack.vectors.word_gender import Coverage
 
 __all__ = [
     "DEBIASERS",
+    "EMBEDDING_MEASURES",
     "ORIGINAL",
-    "YARDSTICKS",
     "Coverage",
     "Debiaser",
     "EmbeddingAudit",
+    "EmbeddingMeasure",
     "Lists",
     "Vectors",
-    "Yardstick",
     "audit_embeddings",
     "read_lists",
     "read_vectors",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gapstack.audit.embeddings.measure import Yardstick
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.vectors.static_vectors import Matrix, Vectors
@@ -14,12 +14,12 @@ from gapstack.vectors.word_gender import locate, locate_pairs, principal_directi
 
 
 def direct_bias(unit: Matrix, direction: Matrix, strictness: float = 1.0) -> float:
-    """Mean of ``|cos(w, g)| ** strictness`` over neutral words' vectors (n, d), of length 1 as ``direction`` is."""
+    """Mean of ``|cos(w, g)| ** strictness`` over neutral words' vectors (n, d); all of length 1."""
     return float(np.mean(np.abs(unit @ direction) ** strictness))
 
 
-class DirectBias(Yardstick):
-    """Over the neutral professions, along the direction that the definitional pairs have in the space at hand."""
+class DirectBias(EmbeddingMeasure):
+    """Direct bias of the neutral professions along the gender direction of the definitional pairs."""
 
     title = "Direct bias"
     paper = "Bolukbasi et al. 2016"
@@ -31,5 +31,5 @@ class DirectBias(Yardstick):
         self.coverage = (pairs, words)
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
-        """The direction is taken afresh, as whoever audits a space that comes without its history must."""
+        """See :class:`EmbeddingMeasure`; the direction is that of ``space``, not of the original."""
         return {"direct_bias": direct_bias(space.unit[self.rows], principal_direction(space, self.pairs))}

@@ -1,9 +1,9 @@
 """Gender-based illicit proximity estimate (Kumar, Bhotia, Kumar & Chakraborty 2020, sections 3 and 4).
 
 A word's proximity bias is the share of its neighbours to which it is close because of gender. GIPE is the mean of
-these, weighted by how often a word is such a neighbour itself. Neighbours are those of the space at hand; how far
-gender makes two words similar is told by the original space, as in the authors' own measurements: a debiased space
-that still keeps together what gender had put together is not let off for having lost the direction.
+these, weighted by how often a word is such a neighbour itself. Neighbours are those of the debiased space; indirect
+bias is computed in the original space, as by the authors, so that a space from which the gender direction was removed
+still counts as biased if its neighbourhoods are unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audit.embeddings.measure import Yardstick
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.progress import progress
@@ -27,13 +27,13 @@ from gapstack.vectors.word_gender import (
 )
 
 THRESHOLD = 0.03
-"""Indirect bias from which on a neighbour is illicit; the authors' default, and the one that gives GloVe's .115."""
+"""Indirect bias above which a neighbour is illicit; the authors' default, which reproduces GloVe's .115."""
 NEIGHBOURS = 100
 _CHUNK = 256
 
 
 class Proximity(NamedTuple):
-    """``mean`` of the words' proximity biases, and ``gipe``, their weighted mean; between 0 and 1."""
+    """Mean and weighted mean (GIPE) of the words' proximity biases, between 0 and 1."""
 
     mean: float
     gipe: float
@@ -48,20 +48,20 @@ def gipe(
     count: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
 ) -> Proximity:
-    """Measure a space.
+    """Compute mean proximity bias and GIPE of a space.
 
     Parameters
     ----------
     unit, original : (m, d) arrays
-        The space and what it was before debiasing, at length 1.
+        Vectors of length 1 of the space and of the space before debiasing.
     direction : (d,) array
-        Of gender in the original, of length 1.
+        Gender direction of the original, of length 1.
     rows : (n,) array
-        Words that are not gendered by what they mean.
+        Words that are not gendered by definition.
     count : int
-        Neighbours of each.
+        Number of neighbours of each word.
     threshold : float
-        Indirect bias above which a neighbour is illicit.
+        See :data:`THRESHOLD`.
     """
     shares, illicit_in, edges_in = [], np.zeros(len(unit)), np.zeros(len(unit))
     with progress("neighbours", len(rows)) as ticker:
@@ -77,8 +77,8 @@ def gipe(
     return Proximity(float(share.mean()), float((weight * share).sum() / weight.sum()))
 
 
-class Gipe(Yardstick):
-    """Over all neutral words of the vocabulary."""
+class Gipe(EmbeddingMeasure):
+    """GIPE over all neutral words of the vocabulary."""
 
     title = "Gender-based illicit proximity"
     paper = "Kumar et al. 2020"
@@ -86,13 +86,13 @@ class Gipe(Yardstick):
 
     def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
         pairs, coverage = locate_pairs(original, lists.definitional, "definitional pairs")
-        # among few words everything is a neighbour of everything
+        # in a small vocabulary everything is a neighbour of everything
         self.rows = neutral_rows(original, lists, 10 * NEIGHBOURS)
         self.direction, self.original = principal_direction(original, pairs), original
         self.coverage = (coverage,)
         self.note = f"{len(self.rows):,} neutral words, {NEIGHBOURS} neighbours, threshold {THRESHOLD}"
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Neighbours of the space, indirect bias of the original."""
-        found = gipe(space.unit, self.original.unit, self.direction, self.rows)
-        return {"proximity": found.mean, "gipe": found.gipe}
+        """See :class:`EmbeddingMeasure`."""
+        proximity = gipe(space.unit, self.original.unit, self.direction, self.rows)
+        return {"proximity": proximity.mean, "gipe": proximity.gipe}

@@ -1,4 +1,4 @@
-"""What every measure of a space is."""
+"""Base class of measures of gender bias in word vectors."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import Coverage
 
 
-class Yardstick(ABC):
-    """A measure, made ready for the vocabulary of one space; it then takes that space and debiased ones.
+class EmbeddingMeasure(ABC):
+    """A measure of a word-vector space and of its debiased versions.
 
-    Making one looks up its words in the space as it was given, which also decides what the most biased words and the
-    direction of gender are where the paper takes these from the space before debiasing.
+    The constructor looks up the measure's words in the original space, and computes there what the paper takes from
+    the space before debiasing (the most biased words, the gender direction).
 
-    Attributes are its ``title``, its ``paper``, its ``measures`` (columns), its ``coverage``, and a ``note`` for
-    whoever reads the figures.
+    Attributes are ``title``, ``paper``, ``measures`` (columns), ``coverage`` of the word lists, and a ``note`` for
+    readers of the figures.
 
     Raises
     ------
     DataError
-        If the vocabulary covers too little; says how much.
+        If the vocabulary covers too little of the word lists.
     """
 
     title: str
@@ -37,4 +37,4 @@ class Yardstick(ABC):
 
     @abstractmethod
     def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Figures by the measures' keys, for a space with the words of the original."""
+        """Compute the figures, by measure key, of a space with the original's vocabulary."""

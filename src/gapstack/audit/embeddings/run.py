@@ -1,4 +1,4 @@
-"""Every measure of a space, as it is and after each debiaser."""
+"""Measures of a word-vector space before and after debiasing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gapstack.audit.embeddings.clustering import Clustering
 from gapstack.audit.embeddings.direct_bias import DirectBias
 from gapstack.audit.embeddings.gipe import Gipe
-from gapstack.audit.embeddings.measure import Yardstick
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.embeddings.recoverability import Recoverability
 from gapstack.audit.embeddings.sembias import SemBias
 from gapstack.audit.embeddings.weat import SingleWeat, WeatCareer, WeatMath, WeatScience
@@ -19,9 +19,9 @@ from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import Coverage
 
 ORIGINAL = "as given"
-"""What the space without debiasing is called."""
+"""Heading of the space before debiasing."""
 
-YARDSTICKS: dict[str, type[Yardstick]] = {
+EMBEDDING_MEASURES: dict[str, type[EmbeddingMeasure]] = {
     "direct_bias": DirectBias,
     "weat6": WeatCareer,
     "weat7": WeatMath,
@@ -37,7 +37,7 @@ YARDSTICKS: dict[str, type[Yardstick]] = {
 
 @dataclass(frozen=True)
 class EmbeddingAudit:
-    """What was found.
+    """Results of an audit of word vectors.
 
     Attributes
     ----------
@@ -46,15 +46,15 @@ class EmbeddingAudit:
     words, dimensions : int
         Its size.
     seed : int
-        Of everything that was drawn.
+        Of partitions, clusters and splits.
     spaces : dict of str to str
-        What each column is, by its heading.
+        Description of each column, by its heading.
     figures : mapping of str to mapping
-        Figures by space and measure's key.
-    yardsticks : dict of str to Yardstick
-        Those that the vocabulary allowed; with their coverage.
+        Figures by space and measure key.
+    measures : dict of str to EmbeddingMeasure
+        Those that the vocabulary covers well enough.
     refused : dict of str to str
-        Why the others did not.
+        Error messages of the others.
     """
 
     name: str
@@ -63,15 +63,13 @@ class EmbeddingAudit:
     seed: int
     spaces: Mapping[str, str]
     figures: Mapping[str, Mapping[str, float]]
-    yardsticks: Mapping[str, Yardstick]
+    measures: Mapping[str, EmbeddingMeasure]
     refused: Mapping[str, str]
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
-        """Of all lists that were used, each once."""
-        return tuple(
-            dict.fromkeys(found for yardstick in self.yardsticks.values() for found in yardstick.coverage)
-        )
+        """Coverage of all word lists, each once."""
+        return tuple(dict.fromkeys(part for measure in self.measures.values() for part in measure.coverage))
 
 
 def audit_embeddings(
@@ -82,43 +80,43 @@ def audit_embeddings(
     seed: int = 0,
     say: Callable[[str], None] = lambda line: None,
 ) -> EmbeddingAudit:
-    """Measure a space as it is and after each debiaser.
+    """Measure a space before debiasing and after each debiaser.
 
     Parameters
     ----------
     vectors : Vectors
     lists : Lists
     debiasers : sequence of str
-        Keys of :data:`~gapstack.vectors.debias.DEBIASERS`; each works on the space as it was given.
+        Keys of :data:`~gapstack.vectors.debias.DEBIASERS`; each is applied to the original space.
     seed : int
         Of partitions, clusters and splits.
 
     Raises
     ------
+    UnknownNameError
+        If there is no debiaser of a name.
     DataError
-        If a debiaser is unknown or cannot work on the space, or the vocabulary covers too little for every measure.
+        If a debiaser cannot work on the space, or the vocabulary covers too little for every measure.
     """
-    unknown = [name for name in debiasers if name not in DEBIASERS]
-    if unknown:
-        raise DataError(f"unknown debiaser {', '.join(unknown)}", expected=f"some of {', '.join(DEBIASERS)}")
-    ready: dict[str, Yardstick] = {}
+    chosen = {name: DEBIASERS[name] for name in debiasers}
+    measures: dict[str, EmbeddingMeasure] = {}
     refused: dict[str, str] = {}
-    for name, kind in YARDSTICKS.items():
+    for name, kind in EMBEDDING_MEASURES.items():
         try:
-            ready[name] = kind(vectors, lists, seed)
+            measures[name] = kind(vectors, lists, seed)
         except DataError as problem:
             refused[name] = str(problem)
-    if not ready:
+    if not measures:
         raise DataError(f"nothing can be measured. {'. '.join(refused.values())}")
     spaces: dict[str, str] = {}
     figures: dict[str, dict[str, float]] = {}
     for heading in (ORIGINAL, *dict.fromkeys(debiasers)):
         say(heading)
-        space = vectors if heading == ORIGINAL else DEBIASERS[heading]().apply(vectors, lists)
+        space = vectors if heading == ORIGINAL else chosen[heading]().apply(vectors, lists)
         spaces[heading] = space.name
         figures[heading] = {}
-        for yardstick in ready.values():
-            figures[heading] |= yardstick.measure(space)
+        for measure in measures.values():
+            figures[heading] |= measure.measure(space)
     return EmbeddingAudit(
-        vectors.name, len(vectors), vectors.matrix.shape[1], seed, spaces, figures, ready, refused
+        vectors.name, len(vectors), vectors.matrix.shape[1], seed, spaces, figures, measures, refused
     )

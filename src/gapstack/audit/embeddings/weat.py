@@ -1,11 +1,11 @@
 """Word embedding association tests: Caliskan, Bryson & Narayanan 2017, and with a single attribute set Dawkins 2021.
 
-Effect sizes are in sample standard deviations, by which the figures of Caliskan et al. for word2vec come out.
+Effect sizes are in sample standard deviations, which reproduces the figures of Caliskan et al. for word2vec.
 
-The statistic is the difference of the targets' mean associations, which for target sets of one size is the papers'
-difference of sums but for a constant factor; sets of which words are missing may differ in size. The p-value is
-one-sided: the share of partitions of all targets into sets of these sizes that have a statistic at least as large, the
-observed one among them, so that it is never 0.
+The statistic is the difference of the targets' mean associations: for target sets of equal size the papers' difference
+of sums up to a constant factor, and defined for sets of unequal size, where words are missing. The p-value is
+one-sided: the share of partitions of all targets into sets of these sizes with a statistic at least as large, the
+observed one included, so that it is never 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audit.embeddings.measure import Yardstick
+from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
@@ -30,7 +30,7 @@ _ROUNDING = 1e-12
 
 
 class Association(NamedTuple):
-    """``effect`` in standard deviations of all targets' associations; ``exact`` if all partitions were taken."""
+    """``effect`` is in standard deviations of all targets' associations; ``exact``: p is over all partitions."""
 
     statistic: float
     effect: float
@@ -41,14 +41,14 @@ class Association(NamedTuple):
 def partition_test(
     first: Matrix, second: Matrix, *, seed: int = 0, most_exact: int = _EXACT, samples: int = _SAMPLES
 ) -> Association:
-    """Test whether targets (n,) have larger associations than targets (m,).
+    """Permutation test whether associations ``first`` (n,) are larger than ``second`` (m,).
 
-    All partitions are taken where there are no more than ``most_exact``, else ``samples`` drawn with ``seed``.
+    Takes all partitions if there are at most ``most_exact``, else ``samples`` random ones.
 
     Raises
     ------
     DataError
-        If a set is empty, or has so few words that there is no standard deviation.
+        If a set is empty.
     """
     if not len(first) or not len(second):
         raise DataError("a set of targets is empty", expected="words in both")
@@ -61,30 +61,30 @@ def partition_test(
     observed = float(first.mean() - second.mean())
     exact = comb(total, size) <= most_exact
     if exact:
-        chosen = np.array(list(combinations(range(total), size)))
-        drawn = differences(pooled[chosen].sum(axis=1))
+        partitions = np.array(list(combinations(range(total), size)))
+        null = differences(pooled[partitions].sum(axis=1))
     else:
         rng = np.random.default_rng(seed)
-        drawn = np.concatenate(
+        null = np.concatenate(
             [
                 differences(rng.permuted(np.tile(pooled, (count, 1)), axis=1)[:, :size].sum(axis=1))
                 for count in np.diff(np.append(np.arange(0, samples, 10_000), samples))
             ]
         )
-    extreme = int((drawn >= observed - _ROUNDING).sum())
-    p = extreme / len(drawn) if exact else (extreme + 1) / (len(drawn) + 1)
+    extreme = int((null >= observed - _ROUNDING).sum())
+    p = extreme / len(null) if exact else (extreme + 1) / (len(null) + 1)
     spread = float(pooled.std(ddof=1))
     return Association(observed, observed / spread if spread > 0 else 0.0, p, exact)
 
 
 def weat(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Association:
-    """Whether targets x rather than y go with attributes a rather than b; vectors (., d) of length 1."""
+    """Test whether targets x rather than y are associated with attributes a rather than b; unit vectors (., d)."""
     scores = [(words @ a.T).mean(axis=1) - (words @ b.T).mean(axis=1) for words in (x, y)]
     return partition_test(scores[0], scores[1], seed=seed)
 
 
 def single_weat(x: Matrix, y: Matrix, a: Matrix, *, seed: int = 0) -> Association:
-    """Whether targets x rather than y go with attributes a; vectors (., d) of length 1."""
+    """Test whether targets x rather than y are associated with attributes a; unit vectors (., d)."""
     return partition_test((x @ a.T).mean(axis=1), (y @ a.T).mean(axis=1), seed=seed)
 
 
@@ -99,8 +99,8 @@ def _columns(tests: Mapping[str, str]) -> tuple[Measure, ...]:
     )
 
 
-class Weat(Yardstick):
-    """A test of Caliskan et al.: two target sets and two attribute sets, ``sets``, by their names in the lists."""
+class Weat(EmbeddingMeasure):
+    """A test of Caliskan et al.; ``sets`` names two target sets and two attribute sets in the word lists."""
 
     key: str
     sets: tuple[str, str, str, str]
@@ -108,9 +108,9 @@ class Weat(Yardstick):
 
     def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
         self.seed = seed
-        found = [locate(original, lists.weat[name], f"WEAT {name}") for name in self.sets]
-        self.rows = [rows for rows, _ in found]
-        self.coverage = tuple(coverage for _, coverage in found)
+        sets = [locate(original, lists.weat[name], f"WEAT {name}") for name in self.sets]
+        self.rows = [rows for rows, _ in sets]
+        self.coverage = tuple(coverage for _, coverage in sets)
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
         """Effect size and p-value."""
@@ -142,12 +142,12 @@ class WeatScience(Weat):
     measures = _columns({key: ""})
 
 
-class SingleWeat(Yardstick):
-    """SoWinoBias's occupations against words that are gendered by definition, and against its adjectives.
+class SingleWeat(EmbeddingMeasure):
+    """Association of SoWinoBias's occupations with words gendered by definition, and with its adjectives.
 
-    The adjectives of either polarity are the latent set: no word of it is gendered, and texts associate all with
-    women. A positive effect is the stereotype: women's occupations go with feminine words and the latent set, men's
-    with masculine ones.
+    The adjectives of both polarities are the latent set: none is gendered, and texts associate all with women. A
+    positive effect is the stereotype: women's occupations go with feminine words and the latent set, men's with
+    masculine ones.
     """
 
     TESTS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -173,8 +173,8 @@ class SingleWeat(Yardstick):
             for names in ((x,), (y,), attributes):
                 if names not in self.rows:
                     words = [word for name in names for word in lists.sowinobias[name]]
-                    self.rows[names], found = locate(original, words, f"SoWinoBias {' and '.join(names)}")
-                    coverage.append(found)
+                    self.rows[names], part = locate(original, words, f"SoWinoBias {' and '.join(names)}")
+                    coverage.append(part)
         self.coverage = tuple(coverage)
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
@@ -186,5 +186,5 @@ class SingleWeat(Yardstick):
         return figures
 
 
-def _figures(key: str, found: Association) -> dict[str, float]:
-    return {f"{key}_effect": found.effect, f"{key}_p": found.p}
+def _figures(key: str, association: Association) -> dict[str, float]:
+    return {f"{key}_effect": association.effect, f"{key}_p": association.p}

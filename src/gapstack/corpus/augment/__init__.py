@@ -1,8 +1,8 @@
-"""Augmentations: the same example told in another way, its three spans still right.
+"""Data augmentation that keeps the three spans aligned with the text.
 
-Each is a function of one :class:`~gapstack.corpus.Example`, which gives a changed example, or None where a rule
-forbids the change; :func:`augmented` maps one over a corpus, :func:`with_synthetic_neither` adds rows, and
-:func:`variants` and :func:`average` serve test-time averaging. :func:`edit` is the mechanism beneath them all.
+An augmentation maps an :class:`~gapstack.corpus.Example` to a changed one, or to None where it does not apply.
+:func:`augmented` applies one to a corpus, :func:`with_synthetic_neither` adds rows, and :func:`variants` and
+:func:`average` do test-time augmentation. All text changes go through :func:`edit`.
 """
 
 from gapstack.corpus.augment.edit import Replacement, edit, fits

@@ -1,4 +1,4 @@
-"""The one mechanism beneath every augmentation: replace characters and keep the three spans right."""
+"""Text replacements that shift an example's three spans with the text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gapstack.errors import DataError
 
 
 class Replacement(NamedTuple):
-    """Put ``text`` in the place of the characters from ``start`` up to ``end``; an insertion if they are equal."""
+    """Replaces the characters from ``start`` up to ``end`` by ``text``; an insertion if they are equal."""
 
     start: int
     end: int
@@ -20,27 +20,27 @@ class Replacement(NamedTuple):
 
 
 def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, str]]) -> Example:
-    """Replace parts of the text and shift the spans to where their words are now.
+    """Replace parts of the text and shift the spans accordingly.
 
-    A replacement may lie outside a span, inside it, or cover it exactly; the span then covers the new words.
-    An insertion at a span's first or last boundary stays outside of it.
+    A replacement may lie outside a span, inside it, or cover it exactly; the span then covers the new text. An
+    insertion at a span's boundary stays outside it.
 
     Parameters
     ----------
     replacements : iterable of Replacement
-        In any order, not overlapping. Insertions at one place are made in the order given, and before a
-        replacement that begins there.
+        In any order, not overlapping. Insertions at one position keep their order and precede a replacement that
+        begins there.
 
     Returns
     -------
     Example
-        The same id, url and label; ``example`` itself if there is nothing to replace.
+        With the same id, url and label; ``example`` itself without replacements.
 
     Raises
     ------
     DataError
-        If a replacement leaves the text, two of them overlap, one covers a part of a span and more than it, or
-        a span would be left without words.
+        If a replacement is outside the text, two overlap, one crosses a boundary of a span, or a span would become
+        empty.
     """
     ordered = sorted((Replacement(*one) for one in replacements), key=lambda one: (one.start, one.end))
     if not ordered:
@@ -53,8 +53,8 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
         at = one.end
     text = "".join([*pieces, example.text[at:]])
 
-    def moved(name: str, span: Span) -> Span:
-        # Everything that ends at or before the start pushes the span on; what lies within it stretches it.
+    def shifted(name: str, span: Span) -> Span:
+        # replacements before the span shift it, those within it change its length
         before = sum(_growth(one) for one in ordered if one.end <= span.start)
         within = sum(_growth(one) for one in ordered if span.start < one.end and one.start < span.end)
         new = Span(span.start + before, span.end + before + within)
@@ -68,14 +68,14 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
     return replace(
         example,
         text=text,
-        pronoun=moved("pronoun", example.pronoun),
-        a=moved("A", example.a),
-        b=moved("B", example.b),
+        pronoun=shifted("pronoun", example.pronoun),
+        a=shifted("A", example.a),
+        b=shifted("B", example.b),
     )
 
 
 def fits(example: Example, start: int, end: int) -> bool:
-    """Whether the characters from ``start`` to ``end`` may be replaced: no span has a part of them and no more."""
+    """Whether the characters from ``start`` to ``end`` may be replaced: they cross no boundary of a span."""
     return not any(_cuts(start, end, span) for span in (example.pronoun, example.a, example.b))
 
 

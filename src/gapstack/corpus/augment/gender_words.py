@@ -1,8 +1,7 @@
-"""Words that come in a masculine and a feminine form, and the rule that tells "her" and "his" apart.
+"""Word pairs for gender swapping, and the rule that disambiguates "her" and "his".
 
-The list is short on purpose: pronouns, titles, kinship and the everyday nouns of biographies. Longer lists
-(``generalized_swaps.txt`` and ``extra_gendered_words.txt`` of WinoBias, MIT) are read at run time with
-:func:`read_word_pairs` where the data are at hand.
+The list is short on purpose: pronouns, titles, kinship and the everyday nouns of biographies.
+:func:`read_word_pairs` reads longer ones (``generalized_swaps.txt`` and ``extra_gendered_words.txt`` of WinoBias, MIT).
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-"""A word of letters, hyphens inside; an apostrophe ends it, so that "king's" is "king" and its ending."""
+"""A word of letters and inner hyphens; an apostrophe ends it, so the word in "king's" is "king"."""
 
-# Masculine and feminine; each form stands once, so that swapping twice gives the word back. Words with more
-# frequent meanings ("to count", "a host of", "thank God") are left out.
+# Masculine and feminine; each form occurs once, so that swapping twice restores the word. Words with more frequent
+# other meanings ("to count", "a host of", "thank God") are left out.
 _PAIRS = """
 man woman / men women / boy girl / boys girls / boyhood girlhood / gentleman lady / gentlemen ladies
 father mother / fathers mothers / dad mom / dads moms / daddy mommy / papa mama
@@ -45,7 +44,7 @@ schoolboy schoolgirl / schoolboys schoolgirls / landlord landlady / headmaster h
 cowboy cowgirl / masseur masseuse / alumnus alumna / fiancé fiancée / fiance fiancee
 sir madam / he she / himself herself
 """
-# Titles count only as written before a name, capitalised: "to miss" is a verb and "a count" a number.
+# Titles count only if capitalised and before a name: "to miss" is a verb and "a count" a number.
 _TITLES = {"Mr": "Mrs", "Mrs": "Mr", "Ms": "Mr", "Miss": "Mr", "Sir": "Dame", "Dame": "Sir", "Lord": "Lady"}
 _TITLES |= {
     "Lady": "Lord",
@@ -55,12 +54,12 @@ _TITLES |= {
     "Madame": "Monsieur",
 }
 
-# The word directly before, with its full stop; that of "Mr." and "J." ends no sentence.
+# The preceding word and its full stop, which after "Mr" or an initial ends no sentence.
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)(\.?)[ \u00a0]+\Z")
 _ABBREVIATIONS = {*_TITLES, "Dr", "St", "Prof", "Rev", "Sr", "Jr"}
 _OPENERS = ".!?:;\"`'\u201c\u2018(\n"
 
-# Words that cannot open what is possessed: after them "her" is "him", and "his" is "hers".
+# Words that cannot begin the possessed noun phrase: before them "her" is "him", and "his" is "hers".
 _CLOSED_WORDS = """
 a an the this that these those some any each every no another
 i you he she it we they me him us them his her its my your our their mine yours theirs hers who whom
@@ -76,18 +75,17 @@ everything something nothing anything
 """
 _CLOSED = frozenset(_CLOSED_WORDS.split())
 
-# A form that stands for two: what it becomes before a noun phrase, and elsewhere.
+# Ambiguous forms: their counterparts before a noun phrase, and elsewhere.
 _BY_CONTEXT = {"her": ("his", "him"), "his": ("her", "hers"), "him": ("her", "her"), "hers": ("his", "his")}
 _GAP_IN_NOUN_PHRASE = re.compile(r"[ \u00a0\n]+(?:[\"\u201c\u2018]|``)?[ ]?")
 
 
 def opens_noun_phrase(text: str, at: int) -> bool:
-    """Whether what follows position ``at`` can be the thing possessed by a "his" or "her" that ends there.
+    """Whether a "his" or "her" that ends at ``at`` is possessive: whether a noun phrase can follow.
 
-    The rule looks at the next word alone: there must be one after nothing but spaces (an opening quote is
-    passed over), and it must not be a preposition, conjunction, pronoun, article, auxiliary or frequent
-    adverb. A number may open it ("her 1990 album"). Asked about the 1,963 "his" and "him" of the texts of GAP
-    development, the rule is right on 96%.
+    The rule looks at the next word alone, after spaces and at most an opening quote: it must not be a preposition,
+    conjunction, pronoun, article, auxiliary or frequent adverb; it may be a number ("her 1990 album"). The rule is
+    right on 96% of the 1,963 "his" and "him" in GAP development.
     """
     gap = _GAP_IN_NOUN_PHRASE.match(text, at)
     if gap is None or gap.end() == len(text):
@@ -99,11 +97,11 @@ def opens_noun_phrase(text: str, at: int) -> bool:
 
 
 def swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> str | None:
-    """Give the other gender's form of the word at ``start`` to ``end``, in its case, or None if it has none.
+    """The other gender's form of the word at ``start`` to ``end``, with its case, or None if there is none.
 
-    ``more`` maps further lower-case words to their partners. A capitalised noun may be a surname ("Stephen
-    King"): it is swapped only where it opens a sentence or stands before a name or an "of" ("Prince Albert",
-    "Duke of York"), and never after another capitalised word.
+    ``more`` maps further lower-case words to their partners. A capitalised noun may be a surname ("Stephen King"): it
+    is swapped only at the start of a sentence or before a name or "of" ("Prince Albert", "Duke of York"), and never
+    after another capitalised word.
     """
     word = text[start:end]
     if word in _TITLES and _before_name(text, end, stop="." if word in {"Mr", "Mrs", "Ms"} else ""):
@@ -112,33 +110,33 @@ def swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> st
     if lower in _BY_CONTEXT:
         possessive, other = _BY_CONTEXT[lower]
         return with_case_of(word, possessive if opens_noun_phrase(text, end) else other)
-    found = PAIRS.get(lower) or more.get(lower)
-    if found is None or (
+    partner = PAIRS.get(lower) or more.get(lower)
+    if partner is None or (
         word[1:].islower() and word[0].isupper() and not _is_common(text, start, end, lower)
     ):
         return None
-    return with_case_of(word, found)
+    return with_case_of(word, partner)
 
 
 def with_case_of(model: str, word: str) -> str:
-    """Write ``word`` in capitals, with one capital, or small, as ``model`` is."""
+    """Write ``word`` in the case of ``model``: all capitals, capitalised, or lower."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
 
 
 def read_word_pairs(data: Path | None = None) -> dict[str, str]:
-    """Read the two swap lists of WinoBias (Zhao et al. 2018): word to partner, for words that are not in ours.
+    """Read the two swap lists of WinoBias (Zhao et al. 2018): word to partner, for words not in :data:`PAIRS`.
 
-    A word with several partners keeps the first. A pair listed in one direction counts in the other too,
-    unless the other word has a partner already.
+    A word with several partners keeps the first. Pairs count in both directions unless the second word has another
+    partner already.
 
     Raises
     ------
     DataNotFoundError
-        If the WinoBias folder, or a list in it, is nowhere.
+        If the WinoBias folder, or a list in it, is missing.
     DataError
-        For a line that is not two words parted by a tab.
+        If a line is not two words separated by a tab.
     """
 
     def parse(row: Row) -> tuple[str, str]:
@@ -154,8 +152,8 @@ def read_word_pairs(data: Path | None = None) -> dict[str, str]:
     partners: dict[str, str] = {}
     for one, other in [*rows, *((other, one) for one, other in rows)]:
         partners.setdefault(one, other)
-    known = PAIRS.keys() | _BY_CONTEXT.keys()
-    return {one: other for one, other in partners.items() if one not in known and one != other}
+    own = PAIRS.keys() | _BY_CONTEXT.keys()
+    return {one: other for one, other in partners.items() if one not in own and one != other}
 
 
 def _before_name(text: str, end: int, stop: str = "") -> bool:
@@ -163,7 +161,7 @@ def _before_name(text: str, end: int, stop: str = "") -> bool:
 
 
 def _is_common(text: str, start: int, end: int, lower: str) -> bool:
-    """Whether a capitalised word of the lists is a noun or a pronoun here, not a part of a name."""
+    """Whether a capitalised word of the lists is a noun or pronoun here, not part of a name."""
     if lower in GENDER_BY_FORM:
         return True
     head = text[:start]
@@ -188,4 +186,4 @@ def _both_ways(pairs: Iterable[tuple[str, str]]) -> Mapping[str, str]:
 PAIRS: Mapping[str, str] = _both_ways(
     (line.split()[0], line.split()[1]) for line in _PAIRS.replace("\n", "/").split("/") if line.strip()
 )
-"""Every word of the list and its one partner, lower case: its own inverse."""
+"""Maps every word of the list, in lower case, to its partner, in both directions."""

@@ -1,4 +1,4 @@
-"""The names: A and B exchanged, and Liu's placeholders in their place."""
+"""Augmentations of the names: A and B exchanged, or replaced by Liu's placeholders."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
     Gender.FEMININE: (("Alice", "Kate"), ("Elizabeth", "Mary"), ("Kate", "Elizabeth"), ("Mary", "Alice")),
     Gender.MASCULINE: (("John", "Michael"), ("James", "Henry"), ("Michael", "James"), ("Henry", "John")),
 }
-"""Liu's four pairs for the first and the second name of the text (GAP's A and B), by the pronoun's gender."""
+"""Liu's four pairs for the first and the second name in the text, by the pronoun's gender."""
 
 
 def swap_names(example: Example) -> Example:
-    """Exchange the roles A and B, and the label with them; the text stays, and swapping twice gives all back.
+    """Exchange A and B, and the label accordingly; the text stays the same.
 
-    An example does not promise that A stands before B; a member that needs it must not be given these.
+    Then A may stand after B; a member that needs the textual order cannot use this.
     """
     return replace(example, a=example.b, b=example.a, label=_SWAPPED[example.label])
 
 
 def anonymise_names(example: Example, variant: int = 0) -> Example | None:
-    """Put Liu's placeholders for A and B wherever the text has exactly their words; None if a rule forbids it.
+    """Replace all exact occurrences of A and B by Liu's placeholders; None if a rule forbids it.
 
-    The name that stands first gets the first of the pair, so that the text stays the same when A and B are exchanged.
+    The first name in the text gets the first placeholder, so the result does not depend on the order of A and B.
 
-    The rules (Liu 2019, code of the seventh place). The whole row is left out if one name is a part of the
-    other, or a placeholder is in the text or has a name in it. One name is left as it is if it has more than
-    two words, or two words of which one occurs more often than the whole name. Unlike Liu's code this takes
-    whole words alone ("Ann" is not replaced in "Annual"), and leaves out rows where occurrences of the names
-    share words. :func:`why_not_anonymised` says which rule it was.
+    The rules are those of Liu 2019 (code of the seventh place). A row is unchanged if one name is part of the other,
+    or a placeholder occurs in the text or contains a name. A name is unchanged if it has more than two words, or two
+    words of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced (no
+    "Ann" in "Annual"), and rows where occurrences of the names share words are unchanged. :func:`why_not_anonymised`
+    gives the reasons.
 
     Parameters
     ----------
     variant : int
-        Which pair of :data:`PLACEHOLDERS`, 0 to 3.
+        Index of the pair of :data:`PLACEHOLDERS`, 0 to 3.
 
     Returns
     -------
@@ -57,17 +57,17 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     pair = _pair(example, variant)
     if pair is None or _row_refusal(example, pair) is not None:
         return None
-    found = [
-        Replacement(place.start, place.end, new)
+    replacements = [
+        Replacement(occurrence.start, occurrence.end, new)
         for span, new in zip(sorted((example.a, example.b)), pair, strict=True)
         if _name_refusal(example.text, example.words(span)) is None
-        for place in _occurrences(example, span)
+        for occurrence in _occurrences(example, span)
     ]
-    return edit(example, found) if found else None
+    return edit(example, replacements) if replacements else None
 
 
 def why_not_anonymised(example: Example, variant: int = 0) -> tuple[str, ...]:
-    """Give the reasons why :func:`anonymise_names` leaves out the row or leaves a name as it is; () if none."""
+    """Reasons why :func:`anonymise_names` does not change the row or a name; () if there are none."""
     pair = _pair(example, variant)
     if pair is None:
         return (f"there are no placeholders for the pronoun {example.pronoun_text!r}",)
@@ -95,8 +95,8 @@ def _row_refusal(example: Example, pair: tuple[str, str]) -> str | None:
         for name in (a, b):
             if name in placeholder:
                 return f"the name {name!r} is in the placeholder {placeholder!r}"
-    places = sorted([*_occurrences(example, example.a), *_occurrences(example, example.b), example.pronoun])
-    if any(left.end > right.start for left, right in pairwise(places)):
+    spans = sorted([*_occurrences(example, example.a), *_occurrences(example, example.b), example.pronoun])
+    if any(left.end > right.start for left, right in pairwise(spans)):
         return f"occurrences of {a!r}, {b!r} and the pronoun share words"
     return None
 
@@ -113,7 +113,7 @@ def _name_refusal(text: str, name: str) -> str | None:
 
 
 def _occurrences(example: Example, span: Span) -> Iterator[Span]:
-    """The span, and the other places where its words stand as whole words, none of them overlapping."""
+    """The span, and all other occurrences of its text as whole words that do not overlap it."""
     whole = re.compile(rf"(?<!\w){re.escape(example.words(span))}(?!\w)")
     for match in whole.finditer(example.text):
         if match.end() > span.start:

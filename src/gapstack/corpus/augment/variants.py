@@ -1,11 +1,10 @@
-"""Test-time averaging: the same rows told in several ways, and the way back to the columns A, B, NEITHER."""
+"""Test-time augmentation: augmented copies of a corpus, and the average of their probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,41 +14,43 @@ from gapstack.corpus.augment.roles import anonymise_names, swap_names
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example
 from gapstack.errors import DataError
+from gapstack.registry import Registry
 
-_KEPT = (0, 1, 2)
+_SAME_COLUMNS = (0, 1, 2)
 Change = Callable[[Example], Example | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """A change of one example, and where the columns of the changed one's probabilities belong."""
+    """A change of one example; ``columns`` maps its probabilities back, see :class:`Variant`."""
 
     change: Change
-    columns: tuple[int, int, int] = _KEPT
+    columns: tuple[int, int, int] = _SAME_COLUMNS
 
 
-AUGMENTATIONS = MappingProxyType(
+AUGMENTATIONS: Registry[Augmentation] = Registry(
+    "augmentation",
     {
         "original": Augmentation(lambda example: example),
         "swap_names": Augmentation(swap_names, (1, 0, 2)),
         "swap_gender": Augmentation(swap_gender),
         "feminise": Augmentation(feminise),
         **{f"anonymise_{k}": Augmentation(partial(anonymise_names, variant=k)) for k in range(4)},
-    }
+    },
 )
-"""By name: what :func:`variants` can make of a row without further data."""
+"""Augmentations for :func:`variants`, by name; they need no further data."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A corpus told in another way, row by row.
+    """An augmented copy of a corpus.
 
     Attributes
     ----------
     corpus : Corpus
-        As many rows as the original, same ids and order; a row that the augmentation refuses is the original.
-    changed : array
-        (n,) booleans: the rows that differ from the original.
+        The same ids in the same order; rows to which the augmentation does not apply are unchanged.
+    changed : (n,) bool
+        Rows that differ from the original.
     columns : tuple of int
         Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
     """
@@ -60,43 +61,40 @@ class Variant:
     columns: tuple[int, int, int]
 
     def restore(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give (n, 3) probabilities of this corpus in the original's columns A, B, NEITHER."""
+        """Map (n, 3) probabilities for this corpus to the original's columns A, B, NEITHER."""
         return probabilities[:, self.columns]
 
 
 def augmented(corpus: Corpus, change: Change) -> Corpus:
-    """The corpus with every row changed; rows that the augmentation refuses (None) stay as they are."""
+    """Apply an augmentation to every row; rows for which it returns None stay unchanged."""
     return corpus.map(lambda example: change(example) or example)
 
 
 def variants(corpus: Corpus, names: Sequence[str] = ("original", "swap_names")) -> list[Variant]:
-    """Make the variants named, in that order.
+    """Make the named variants, in that order.
 
     Raises
     ------
-    DataError
+    UnknownNameError
         If a name is not in :data:`AUGMENTATIONS`.
     """
-    made: list[Variant] = []
+    result: list[Variant] = []
     for name in names:
-        if name not in AUGMENTATIONS:
-            raise DataError(f"unknown augmentation {name!r}", expected=f"one of {', '.join(AUGMENTATIONS)}")
         augmentation = AUGMENTATIONS[name]
-        told = augmented(corpus, augmentation.change)
-        differs = [one != other for one, other in zip(corpus, told, strict=True)]
-        made.append(Variant(name, told, np.array(differs, dtype=bool), augmentation.columns))
-    return made
+        copy = augmented(corpus, augmentation.change)
+        changed = [one != other for one, other in zip(corpus, copy, strict=True)]
+        result.append(Variant(name, copy, np.array(changed, dtype=bool), augmentation.columns))
+    return result
 
 
 def average(
-    made: Sequence[Variant],
+    variants: Sequence[Variant],
     probabilities: Sequence[NDArray[np.float64]],
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.float64]:
     """Average the variants' (n, 3) probabilities in the original's columns.
 
-    A row that an augmentation refused counts once, not again for each such variant: where the original is
-    among the variants, their unchanged rows get no weight.
+    If the original is among the variants, unchanged rows of the others have no weight, so that they count once.
 
     Parameters
     ----------
@@ -108,17 +106,17 @@ def average(
     DataError
         If the numbers of variants, arrays and weights differ, or no weight is positive.
     """
-    given = [1.0] * len(made) if weights is None else list(weights)
-    if not len(made) == len(probabilities) == len(given):
+    weights = [1.0] * len(variants) if weights is None else list(weights)
+    if not len(variants) == len(probabilities) == len(weights):
         raise DataError(
-            f"{len(made)} variants, {len(probabilities)} arrays and {len(given)} weights",
+            f"{len(variants)} variants, {len(probabilities)} arrays and {len(weights)} weights",
             expected="one array and one weight for each variant",
         )
-    if not any(weight > 0 for weight in given) or any(weight < 0 for weight in given):
-        raise DataError(f"the weights are {given}", expected="none negative, and one above 0")
-    has_original = any(variant.name == "original" and w > 0 for variant, w in zip(made, given, strict=True))
-    total = np.zeros((len(made[0].corpus), 3))
-    for variant, found, weight in zip(made, probabilities, given, strict=True):
+    if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):
+        raise DataError(f"the weights are {weights}", expected="none negative, and one above 0")
+    has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
+    total = np.zeros((len(variants[0].corpus), 3))
+    for variant, p, weight in zip(variants, probabilities, weights, strict=True):
         counts = variant.changed | (variant.name == "original") | (not has_original)
-        total += weight * counts[:, None] * variant.restore(np.asarray(found, dtype=np.float64))
+        total += weight * counts[:, None] * variant.restore(np.asarray(p, dtype=np.float64))
     return total / total.sum(axis=1, keepdims=True)

@@ -11,12 +11,13 @@ import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from gapstack.corpus.example import Span
 from gapstack.corpus.extra.extra_corpus import decode, file_of
 from gapstack.errors import DataError, Place
+from gapstack.files import open_bytes
 
 _BRACKETS = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)|\|")
 _MARKER = re.compile(r"# ?(begin|end) document")
@@ -93,17 +94,23 @@ def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Docu
     Raises
     ------
     DataError
-        If the archive is damaged or the folder has no such file.
+        If the archive is damaged or unpacks to too much, holds links or devices, or the folder has no such file.
     """
+    blobs: dict[str, bytes] = {}
     try:
-        with tarfile.open(path) as archive:
-            blobs = {
-                member.name: stream.read()
-                for member in archive
-                if member.name.removeprefix("./").startswith(folder) and member.name.endswith(".conll")
-                if (stream := archive.extractfile(member)) is not None
-            }
-    except (tarfile.TarError, EOFError, OSError) as problem:
+        # as a stream, so that our own reading unpacks it, and stops at a bomb
+        with open_bytes(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+            for member in archive:
+                name = member.name.removeprefix("./")
+                _refuse_member(member, path, again=name in blobs)
+                stream = archive.extractfile(member)
+                if stream is not None and name.startswith(folder) and name.endswith(".conll"):
+                    blobs[name] = stream.read()
+            while packed.read(1 << 20):  # to the end, where the checksum is
+                pass
+    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as problem:
+        if isinstance(problem, DataError):
+            raise
         raise DataError(
             f"cannot be unpacked ({problem})",
             place=Place(path),
@@ -115,6 +122,20 @@ def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Docu
     for name in sorted(blobs):
         inside = path / name
         yield from parse(decode(blobs[name], inside), inside, columns, token)
+
+
+def _refuse_member(member: tarfile.TarInfo, path: Path, *, again: bool) -> None:
+    """Refuse what no corpus's archive holds: links, devices, files with holes, paths out of it, a file twice."""
+    inside = PurePosixPath(member.name)
+    plain = (member.isdir() or member.isreg()) and not member.issparse()
+    if not plain or inside.is_absolute() or ".." in inside.parts or again:
+        raise DataError(
+            f"the member {member.name[:100]!r} "
+            + ("is there twice" if again else "is no plain file or folder of the archive"),
+            place=Place(path),
+            expected="files and folders, each once, without links or '..'",
+            remedy="Get it from its makers",
+        )
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]:
@@ -180,9 +201,7 @@ def _bracket(document: Document, opened: dict[str, list[int]], cell: str) -> Non
     """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
     here = len(document.tokens)
     at = 0
-    for found in _BRACKETS.finditer(cell):
-        if found.start() != at:
-            break
+    while found := _BRACKETS.match(cell, at):
         at = found.end()
         whole, opens, closes = found.groups()
         if opens:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from gapstack.corpus import sources
-from gapstack.corpus.cells import Row, read_table
+from gapstack.corpus import sources, strict_json
+from gapstack.corpus.cells import Row, read_table, whole_number
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.extra.extra_corpus import Gathered, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import GENDER_BY_FORM
@@ -21,6 +21,12 @@ _NEITHER_COLUMNS = (
     *("id", "text", "pronoun", "pronoun-offset", "a", "a-offset", "a-coref"),
     *("b", "b-offset", "b-coref", "url"),
 )
+_KNOWREF = {
+    "sentence_with_pronoun": str,
+    "candidate0": [str],
+    "candidate1": [str],
+    "correct_candidate": [str],
+}
 # Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
 # stage 2; found by shared_passages, and a test looks for more.
 _IN_GAP = (
@@ -44,27 +50,16 @@ def read_knowref(data: Path | None, into: Gathered) -> None:
     reading them shows the words to be right.
     """
     path = file_of("knowref", "knowref_test.json", data)
-    text = read_text(path)
-    try:
-        items = json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise DataError(
-            f"is no JSON ({problem.msg})",
-            place=Place(path, problem.lineno, problem.colno),
-            expected="a JSON list",
-        ) from None
+    items = strict_json.read(read_text(path).encode(), path, shape=[_KNOWREF])
     for number, item in enumerate(items, start=1):
         place = Place(path, column=f"item {number}")
-        try:
-            marked = item["sentence_with_pronoun"]
-            candidates = [item["candidate0"][0], item["candidate1"][0]]
-            answer = item["correct_candidate"][0]
-        except (KeyError, IndexError, TypeError) as problem:
+        marked = item["sentence_with_pronoun"]
+        if not all(item[key] for key in ("candidate0", "candidate1", "correct_candidate")):
             raise DataError(
-                f"lacks {problem}",
-                place=place,
-                expected="sentence_with_pronoun, two candidates, correct_candidate",
-            ) from None
+                "has an empty candidate", place=place, expected="two candidates and the right one"
+            )
+        candidates = [item["candidate0"][0], item["candidate1"][0]]
+        answer = item["correct_candidate"][0]
         found = list(re.finditer(r"\[(\w+)\]", marked))
         if not found or answer not in candidates:
             raise DataError("has no pronoun in brackets, or another answer", place=place, expected="[he]")
@@ -97,12 +92,12 @@ def read_map(data: Path | None, into: Gathered, *, rewritten: bool = False) -> N
     1 for both, which no row here can say.
     """
     path = file_of("gicoref-map", "map.csv", data)
-    rows = csv.reader(io.StringIO(read_text(path, windows=True)), strict=True)
-    header = next(rows)
+    rows = _csv_rows(path)
+    _, header = next(rows)
     if header[: len(_MAP_COLUMNS)] != _MAP_COLUMNS:
         raise DataError(f"the header is {header}", place=Place(path, 1), expected=", ".join(_MAP_COLUMNS))
-    for cells in rows:
-        place = Place(path, rows.line_num)
+    for line, cells in rows:
+        place = Place(path, line)
         if not len(_MAP_COLUMNS) <= len(cells) <= len(header):  # the last judgements may be missing
             raise DataError(
                 f"the row has {len(cells)} cells",
@@ -133,6 +128,20 @@ def read_map(data: Path | None, into: Gathered, *, rewritten: bool = False) -> N
         _keep(into, f"map-{row['id']}", text, spans, label, place)
 
 
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Rows of a CSV whose quoted cells may run over lines, each with its last line."""
+    rows = csv.reader(io.StringIO(read_text(path, windows=True)), strict=True)
+    try:
+        for cells in rows:
+            yield rows.line_num, cells
+    except csv.Error as problem:
+        raise DataError(
+            f"a quoted cell is broken ({problem})",
+            place=Place(path, rows.line_num),
+            expected="quotes that close",
+        ) from None
+
+
 def read_neither_attree(data: Path | None, into: Gathered) -> None:
     """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets of GAP test.
 
@@ -153,10 +162,10 @@ def read_neither_attree(data: Path | None, into: Gathered) -> None:
 
 
 def _at(text: str, words: str, offset: str, place: Place, column: str) -> Span:
-    start = int(offset) if offset.isdecimal() else -1
-    if start < 0 or not words or not text.startswith(words, start):
+    start = whole_number(offset)
+    if start is None or not words or not text.startswith(words, start):
         raise DataError(
-            f"at {offset!r} the text has no {words!r}",
+            f"at {offset[:40]!r} the text has no {words!r}",
             place=Place(place.file, place.line, f"{column}-offset"),
             expected="characters from 0 up to where the words stand",
         )

@@ -15,6 +15,7 @@ from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
 from gapstack.corpus.extra.extra_corpus import ExtraCorpus, Gathered
 from gapstack.corpus.extra.mined import GAP_PRIOR
 from gapstack.errors import DataError
+from gapstack.registry import Registry
 
 Prior = tuple[float, float, float]
 
@@ -47,7 +48,8 @@ def _read_conll(name: str, data: Path | None, into: Gathered, prior: Prior, seed
 _WINOBIAS = ("winobias", "winobias-original")  # the releases share nearly all sentences
 _WINOGRAD = ("wsc273", "superglue-wsc", "wnli")  # the same schemas in three dresses
 
-EXTRA = MappingProxyType(
+EXTRA: Registry[Entry] = Registry(
+    "extra corpus",
     {
         "dpr": Entry("dpr", _read_dpr, ("dpr-test",)),
         "dpr-train": Entry("dpr", partial(schemas.read_dpr, "train"), ()),
@@ -75,7 +77,7 @@ EXTRA = MappingProxyType(
             "github.com/amir-zeldes/gum @ 72ce5ac",
             mined=True,
         ),
-    }
+    },
 )
 """By name, in the order that :func:`available` lists."""
 
@@ -126,15 +128,15 @@ def load(
 
     Raises
     ------
+    UnknownNameError
+        If there is no extra corpus of this name.
     DataError
-        If the name is unknown, a prior is given for a corpus that is not mined, or a file breaks its format.
+        If it is left out, a prior is given for a corpus that is not mined, or a file breaks its format.
     DataNotFoundError
         If the data are nowhere.
     """
     if name in LEFT_OUT:
         raise DataError(f"{name} is left out: {LEFT_OUT[name]}", expected=f"one of {', '.join(EXTRA)}")
-    if name not in EXTRA:
-        raise DataError(f"unknown extra corpus {name!r}", expected=f"one of {', '.join(EXTRA)}")
     entry = EXTRA[name]
     if prior is not None and not entry.mined:
         raise DataError(f"{name} has the labels it has", expected="no prior; it is for mined corpora alone")

@@ -8,10 +8,10 @@ Otherwise the schema is skipped: most are about things, groups, or people of uns
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
+from gapstack.corpus import strict_json
 from gapstack.corpus.augment.gender import FirstNames, first_names
 from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Span
@@ -39,6 +39,7 @@ _FINITE = _listed(
     "always never often usually really still just only already also "
     "isn't wasn't hasn't hadn't doesn't didn't can't couldn't won't wouldn't shouldn't"
 )
+_SCHEMA = {"sentence": str, "option1": str, "option2": str, "answer": str}
 _WORD_AFTER = re.compile(r" ?([\w'\u2019]+)")
 _WORD_BEFORE = re.compile(r"([\w'\u2019]+)(,?) ?\Z")
 
@@ -124,16 +125,11 @@ def read_winogrande_development(data: Path | None, into: Gathered) -> None:
     names = first_names(data)
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
         place = Place(path, number)
-        try:
-            item = json.loads(line)
-            sentence, candidates = item["sentence"], [item["option1"], item["option2"]]
-            right = ("1", "2").index(item["answer"])
-        except (json.JSONDecodeError, KeyError, TypeError, ValueError) as problem:
-            raise DataError(
-                f"is no schema ({problem})",
-                place=place,
-                expected="JSON with sentence, option1, option2, and answer 1 or 2",
-            ) from None
+        item = strict_json.read(line.encode(), path, number, _SCHEMA)
+        sentence, candidates = item["sentence"], [item["option1"], item["option2"]]
+        if item["answer"] not in {"1", "2"}:
+            raise DataError(f"the answer is {item['answer']!r}", place=place, expected="1 or 2")
+        right = int(item["answer"]) - 1
         if sentence.count("_") != 1:
             raise DataError("the sentence has not one blank", place=place, expected="one _")
         text = sentence.replace("_", BLANK)

@@ -25,7 +25,7 @@ Every place is scored alike, so exchanging A and B exchanges their columns exact
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -35,9 +35,9 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
-from gapstack.errors import MemberError
 from gapstack.members.bidaf.flow import AttentionFlow
 from gapstack.members.parts.fine_tuned import FineTuned
+from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
@@ -50,7 +50,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 50,
         "batch_size": 25,
-        "head_rate": 1e-3,
+        "head_lr": 1e-3,
         "weight_decay": 0.0,
         "schedule": {"shape": "constant", "warmup": 0.0},
         "label_smoothing": 0.0,
@@ -73,36 +73,30 @@ class BiDAF(FineTuned):
         Whose vectors are read, from 0 (embeddings) up or from -1 (the last) down; by default the one at two thirds
         of the encoder's depth.
     neither : str
-        One of :data:`NEITHER`.
+        ``names`` or ``slot``.
     hidden : int
         ELU units.
     dropout : float
         On what a place is scored by, and on the ELU units.
     """
 
+    layer: AnyLayer | None = None
+    neither: Literal["names", "slot"] = "names"
+    hidden: Count = 64
+    dropout: NotAll = 0.7
+
     PLAN = TrainingPlan(
         epochs=20,
         batch_size=32,
-        head_rate=1e-3,
+        head_lr=1e-3,
         frozen=("encoder",),
         schedule=Schedule(shape="linear", warmup=0.1),
         label_smoothing=0.0,
     )
 
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        neither: str = "names",
-        hidden: int = 64,
-        dropout: float = 0.7,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.neither = neither
-        self.hidden = hidden
-        self.dropout = dropout
+    def reads(self) -> dict[str, Any]:
+        """Name the parser too, by which names of persons are known."""
+        return super().reads() | ({"parser": None} if self.neither == "names" else {})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         return (round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer,)
@@ -111,8 +105,6 @@ class BiDAF(FineTuned):
         return FlowHead(encoder.hidden_size, self.hidden, self.dropout)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        if self.neither not in NEITHER:
-            raise MemberError(f"bidaf: neither is {self.neither!r}; expected one of {', '.join(NEITHER)}")
         view = align(corpus, encoder, self.max_pieces)
         others = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
         if self.neither == "names":

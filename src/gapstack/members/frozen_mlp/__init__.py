@@ -50,6 +50,7 @@ from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
+from gapstack.settings import BlockName, Count, NotAll
 from gapstack.text.grammar import Role
 
 PUBLISHED: dict[str, Any] = {
@@ -61,7 +62,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 1000,
         "batch_size": 64,
-        "head_rate": 2e-2,
+        "head_lr": 2e-2,
         "schedule": {"shape": "linear", "warmup": 0.0},
         "weight_decay": 0.02,
         "label_smoothing": 0.0,
@@ -93,24 +94,13 @@ class FrozenMLP(MentionHead):
         See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
-    LAYERS = ((4, 5), 6)
+    blocks: Sequence[BlockName] = ("surface", "cues", "positions")
+    window: Count = 64
+    symmetric: bool = True
+    vector_dropout: NotAll = 0.9
+    feature_dropout: NotAll = 0.8
 
-    def __init__(
-        self,
-        *,
-        blocks: Sequence[str] = ("surface", "cues", "positions"),
-        window: int = 64,
-        symmetric: bool = True,
-        vector_dropout: float = 0.9,
-        feature_dropout: float = 0.8,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.blocks = blocks
-        self.window = window
-        self.symmetric = symmetric
-        self.vector_dropout = vector_dropout
-        self.feature_dropout = feature_dropout
+    LAYERS = ((4, 5), 6)
 
     def _mentions(self, corpus: Corpus) -> Floats:
         encoder = load_encoder(self.encoder)

@@ -32,7 +32,7 @@ separates them; logistic regression does where ``c`` is large.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from gapstack.errors import MemberError
 from gapstack.members.kernel_svm.machine import KernelMachine
 from gapstack.members.kernel_svm.reduction import PostProcessedPCA
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
 
@@ -94,30 +95,15 @@ class KernelSVM(Member):
         a mention cannot be aligned with its pieces.
     """
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layer: int | None = None,
-        classifier: str = "svm",
-        c: float | None = None,
-        gamma: str | float = "auto",
-        components: int | None = None,
-        removed: int = 7,
-        max_pieces: int | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layer = layer
-        self.classifier = classifier
-        self.c = c
-        self.gamma = gamma
-        self.components = components
-        self.removed = removed
-        self.max_pieces = max_pieces
-        self.seed = seed
+    encoder: str | None = None
+    layer: Natural | None = None
+    classifier: Literal["svm", "logistic"] = "svm"
+    c: Positive | None = None
+    gamma: Literal["auto", "scale"] | Positive = "auto"
+    components: Count | None = None
+    removed: Natural = 7
+    max_pieces: Count | None = None
+    seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode all texts in one pass."""
@@ -126,14 +112,6 @@ class KernelSVM(Member):
     def _fit(self, corpus: Corpus) -> None:
         from sklearn.linear_model import LogisticRegression
 
-        if self.classifier not in CLASSIFIERS:
-            raise MemberError(
-                f"no classifier is called {self.classifier!r}; there are: {', '.join(CLASSIFIERS)}"
-            )
-        if self.gamma not in ("auto", "scale") and not (
-            isinstance(self.gamma, int | float) and self.gamma > 0
-        ):
-            raise MemberError(f"gamma is {self.gamma!r}; expected auto, scale or a number above 0")
         labels = corpus.labels
         counts = np.bincount(labels, minlength=len(Label))
         if counts.min() < 2:

@@ -77,6 +77,8 @@ class SiameseSpans(nn.Module):
         """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
         n, length, _ = pieces.shape
         keep = torch.arange(length) < spans[:, -1, 1:]
+        if not self.training:  # how many pieces the other rows have must not change this product's shape
+            pieces, keep = pieces * keep[..., None], torch.ones_like(keep)
         # (seeds, pieces of mentions, inputs)
         flat = self._drop(pieces[keep], self.input_dropout).expand(self.seeds, -1, -1)
         projected = pieces.new_zeros(self.seeds, n, length, self.project.weight.shape[-1])

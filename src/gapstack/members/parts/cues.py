@@ -20,7 +20,8 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.text.cues import Cue, Verdicts, decide
+from gapstack.settings import NotNegative, Task
+from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
 
 Floats = NDArray[np.float64]
@@ -48,22 +49,13 @@ class CueMember(Member):
         Weights of s and n for each of L passes: constant, margin, only name admitted, and for n another name chosen.
     """
 
+    setting: Task = "gold-two-mention"
+    ridge: NotNegative = 1.0
+    parser: str | None = None
+
     cue: ClassVar[Cue]
 
-    def __init__(
-        self,
-        *,
-        setting: str = "gold-two-mention",
-        ridge: float = 1.0,
-        parser: str | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.setting = setting
-        self.ridge = ridge
-        self.parser = parser
-
-    def verdicts(self, corpus: Corpus) -> Verdicts:
+    def verdicts(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with the passes that made them and their margins; needs no fit.
 
         Raises
@@ -80,6 +72,13 @@ class CueMember(Member):
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""
         return self.verdicts(corpus).answers
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where the cue needs none."""
+        return super().reads() | ({} if self._needs_parses() else {"parser": False})
+
+    def _needs_parses(self) -> bool:
+        return needs_parses(self.cue, self.setting)
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass."""
@@ -123,7 +122,7 @@ def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
     return np.stack([direction * strength, -direction * strength, doubt], axis=1)
 
 
-def _design(verdicts: Verdicts) -> tuple[Floats, Floats, Floats]:
+def _design(verdicts: CueDecisions) -> tuple[Floats, Floats, Floats]:
     """Which name was chosen, +1 A, -1 B, 0 both or none (n,), and the designs of s (n, 3L) and of n (n, 4L)."""
     answers = verdicts.answers.astype(np.float64)
     direction = answers[:, 0] - answers[:, 1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gapstack.corpus.extra import EXTRA
-from gapstack.errors import MemberError
 from gapstack.members.member import each_once
 
 
@@ -14,10 +13,7 @@ def contaminated_by(extra: Sequence[str]) -> tuple[str, ...]:
 
     Raises
     ------
-    MemberError
+    UnknownNameError
         If there is no such corpus.
     """
-    unknown = [name for name in extra if name not in EXTRA]
-    if unknown:
-        raise MemberError(f"no extra corpus is called {unknown[0]!r}; there are: {', '.join(EXTRA)}")
     return each_once(*(EXTRA[name].contaminates for name in extra))

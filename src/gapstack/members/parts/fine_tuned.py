@@ -18,10 +18,11 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MemberError
 from gapstack.members.member import Member, Probabilities, State, each_once
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
+from gapstack.settings import Count, ExtraName, Held, Plan, Seed
 from gapstack.training import (
     Data,
     History,
@@ -43,8 +44,8 @@ LAST = (-1,)
 ON_GAP = TrainingPlan(
     epochs=3,
     batch_size=32,
-    encoder_rate=1e-4,
-    head_rate=5e-4,
+    encoder_lr=1e-4,
+    head_lr=5e-4,
     frozen=("encoder.embeddings",),
     schedule=Schedule(shape="linear", warmup=0.1),
     label_smoothing=0.05,
@@ -83,30 +84,16 @@ class FineTuned(Member):
         See :class:`~gapstack.members.member.Member`.
     """
 
-    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
+    encoder: str | None = None
+    training: Plan | Sequence[Plan] | None = None
+    extra: Sequence[ExtraName] = ()
+    teacher: str | Sequence[str] | None = None
+    first: Plan | Sequence[Plan] | None = None
+    validation_share: Held = 0.1
+    max_pieces: Count | None = None
+    seed: Seed = 0
 
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        training: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        extra: Sequence[str] = (),
-        teacher: str | Sequence[str] | None = None,
-        first: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        validation_share: float = 0.1,
-        max_pieces: int | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.training = training
-        self.extra = extra
-        self.teacher = teacher
-        self.first = first
-        self.validation_share = validation_share
-        self.max_pieces = max_pieces
-        self.seed = seed
+    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         """Name the layers that the head reads, from 0 (embeddings) up or from -1 (the last) down."""
@@ -133,7 +120,8 @@ class FineTuned(Member):
         """Do once what all folds begin with: the first stage, or one pass of the encoder if it stands still."""
         plans = self._plans()
         if self.extra or self.teacher:
-            self._first_stage(*self._network(plans), plans)
+            if not getattr(self, "is_fitted_", False):  # which has learned from them, and need not have them
+                self._first_stage(*self._network(plans), plans)
         elif needs_no_encoder(plans[0]):
             encoder = load_encoder(self.encoder)
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
@@ -157,8 +145,6 @@ class FineTuned(Member):
         return tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
 
     def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
-        if "seed" in changes:
-            raise MemberError("the seed is a setting of the member, not of its training")
         return replace(plan.changed(dict(changes)), seed=self.seed)
 
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
@@ -190,12 +176,7 @@ class FineTuned(Member):
         tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
         tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
         # What answers from now on is what a file would give back, to the bit
-        self._restore(
-            State(
-                arrays={name: compact(name, tensor) for name, tensor in tensors.items()},
-                values={"encoder": encoder.fingerprint},
-            )
-        )
+        self._restore(State(arrays={name: compact(name, tensor) for name, tensor in tensors.items()}))
 
     def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
         """Learn the extra corpora and the teacher, or take up what another fold learned; name what has changed."""
@@ -244,20 +225,14 @@ class FineTuned(Member):
         return predict(HeadAlone(self.network_.head), HiddenData(data, states))
 
     def _state(self) -> State:
-        return State(arrays=self.arrays_, values={"encoder": self.encoder_fingerprint_})
+        return State(arrays=self.arrays_)
 
     def _restore(self, state: State) -> None:
-        encoder, network = self._network(self._plans())
-        if state.values["encoder"] != encoder.fingerprint:
-            raise MismatchError(
-                f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
-                f"{state.values['encoder']}, and {encoder.name} has {encoder.fingerprint}"
-            )
+        _, network = self._network(self._plans())
         network.load_state_dict(
             {name: torch.from_numpy(array) for name, array in state.arrays.items()}, False
         )
         self.network_, self.arrays_ = network, state.arrays
-        self.encoder_fingerprint_ = encoder.fingerprint
 
 
 class Network(nn.Module):

@@ -14,8 +14,8 @@ from scipy.special import softmax
 from torch import nn
 
 from gapstack.corpus import Corpus
-from gapstack.errors import MemberError
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.settings import Count, Held, Plan, Seed
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -43,22 +43,12 @@ class FrozenHead(Member):
         Of all that is random.
     """
 
-    PLAN: ClassVar[TrainingPlan]
+    training: Plan | None = None
+    seeds: Count = 1
+    validation_share: Held = 0.1
+    seed: Seed = 0
 
-    def __init__(
-        self,
-        *,
-        training: Mapping[str, Any] | None = None,
-        seeds: int = 1,
-        validation_share: float = 0.1,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.training = training
-        self.seeds = seeds
-        self.validation_share = validation_share
-        self.seed = seed
+    PLAN: ClassVar[TrainingPlan]
 
     @abstractmethod
     def _arrays(self, corpus: Corpus) -> Arrays:
@@ -88,10 +78,7 @@ class FrozenHead(Member):
         self._arrays(corpus)
 
     def _plan(self, seed: int) -> TrainingPlan:
-        changes = dict(self.training or {})
-        if "seed" in changes:
-            raise MemberError("the seed is a setting of the member, not of its training")
-        return replace(self.PLAN.changed(changes), seed=seed)
+        return replace(self.PLAN.changed(dict(self.training or {})), seed=seed)
 
     def _fit(self, corpus: Corpus) -> None:
         arrays, labels = self._to_learn(corpus)

@@ -70,9 +70,9 @@ class HiddenData:
         states = hashlib.blake2b(self._states.numpy().data, digest_size=8).hexdigest()
         return fingerprint(self._data.fingerprint, states)
 
-    def batch(self, rows: Rows) -> dict[str, Tensor]:
+    def batch(self, rows: Rows, length: int | None = None) -> dict[str, Tensor]:
         """As the rows' own, with ``hidden`` (b, L, D) float32 in the place of ``ids``."""
-        found = self._data.batch(rows)
+        found = self._data.batch(rows, length)
         count, longest = found.pop("ids").shape
         hidden = torch.zeros(count, longest, self._states.shape[-1])
         for place, row in enumerate(rows):

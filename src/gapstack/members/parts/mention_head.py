@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus, Gender
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import MemberError
 from gapstack.features.blocks import Features, features
-from gapstack.members.member import State
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.settings import BlockName, Count, Natural
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.null_space import null_space
 
@@ -24,7 +25,7 @@ Floats = NDArray[np.float32]
 ON_MENTIONS = TrainingPlan(
     epochs=20,
     batch_size=64,
-    head_rate=2e-3,
+    head_lr=2e-3,
     schedule=Schedule(shape="linear", warmup=0.1),
     weight_decay=3.0,
     label_smoothing=0.05,
@@ -56,26 +57,17 @@ class MentionHead(FrozenHead):
         See :class:`FrozenHead`.
     """
 
+    encoder: str | None = None
+    layers: Sequence[Natural] | None = None
+    null_space: bool = False
+
     PLAN = ON_MENTIONS
     LAYERS: ClassVar[tuple[tuple[int, ...], int]]
     """The paper's layers, 1 the first, and how many its encoder has."""
-    blocks: Sequence[str] = ()
+    blocks: Sequence[BlockName] = field(default=(), init=False)
     """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; none: the text alone."""
-    max_pieces: int | None = None
+    max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; None for the encoder's limit."""
-
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layers: Sequence[int] | None = None,
-        null_space: bool = False,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layers = layers
-        self.null_space = null_space
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         layers, depth = self.LAYERS
@@ -137,27 +129,6 @@ class MentionHead(FrozenHead):
         if not self.null_space:
             return arrays["mentions"]
         return np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
-
-    def _state(self) -> State:
-        state = super()._state()
-        state.values["encoder"] = load_encoder(self.encoder).fingerprint
-        return state
-
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self.
-
-        Raises
-        ------
-        MismatchError
-            If the encoder is another than the one fitted over.
-        """
-        encoder = load_encoder(self.encoder)
-        if state.values["encoder"] != encoder.fingerprint:
-            raise MismatchError(
-                f"the encoder differs: {type(self).__name__} was fitted over one with fingerprint "
-                f"{state.values['encoder']}, and {encoder.name} has {encoder.fingerprint}"
-            )
-        return super().restore(state)
 
 
 def gender_null_space(mentions: Floats, genders: NDArray[np.str_], seed: int) -> Floats:

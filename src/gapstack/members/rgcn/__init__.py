@@ -48,6 +48,7 @@ from gapstack.encoding.pieces import MENTIONS, align
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.members.rgcn.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
+from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
@@ -61,7 +62,7 @@ PUBLISHED: dict[str, Any] = {
     "training": {
         "epochs": 100,
         "batch_size": 4,
-        "head_rate": 1e-4,
+        "head_lr": 1e-4,
         "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
         "weight_decay": 0.035,
         "label_smoothing": 0.0,
@@ -104,38 +105,23 @@ class RGCN(FrozenHead):
         If there is no such layer, or a mention cannot be aligned with its pieces.
     """
 
+    encoder: str | None = None
+    layer: AnyLayer | None = None
+    widths: Sequence[Count] = (256,)
+    text_width: Count | None = None
+    hidden: Count = 256
+    dropout: NotAll = 0.5
+    node_dropout: NotAll = 0.7
+    parser: str | None = None
+    max_pieces: Count | None = None
+
     PLAN = TrainingPlan(
         epochs=15,
         batch_size=32,
-        head_rate=5e-4,
+        head_lr=5e-4,
         schedule=Schedule(shape="linear", warmup=0.1),
         weight_decay=0.1,
     )
-
-    def __init__(
-        self,
-        *,
-        encoder: str | None = None,
-        layer: int | None = None,
-        widths: Sequence[int] = (256,),
-        text_width: int | None = None,
-        hidden: int = 256,
-        dropout: float = 0.5,
-        node_dropout: float = 0.7,
-        parser: str | None = None,
-        max_pieces: int | None = None,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.encoder = encoder
-        self.layer = layer
-        self.widths = widths
-        self.text_width = text_width
-        self.hidden = hidden
-        self.dropout = dropout
-        self.node_dropout = node_dropout
-        self.parser = parser
-        self.max_pieces = max_pieces
 
     def _head(self, arrays: Arrays) -> nn.Module:
         width = arrays["nodes"].shape[-1]

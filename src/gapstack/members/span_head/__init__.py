@@ -52,6 +52,7 @@ from gapstack.features.blocks import features
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.mention_head import at_depth
 from gapstack.members.span_head.network import SpanHeads
+from gapstack.settings import AnyLayer, BlockName, Count, Natural, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 
 _DEPTH = 24
@@ -66,11 +67,11 @@ PUBLISHED: dict[str, Any] = {
     "tune_layer": False,
     "extra": ["dpr-train", "winogender"],
     "first": [
-        {**_ADAM, "epochs": 60, "head_rate": 1e-3, "frozen": ["encoder"]},
-        {**_ADAM, "epochs": 60, "encoder_rate": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
+        {**_ADAM, "epochs": 60, "head_lr": 1e-3, "frozen": ["encoder"]},
+        {**_ADAM, "epochs": 60, "encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
     ],
     "training": {
-        **{"epochs": 15, "batch_size": 20, "head_rate": 2e-3, "label_smoothing": 0.0, "weight_decay": 0.0},
+        **{"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "label_smoothing": 0.0, "weight_decay": 0.0},
         "schedule": {"shape": "constant", "warmup": 0.0},
     },
 }
@@ -108,38 +109,22 @@ class SpanHead(FineTuned):
         See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
-    def __init__(
-        self,
-        *,
-        layer: int | None = None,
-        blocks: Sequence[str] = ("positions",),
-        seeds: int = 4,
-        tune_layer: bool = True,
-        width: int = 64,
-        units: int = 64,
-        dropout: float = 0.6,
-        feature_units: int = 0,
-        feature_dropout: float = 0.0,
-        either_order: bool = False,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.layer = layer
-        self.blocks = blocks
-        self.seeds = seeds
-        self.tune_layer = tune_layer
-        self.width = width
-        self.units = units
-        self.dropout = dropout
-        self.feature_units = feature_units
-        self.feature_dropout = feature_dropout
-        self.either_order = either_order
+    layer: AnyLayer | None = None
+    blocks: Sequence[BlockName] = ("positions",)
+    seeds: Count = 4
+    tune_layer: bool = True
+    width: Count = 64
+    units: Count = 64
+    dropout: NotAll = 0.6
+    feature_units: Natural = 0
+    feature_dropout: NotAll = 0.0
+    either_order: bool = False
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = TrainingPlan(
             epochs=15,
             batch_size=32,
-            head_rate=2e-3,
+            head_lr=2e-3,
             frozen=("encoder",),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,
@@ -152,8 +137,8 @@ class SpanHead(FineTuned):
         layer = TrainingPlan(
             epochs=3,
             batch_size=32,
-            encoder_rate=1e-4,
-            head_rate=5e-4,
+            encoder_lr=1e-4,
+            head_lr=5e-4,
             frozen=tuple(number for number in range(encoder.num_layers + 1) if number != read),
             schedule=Schedule(shape="linear", warmup=0.1),
             label_smoothing=0.05,

@@ -15,7 +15,7 @@ has 71.4 F1. And ``features="share"`` keeps the size of the attention, which is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,10 @@ from gapstack.encoding.attention import attention
 from gapstack.errors import MemberError
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.transformer_multi.forest import Forest
+from gapstack.settings import Count, Floor, Seed, Task
+from gapstack.text.scenes import Setting
 
 Floats = NDArray[np.float64]
-FEATURES = ("choice", "share")
 
 
 class TransformerMulti(Member):
@@ -59,32 +60,20 @@ class TransformerMulti(Member):
     forest_ : Forest
     """
 
-    def __init__(
-        self,
-        *,
-        heads: int = 3,
-        features: str = "choice",
-        direction: str = "both",
-        trees: int = 100,
-        min_samples_leaf: int = 1,
-        floor: float = 0.03,
-        encoder: str | None = None,
-        setting: str = "gold-two-mention",
-        parser: str | None = None,
-        seed: int = 0,
-        **settings: Any,
-    ):
-        super().__init__(**settings)
-        self.heads = heads
-        self.features = features
-        self.direction = direction
-        self.trees = trees
-        self.min_samples_leaf = min_samples_leaf
-        self.floor = floor
-        self.encoder = encoder
-        self.setting = setting
-        self.parser = parser
-        self.seed = seed
+    heads: Count = 3
+    features: Literal["choice", "share"] = "choice"
+    direction: Literal["pronoun-to-name", "name-to-pronoun", "both", "each"] = "both"
+    trees: Count = 100
+    min_samples_leaf: Count = 1
+    floor: Floor = 0.03
+    encoder: str | None = None
+    setting: Task = "gold-two-mention"
+    parser: str | None = None
+    seed: Seed = 0
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the parser out where A and B alone compete."""
+        return super().reads() | ({} if self.setting == Setting.SNIPPET_CONTEXT else {"parser": False})
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """The paper's decisions: TRUE for each name that the trees find more likely than not, (n, 2)."""
@@ -132,8 +121,6 @@ class TransformerMulti(Member):
 
     def _table(self, corpus: Corpus) -> tuple[Floats, int]:
         """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
-        if self.features not in FEATURES:
-            raise MemberError(f"features are {self.features!r}; there are: {', '.join(FEATURES)}")
         seen = attention(corpus, self.encoder, self.setting, self.parser)
         if self.features == "choice":
             found = seen.choices(self.direction).astype(np.float64)

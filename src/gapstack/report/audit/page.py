@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audit import CAUTION, MARK, Audit, Covered, Measure, Panel, Scatter
+from gapstack.audit import CAUTION, MARK, Audit, Measure, Panel, Scatter, SuiteAudit
 from gapstack.audit.suite import Value
 from gapstack.audit.winogender import pairs
 from gapstack.corpus import Example
@@ -148,7 +148,7 @@ def _apart(line: Line, system: str, *, named: bool = False) -> WebCell:
     return WebCell(cell.text, cell.value, "clear" if line.differs(system) else "", cell.note)
 
 
-def _suite(covered: Covered) -> dict[str, Any]:
+def _suite(covered: SuiteAudit) -> dict[str, Any]:
     """What the template shows of a suite: its tables, those with details apart, and its figures."""
     suite = covered.suite
     shown = [(panel.detail, _table(panel)) for panel in covered.findings.panels]

@@ -11,11 +11,12 @@ import numpy as np
 from gapstack.audit import CAUTION, MARK, Audit, Panel
 from gapstack.audit.suite import Value
 from gapstack.corpus.datasets import DATASETS
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit.headlines import lines
 from gapstack.report.audit.tables import PUBLISHED, audit_tables, headline_tables
 from gapstack.report.regression import regression_svg
-from gapstack.report.render import WIDTH, printable
+from gapstack.report.render import WIDTH
 from gapstack.scoring import Difference, Interval
 
 

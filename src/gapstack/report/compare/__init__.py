@@ -9,9 +9,10 @@ from gapstack.comparison.analysis import Comparison, compare
 from gapstack.comparison.entries import Entry, label_sets, read_entries
 from gapstack.report.compare.page import write_page
 from gapstack.report.compare.records import record, write_csv
-from gapstack.report.compare.tables import tables
+from gapstack.report.compare.tables import LISTED, tables
 
 __all__ = [
+    "LISTED",
     "Comparison",
     "Entry",
     "compare",

@@ -16,6 +16,19 @@ from gapstack.comparison.analysis import RANKED, Comparison
 from gapstack.files import write_text
 from gapstack.scoring import METRICS
 
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+)  # also in full width
 INTERVAL = ("value", "low", "high")
 
 
@@ -51,7 +64,7 @@ def record(made: Comparison) -> dict[str, Any]:
         else {
             "prior": made.added.nobody,
             "all": made.added.everybody,
-            "orders": made.added.orders,
+            "draws": made.added.draws,
             "standard_error": made.added.error,
         },
         "label_error_summary": None
@@ -61,16 +74,24 @@ def record(made: Comparison) -> dict[str, Any]:
 
 
 def write_csv(made: Comparison, folder: Path) -> list[Path]:
-    """Write one CSV for each kind of result into ``folder``; gives the paths."""
+    """Write one CSV for each kind of result into ``folder``; gives the paths.
+
+    Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay numbers.
+    """
     paths = []
     for name, (header, rows) in _files(made).items():
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(rows)
+        writer.writerows([unrun(cell) for cell in row] for row in rows)
         paths.append(folder / f"{name}.csv")
         write_text(paths[-1], buffer.getvalue())
     return paths
+
+
+def unrun(cell: Any) -> Any:
+    """Give a cell that a spreadsheet shows and does not run: text that begins like a formula behind an apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _files(made: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:

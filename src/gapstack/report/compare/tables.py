@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gapstack.comparison.analysis import RANKED, Comparison
@@ -13,16 +15,21 @@ SCORES = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accur
 _SHORT = {"logloss": 3, "bias": 2, "accuracy": 3, "ece": 3}  # decimals of an interval's ends; F1s have 1
 
 
-def tables(made: Comparison) -> list[Table]:
-    """All tables, in the order in which they are printed."""
-    found = [scores_table(made), intervals_table(made)]
+LISTED = 40
+"""Members that a terminal's tables list, but for the scores, which are of all."""
+
+
+def tables(made: Comparison, listed: int | None = None) -> list[Table]:
+    """All tables, in the order in which they are printed; those after the scores list ``listed`` members at most."""
+    found = [scores_table(made), _shortened(intervals_table(made), listed)]
     if len(made.scores) > 1:
-        found.append(label_sets_table(made))
+        found.append(_shortened(label_sets_table(made), listed))
     if len(made.entries) > 1:
-        found += [wins_table(made), likeness_table(made)]
+        found.append(_shortened(wins_table(made), listed))
+        found.append(_shortened(likeness_table(made), listed, "agreement"))
     if made.added:
-        found.append(added_table(made))
-    found += [slices_table(made), balance_table(made)]
+        found.append(_shortened(added_table(made), listed, "shapley"))
+    found += [slices_table(made), _shortened(balance_table(made), listed)]
     if made.flips:
         found.append(flips_table(made))
     if made.suspects:
@@ -99,7 +106,7 @@ def wins_table(made: Comparison) -> Table:
     columns: list[Column] = []
     for metric in made.pairs:
         columns += [Column(f"{metric} beats", f"{METRICS[metric].title} +"), Column(f"{metric} beaten", "-")]
-    numbered = "".join(str(number % 10) for number in range(1, len(made.names) + 1))
+    numbered = "".join(str(number % 10) for number in range(1, min(len(made.names), LISTED) + 1))
     columns.append(Column("matrix", numbered))
     wins = {metric: pairs.wins() for metric, pairs in made.pairs.items()}
     main = next(metric for metric in wins if not np.isnan(made.main.points[metric]).all())
@@ -111,13 +118,15 @@ def wins_table(made: Comparison) -> Table:
             cells[f"{metric} beaten"] = int((won[place] < 0).sum())
         signs = ["-", "=", "+"]
         cells["matrix"] = "".join(
-            "\\" if other == place else signs[value + 1] for other, value in enumerate(wins[main][place])
+            "\\" if other == place else signs[value + 1]
+            for other, value in enumerate(wins[main][place, :LISTED])
         )
         rows.append((name, cells))
     pairs = len(made.names) * (len(made.names) - 1) // 2
     caption = (
         f"+ beats and - is beaten at 5% by permutation of pages, Holm's correction for {pairs} pairs of each metric; "
-        f"= cannot be told apart. The matrix is by {METRICS[main].title}: the row's member against the column's."
+        f"= cannot be told apart. The matrix is by {METRICS[main].title}: the row's member against the column's"
+        f"{f', the best {LISTED} of them' if len(made.names) > LISTED else ''}."
     )
     if pairs / 0.05 > made.replicates + 1:
         caption += f" {made.replicates:,} permutations are too few for {pairs} pairs: none can be told apart."
@@ -145,6 +154,7 @@ def likeness_table(made: Comparison) -> Table:
             "correlation": None if np.isnan(known).all() else float(np.nanmean(known)),
             "disagreement": float(found.disagreement[place][rest].mean()),
             "double fault": float(found.double_fault[place][rest].mean()),
+            "agreement": 1 - float(found.disagreement[place, near]),
             "nearest": f"{made.names[near]} ({100 * (1 - found.disagreement[place, near]):.1f}%)",
         }
         rows.append((name, cells))
@@ -175,8 +185,8 @@ def added_table(made: Comparison) -> Table:
         }
         rows.append((name, cells))
     how = (
-        f"{found.orders} orders of arrival, standard error {found.error:.4f}"
-        if found.orders
+        f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
+        if found.draws
         else "all coalitions"
     )
     caption = (
@@ -308,6 +318,23 @@ def suspects_table(made: Comparison, count: int = 10) -> Table:
             f"{100 * found.corrected.mean():.1f}%."
         )
     return Table(columns, [Section("likely label errors", rows)], caption=caption, name_title="row")
+
+
+def _shortened(table: Table, most: int | None, by: str = "") -> Table:
+    """The first rows of a table, or those with the largest cells of the column ``by``, and how many more there are."""
+    (section,) = table.sections
+    if most is None or len(section.rows) <= most:
+        return table
+    rows, which = list(section.rows), "the best"
+    if by:
+        largest = sorted(rows, key=lambda row: -float(row[1].get(by) or 0))[:most]
+        rows, which = largest, f"those with the largest {by}"
+    note = f"{most} of {len(section.rows)} members: {which}; --csv, --json and --html have all."
+    return replace(
+        table,
+        sections=[replace(section, rows=rows[:most])],
+        caption=" ".join(part for part in (table.caption, note) if part),
+    )
 
 
 def _numbered(made: Comparison, rows: list[tuple[str, dict[str, Cell]]]) -> list[tuple[str, dict[str, Cell]]]:

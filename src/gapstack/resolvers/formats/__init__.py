@@ -15,27 +15,32 @@ from gapstack.corpus.cells import read_lines
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.example import Example, Span
 from gapstack.errors import DataError, Place
+from gapstack.registry import Registry
 from gapstack.resolvers.align import Alignment, align
 from gapstack.resolvers.clusters import Cluster, Clusters, Document, read_clusters, text_sha256
 from gapstack.resolvers.formats import allennlp, conll2012, corenlp, fastcoref, maverick, neuralcoref, spacy
 from gapstack.resolvers.output import Format, Output
 
-FORMATS: dict[str, Format] = {
-    one.name: one
-    for one in (
-        neuralcoref.FORMAT,
-        corenlp.FORMAT,
-        allennlp.FORMAT,
-        maverick.FORMAT,
-        spacy.GROUPS,
-        spacy.CHAINS,
-        fastcoref.FORMAT,
-        conll2012.FORMAT,
-    )
-}
-"""By name, in the order in which a file is asked whether it is one: more telling marks first."""
 EXCHANGE = "gapstack"
 """Name of the exchange format among the others; see :mod:`gapstack.resolvers.clusters`."""
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        one.name: one
+        for one in (
+            neuralcoref.FORMAT,
+            corenlp.FORMAT,
+            allennlp.FORMAT,
+            maverick.FORMAT,
+            spacy.GROUPS,
+            spacy.CHAINS,
+            fastcoref.FORMAT,
+            conll2012.FORMAT,
+        )
+    },
+    also=(EXCHANGE,),
+)
+"""By name, in the order in which a file is asked whether it is one: more telling marks first."""
 FLOOR = 0.8
 """Similarity below which two texts are not one: contractions, brackets and capitals leave more than that."""
 
@@ -134,15 +139,14 @@ def read_resolver(
             len(clusters),
             mentions=sum(len(c) for document in clusters.documents for c in document.clusters),
         )
-    if name not in FORMATS:
-        raise DataError(f"no format is called {name!r}", expected=f"one of {', '.join((EXCHANGE, *FORMATS))}")
-    outputs = _by_id(path, list(FORMATS[name].read(path)), corpus)
+    form = FORMATS[name]
+    outputs = _by_id(path, list(form.read(path)), corpus)
     tally = Tally()
     for example in corpus:
         output = outputs.get(example.id)
         if output is not None and output.text.strip():
             tally.add(example, output)
-    made = Clusters(resolver or FORMATS[name].resolver, version, tally.documents.values())
+    made = Clusters(resolver or form.resolver, version, tally.documents.values())
     given = len(tally.documents) + len(tally.failed)
     return Reading(made, name, given, tuple(tally.failed), tally.lost, tally.mentions)
 

@@ -11,4 +11,4 @@ def parse(record: Record) -> Output:
     return Output(id_of(record), tokens.text, tokens.clusters(record["clusters"]))
 
 
-FORMAT = json_format("allennlp", "allennlp", ("document", "clusters"), parse)
+FORMAT = json_format("allennlp", "allennlp", {"document": [str], "clusters": [[(int, int)]]}, parse)

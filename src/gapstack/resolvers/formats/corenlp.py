@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from gapstack.resolvers.output import Output, Record, Tokens, id_of, json_format
+from gapstack.resolvers.output import Output, Record, Tokens, at, id_of, json_format
 
 
 def parse(record: Record) -> Output:
@@ -17,18 +17,27 @@ def parse(record: Record) -> Output:
     tokens = Tokens.of(
         token.get("originalText") or token["word"] for sentence in sentences for token in sentence["tokens"]
     )
-    before = [0, *accumulate(len(sentence["tokens"]) for sentence in sentences)]
-    chains = [
-        [
-            (
-                before[mention["sentNum"] - 1] + mention["startIndex"] - 1,
-                before[mention["sentNum"] - 1] + mention["endIndex"] - 2,
-            )
-            for mention in chain
-        ]
-        for chain in record["corefs"].values()
+    ends = accumulate(len(sentence["tokens"]) for sentence in sentences)
+    places = [
+        range(end - len(sentence["tokens"]), end) for sentence, end in zip(sentences, ends, strict=True)
     ]
+
+    def mention(record: Record) -> tuple[int, int]:
+        sentence = at(places, record["sentNum"], "sentence", 1)
+        return at(sentence, record["startIndex"], "token", 1), at(
+            sentence, record["endIndex"] - 1, "token", 1
+        )
+
+    chains = [[mention(one) for one in chain] for chain in record["corefs"].values()]
     return Output(id_of(record), tokens.text, tokens.clusters(chains))
 
 
-FORMAT = json_format("corenlp", "corenlp", ("sentences", "corefs"), parse)
+FORMAT = json_format(
+    "corenlp",
+    "corenlp",
+    {
+        "sentences": [{"tokens": [{"word": str, "originalText?": str}]}],
+        "corefs": {str: [{"sentNum": int, "startIndex": int, "endIndex": int}]},
+    },
+    parse,
+)

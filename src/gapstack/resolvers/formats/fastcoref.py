@@ -10,7 +10,7 @@ from gapstack.resolvers.output import Output, Record, id_of, json_format, spans
 
 def parse(record: Record) -> Output:
     """Read one document."""
-    return Output(id_of(record), record["text"], spans(record["clusters"]))
+    return Output(id_of(record), record["text"], spans(record["clusters"], record["text"]))
 
 
-FORMAT = json_format("fastcoref", "fastcoref", ("text", "clusters"), parse)
+FORMAT = json_format("fastcoref", "fastcoref", {"text": str, "clusters": [[(int, int)]]}, parse)

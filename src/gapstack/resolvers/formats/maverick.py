@@ -14,4 +14,6 @@ def parse(record: Record) -> Output:
     return Output(id_of(record), tokens.text, tokens.clusters(record["clusters_token_offsets"]))
 
 
-FORMAT = json_format("maverick", "maverick", ("tokens", "clusters_token_offsets"), parse)
+FORMAT = json_format(
+    "maverick", "maverick", {"tokens": [str], "clusters_token_offsets": [[(int, int)]]}, parse
+)

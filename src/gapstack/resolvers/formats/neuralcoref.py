@@ -8,21 +8,27 @@ Clusters are what the antecedents link. A ``text`` of nothing is a text the serv
 from __future__ import annotations
 
 from gapstack.corpus.example import Span
-from gapstack.resolvers.clusters import Link
-from gapstack.resolvers.output import Output, Record, id_of, json_format, linked
+from gapstack.corpus.strict_json import check
+from gapstack.resolvers.clusters import Link, span_within
+from gapstack.resolvers.output import Output, Record, at, id_of, json_format, linked
 
 
 def parse(record: Record) -> Output:
     """Read one line."""
-    rows = record["mentions"]
-    places = [Span(int(row[0]), int(row[1])) for row in rows]
-    singles = {place: float(row[3]) for place, row in zip(places, rows, strict=True) if row[3] is not None}
-    links: dict[Link, float] = {
-        (place, places[row[4]]): float(row[5])
-        for place, row in zip(places, rows, strict=True)
-        if row[4] is not None
-    }
-    return Output(id_of(record), record["text"], linked(links), singles, links)
+    text = record["text"]
+    rows = [row[: len(_MENTION)] for row in record["mentions"]]
+    check(rows, [_MENTION], "mentions")
+    places = [span_within(start, end, len(text)) for start, end, *_ in rows]
+    singles: dict[Span, float] = {}
+    links: dict[Link, float] = {}
+    for place, (*_, single, antecedent, score) in zip(places, rows, strict=True):
+        if single is not None:
+            singles[place] = float(single)
+        if antecedent is not None:
+            check(score, float, "the score of a link")
+            links[place, at(places, antecedent, "mention")] = float(score)
+    return Output(id_of(record), text, linked(links), singles, links)
 
 
-FORMAT = json_format("neuralcoref", "neuralcoref", ("text", "mentions", "corefs"), parse)
+_MENTION = (int, int, str, float | None, int | None, float | None)
+FORMAT = json_format("neuralcoref", "neuralcoref", {"text": str, "mentions": [list], "corefs": list}, parse)

@@ -7,7 +7,7 @@ spacy-experimental puts a group ``coref_clusters_1`` and so on into ``spans``, e
 
 from __future__ import annotations
 
-from gapstack.resolvers.output import Format, Output, Record, id_of, json_format, spans
+from gapstack.resolvers.output import Format, Output, Record, at, id_of, json_format, spans
 
 PREFIX = "coref_clusters"
 """Of the groups' names (``spancat`` and others use groups too); ``coref_head_clusters`` holds heads alone."""
@@ -16,19 +16,32 @@ PREFIX = "coref_clusters"
 def parse_groups(record: Record) -> Output:
     """Read a document whose clusters are span groups."""
     groups = [group for name, group in record["spans"].items() if name.startswith(PREFIX)]
-    clusters = spans([[(span["start"], span["end"]) for span in group] for group in groups])
-    return Output(id_of(record), record["text"], clusters)
+    text = record["text"]
+    clusters = spans([[(span["start"], span["end"]) for span in group] for group in groups], text)
+    return Output(id_of(record), text, clusters)
 
 
 def parse_chains(record: Record) -> Output:
     """Read a document with coreferee's chains."""
-    tokens = record["tokens"]
+    text = record["text"]
+    tokens = [(token["start"], token["end"]) for token in record["tokens"]]
+    chains = record["_"]["coref_chains"]
     clusters = spans(
-        [(tokens[i]["start"], tokens[i]["end"]) for mention in chain for i in mention]
-        for chain in record["_"]["coref_chains"]
+        ([at(tokens, i, "token") for mention in chain for i in mention] for chain in chains), text
     )
-    return Output(id_of(record), record["text"], clusters)
+    return Output(id_of(record), text, clusters)
 
 
-GROUPS: Format = json_format("spacy", "spacy-experimental", ("text", "tokens", "spans"), parse_groups)
-CHAINS: Format = json_format("coreferee", "coreferee", ("text", "tokens", "_"), parse_chains)
+_RANGE = {"start": int, "end": int}
+GROUPS: Format = json_format(
+    "spacy",
+    "spacy-experimental",
+    {"text": str, "tokens": list, "spans": {str: [_RANGE]}},
+    parse_groups,
+)
+CHAINS: Format = json_format(
+    "coreferee",
+    "coreferee",
+    {"text": str, "tokens": [_RANGE], "_": {"coref_chains": [[[int]]]}},
+    parse_chains,
+)

@@ -11,17 +11,21 @@ import time
 from pathlib import Path
 
 from gapstack.corpus.corpus import Corpus
-from gapstack.errors import DataError, MismatchError
+from gapstack.errors import MismatchError
 from gapstack.progress import progress
+from gapstack.registry import Registry
 from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
 from gapstack.resolvers.formats import Reading, Tally
 from gapstack.resolvers.live import coreferee, fastcoref, spacy, stanza
 from gapstack.resolvers.live.adapter import Adapter
 
-ADAPTERS: dict[str, Adapter] = {
-    one.name: one
-    for one in (fastcoref.FCOREF, fastcoref.LINGMESS, coreferee.ADAPTER, spacy.ADAPTER, stanza.ADAPTER)
-}
+ADAPTERS: Registry[Adapter] = Registry(
+    "resolver",
+    {
+        one.name: one
+        for one in (fastcoref.FCOREF, fastcoref.LINGMESS, coreferee.ADAPTER, spacy.ADAPTER, stanza.ADAPTER)
+    },
+)
 """By name."""
 BATCH = 16
 """Texts asked about at once: so often is looked whether it is time to save."""
@@ -46,8 +50,10 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
     ------
     DataNotFoundError
         If the package or the model is missing.
+    UnknownNameError
+        If there is no such resolver.
     DataError
-        If there is no such resolver, or its library does not take the model.
+        If its library does not take the model.
     MismatchError
         If the part that is there was made by another resolver, version or model.
 
@@ -56,8 +62,6 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
     Reading
         Mentions lost are counted of this call's rows alone.
     """
-    if name not in ADAPTERS:
-        raise DataError(f"no resolver is called {name!r}", expected=f"one of {', '.join(ADAPTERS)}")
     adapter = ADAPTERS[name]
     ask = adapter.load(model)
     version = adapter.version(model)

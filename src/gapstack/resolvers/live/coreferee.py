@@ -41,7 +41,9 @@ def _output(doc: Any) -> Output | None:
     if doc._.coref_chains is None:
         return None
     chains = [[doc[i] for mention in chain for i in mention.token_indexes] for chain in doc._.coref_chains]
-    return Output(None, doc.text, spans([[(t.idx, t.idx + len(t)) for t in chain] for chain in chains]))
+    return Output(
+        None, doc.text, spans([[(t.idx, t.idx + len(t)) for t in chain] for chain in chains], doc.text)
+    )
 
 
 ADAPTER = Adapter("coreferee", "coreferee", _NEEDS, _load)

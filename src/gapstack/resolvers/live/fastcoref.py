@@ -58,7 +58,9 @@ def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:
 def _output(result: Any) -> Output:
     """Clusters of a ``CorefResult``; a mention that begins or ends on a special piece is None there."""
     clusters = result.get_clusters(as_strings=False)
-    return Output(None, result.text, spans([[one for one in cluster if one] for cluster in clusters]))
+    return Output(
+        None, result.text, spans([[one for one in cluster if one] for cluster in clusters], result.text)
+    )
 
 
 _F, _LINGMESS = _NEEDS + "biu-nlp/f-coref", _NEEDS + "biu-nlp/lingmess-coref"

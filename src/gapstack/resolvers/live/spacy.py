@@ -36,7 +36,7 @@ def _load(model: Path) -> Ask:
 
 def _output(doc: Any) -> Output:
     groups = [group for name, group in doc.spans.items() if name.startswith(PREFIX)]
-    found = spans([[(span.start_char, span.end_char) for span in group] for group in groups])
+    found = spans([[(span.start_char, span.end_char) for span in group] for group in groups], doc.text)
     return Output(None, doc.text, found)
 
 

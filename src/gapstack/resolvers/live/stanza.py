@@ -43,7 +43,7 @@ def _output(document: Any) -> Output:
                 # words of a contraction share a token, and only that has characters
                 cluster.append((words[0].parent.start_char, words[-1].parent.end_char))
         found.append(cluster)
-    return Output(None, document.text, spans(found))
+    return Output(None, document.text, spans(found, document.text))
 
 
 ADAPTER = Adapter("stanza", "stanza", _NEEDS, _load)

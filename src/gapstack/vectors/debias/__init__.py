@@ -1,14 +1,40 @@
-"""The debiasers, one file each, and this table by which the command line finds them."""
+"""The debiasers, one file each, and this table by which settings and the command line find them."""
 
-from gapstack.vectors.debias.debiaser import Debiaser
-from gapstack.vectors.debias.gn_glove import GnGlove
-from gapstack.vectors.debias.hard import HardDebias
-from gapstack.vectors.debias.inlp import Inlp
-from gapstack.vectors.debias.ran import RanDebias
+from __future__ import annotations
 
-DEBIASERS: dict[str, type[Debiaser]] = {
-    debiaser.name: debiaser for debiaser in (HardDebias, GnGlove, RanDebias, Inlp)
-}
+from typing import TYPE_CHECKING
+
+from gapstack.registry import Entry, Registry, lazy
+
+if TYPE_CHECKING:
+    from gapstack.vectors.debias.debiaser import Debiaser
+    from gapstack.vectors.debias.gn_glove import GnGlove
+    from gapstack.vectors.debias.hard import HardDebias
+    from gapstack.vectors.debias.inlp import Inlp
+    from gapstack.vectors.debias.ran import RanDebias
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "Debiaser": "gapstack.vectors.debias.debiaser:Debiaser",
+            "GnGlove": "gapstack.vectors.debias.gn_glove:GnGlove",
+            "HardDebias": "gapstack.vectors.debias.hard:HardDebias",
+            "Inlp": "gapstack.vectors.debias.inlp:Inlp",
+            "RanDebias": "gapstack.vectors.debias.ran:RanDebias",
+        },
+    )
+
+DEBIASERS: Registry[type[Debiaser]] = Registry(
+    "debiaser",
+    {
+        "hard": Entry("gapstack.vectors.debias.hard:HardDebias", "without the gender direction"),
+        "gn_glove": Entry(
+            "gapstack.vectors.debias.gn_glove:GnGlove", "vectors that were trained with a gender component"
+        ),
+        "ran": Entry("gapstack.vectors.debias.ran:RanDebias", "repelled, attracted and neutralised"),
+        "inlp": Entry("gapstack.vectors.debias.inlp:Inlp", "without what linear classifiers find gender by"),
+    },
+)
 """By name."""
 
 __all__ = ["DEBIASERS", "Debiaser", "GnGlove", "HardDebias", "Inlp", "RanDebias"]

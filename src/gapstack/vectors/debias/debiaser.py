@@ -1,4 +1,4 @@
-"""What every debiaser is."""
+"""Base class of debiasers of word vectors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gapstack.vectors.static_vectors import Vectors
 
 
 class Debiaser(ABC):
-    """Moves the words of a space; ``name`` is what the command line calls it.
+    """Changes the vectors of a space. Constructor arguments are settings; their defaults are the paper's.
 
-    Settings are constructor arguments whose defaults are the paper's.
+    ``name`` is its name on the command line.
     """
 
     name: str
@@ -19,10 +19,10 @@ class Debiaser(ABC):
 
     @abstractmethod
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Give the same words at other places.
+        """Return the debiased space, with the same words.
 
         Raises
         ------
         DataError
-            If the space lacks the words that it works with.
+            If the space lacks words that the method needs.
         """

@@ -1,7 +1,7 @@
 """GN-GloVe's neutral components (Zhao et al. 2018, "Learning Gender-Neutral Word Embeddings", section 3).
 
-GN-GloVe is GloVe trained so that gender goes into the last component. There is nothing to do to its vectors but to
-leave that component out, and nothing of the kind can be done to other vectors.
+GN-GloVe is GloVe trained so that gender goes into the last component; debiasing drops that component. It applies to no
+other vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SEPARATES = 0.95
 
 
 class GnGlove(Debiaser):
-    """Vectors that were trained so, less their last ``components``."""
+    """Drops the last ``components`` of GN-GloVe vectors."""
 
     name = "gn_glove"
     paper = "Zhao et al. 2018"
@@ -33,17 +33,17 @@ class GnGlove(Debiaser):
         Raises
         ------
         DataError
-            If the last component does not tell masculine from feminine words, so that these are no GN-GloVe vectors.
+            If the last component does not separate masculine from feminine words: these are no GN-GloVe vectors.
         """
-        # GN-GloVe's lists hold many rare words; those that are there must be told apart
+        # GN-GloVe's lists have many rare words, so low coverage is enough
         masculine, _ = locate(space, lists.masculine, "GN-GloVe's masculine words", minimum=0.1)
         feminine, _ = locate(space, lists.feminine, "GN-GloVe's feminine words", minimum=0.1)
         last = space.matrix[np.concatenate([masculine, feminine]), -1]
         area = float(roc_auc_score(np.arange(len(last)) < len(masculine), last))
         if max(area, 1 - area) < _SEPARATES:
             raise DataError(
-                f"{space.name} is not GN-GloVe: its last component tells masculine from feminine words with an "
-                f"area under the curve of {max(area, 1 - area):.2f}",
+                f"{space.name} is not GN-GloVe: its last component separates masculine from feminine words with an "
+                f"area under the ROC curve of {max(area, 1 - area):.2f}",
                 expected=f"at least {_SEPARATES}",
                 remedy="Give vectors that were trained as GN-GloVe, or leave gn_glove out",
             )

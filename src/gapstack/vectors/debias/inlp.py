@@ -1,7 +1,7 @@
 """Iterative null-space projection (Ravfogel, Elazar, Gonen, Twiton & Goldberg 2020, section 4).
 
-The paper's experiment on words tells three classes apart, the third of neutral words, and does 35 iterations in 300
-dimensions whatever they find. Here the two genders are told apart, by :func:`gapstack.vectors.null_space.null_space`.
+The paper's experiment on words separates three classes, the third of neutral words, with a fixed 35 iterations in 300
+dimensions. Here it is the two genders, with early stopping, by :func:`gapstack.vectors.null_space.null_space`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from gapstack.vectors.word_gender import most_biased
 
 
 class Inlp(Debiaser):
-    """All words, projected to where a linear classifier does not tell the most biased ones' sides.
+    """Projects all words to the null space of linear classifiers of the most biased words' gender.
 
     Parameters
     ----------
     words : int
-        Most biased words of either side to learn from; fewer where the vocabulary is small.
+        Number of most biased words of either side to train on; fewer if the vocabulary is small.
     iterations, tolerance, seed
         As of :func:`null_space`.
     """
@@ -34,9 +34,9 @@ class Inlp(Debiaser):
         self.seed = seed
 
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Project the vectors of length 1; the name tells how many dimensions it took."""
+        """Project the vectors of length 1; the name of the result has the number of dimensions removed."""
         biased = most_biased(space, lists, self.words)
-        found = null_space(
+        result = null_space(
             space.unit[biased.rows],
             biased.feminine,
             iterations=self.iterations,
@@ -44,7 +44,7 @@ class Inlp(Debiaser):
             seed=self.seed,
         )
         return space.changed(
-            space.unit @ found.projection,
-            f"{space.name}, INLP ({found.removed} of {space.matrix.shape[1]} dimensions taken, "
-            f"{100 * found.accuracy:.1f}% of held-out words still told)",
+            space.unit @ result.projection,
+            f"{space.name}, INLP ({result.removed} of {space.matrix.shape[1]} dimensions removed, "
+            f"{100 * result.accuracy:.1f}% accuracy left on held-out words)",
         )

@@ -1,8 +1,8 @@
 """RAN-Debias: repulsion, attraction, neutralization (Kumar et al. 2020, section 5).
 
-Each neutral word is moved by gradient descent away from the neighbours that gender gave it, towards where it was, and
-off the direction of gender. The authors' code weights neutralization by attraction's weight; here it has its own, as
-in the paper's equation.
+Gradient descent moves each neutral word away from neighbours of high indirect bias, towards its original vector, and
+off the gender direction. The authors' code weights neutralization by attraction's weight; here it has its own, as in
+the paper's equation.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _CHUNK = 512
 
 
 class RanDebias(Debiaser):
-    """Repulsion, attraction and neutralization at once.
+    """Repulsion, attraction and neutralization combined.
 
     Parameters
     ----------
     weights : tuple of three floats
         Of repulsion, attraction and neutralization.
     threshold : float
-        Indirect bias from which on a neighbour repels.
+        Minimum indirect bias of a neighbour that repels.
     count : int
-        Neighbours that are looked at; fewer where the vocabulary has no more.
+        Number of neighbours; fewer if the vocabulary is small.
     steps : int
-        Of Adam.
+        Steps of Adam.
     learning_rate : float
     """
 
@@ -54,12 +54,12 @@ class RanDebias(Debiaser):
         self.learning_rate = learning_rate
 
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
-        """Gendered words stay; the vectors come out at length 1."""
+        """See :class:`Debiaser`; gendered words do not move, and the vectors have length 1."""
         if len(space) < 2:
             raise DataError(f"{space.name} has no neighbours", expected="more than one word")
         pairs, _ = locate_pairs(space, lists.definitional, "definitional pairs")
         direction = principal_direction(space, pairs)
-        moved = space.unit.copy()
+        debiased = space.unit.copy()
         rows = np.array(
             [
                 row
@@ -70,21 +70,21 @@ class RanDebias(Debiaser):
         )
         with progress("words", len(rows)) as ticker:
             for chunk in np.split(rows, range(_CHUNK, len(rows), _CHUNK)):
-                moved[chunk] = self._moved(space.unit, direction, chunk)
+                debiased[chunk] = self._debiased(space.unit, direction, chunk)
                 ticker.advance(len(chunk))
-        return space.changed(moved, f"{space.name}, RAN-Debias")
+        return space.changed(debiased, f"{space.name}, RAN-Debias")
 
-    def _moved(self, unit: Matrix, direction: Matrix, rows: Rows) -> Matrix:
+    def _debiased(self, unit: Matrix, direction: Matrix, rows: Rows) -> Matrix:
         near = neighbours(unit, rows, min(self.count, len(unit) - 1))
         repel = indirect_bias(unit, direction, rows, near) >= self.threshold
-        # each word's mean is over those that repel it; a word that nothing repels has no such term
+        # each word's mean is over the neighbours that repel it; 0 without any
         share = torch.from_numpy(repel / np.maximum(repel.sum(axis=1, keepdims=True), 1)).float()  # (b, k)
         around = torch.from_numpy(unit[near]).float()  # (b, k, d)
         start, gender = torch.from_numpy(unit[rows]).float(), torch.from_numpy(direction).float()
-        place = start.clone().requires_grad_()
-        optimizer = torch.optim.Adam([place], lr=self.learning_rate)
+        vectors = start.clone().requires_grad_()
+        optimizer = torch.optim.Adam([vectors], lr=self.learning_rate)
         for _ in range(self.steps):
-            at = torch.nn.functional.normalize(place, dim=1)
+            at = torch.nn.functional.normalize(vectors, dim=1)
             repulsion = (torch.einsum("bd,bkd->bk", at, around).abs() * share).sum(dim=1)
             attraction = ((at * start).sum(dim=1) - 1).abs() / 2
             neutralization = (at @ gender).abs()
@@ -93,4 +93,4 @@ class RanDebias(Debiaser):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        return np.asarray(torch.nn.functional.normalize(place.detach(), dim=1).numpy(), dtype=np.float64)
+        return np.asarray(torch.nn.functional.normalize(vectors.detach(), dim=1).numpy(), dtype=np.float64)

@@ -1,0 +1,180 @@
+"""One way to find things by name: members, stackers, feature blocks, formats and all else that comes in kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from gapstack.errors import MemberError
+from gapstack.settings import SettingError, check_all, closest, shown
+
+T = TypeVar("T")
+
+
+class UnknownNameError(MemberError, KeyError):
+    """Nothing of this kind has this name; names the closest match."""
+
+    def __str__(self) -> str:  # KeyError would print its argument's repr
+        return str(self.args[0])
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
+    """The one form in which a name is refused: ``no member is called "priro"; did you mean prior?``."""
+    return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, known)}")
+
+
+def find(where: str) -> Any:
+    """Import what ``module:object`` names."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a package whose public names are imported when they are first asked for (PEP 562).
+
+    ``where`` maps each name to its ``module:object``. A name must not be that of a submodule too.
+    """
+
+    def get(name: str) -> Any:
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return find(where[name])
+
+    return get
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a registry.
+
+    Attributes
+    ----------
+    target : object
+        ``module:object``, imported when it is first asked for; or the thing itself.
+    about : str
+        One line on what it is.
+    paper, needs : str
+        Published source, and what must be at hand.
+    package : str
+        Package that registered it, if that is another.
+    """
+
+    target: Any
+    about: str = ""
+    paper: str = ""
+    needs: str = "nothing"
+    package: str = ""
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Things of one kind by name, in order; each is imported when it is first asked for.
+
+    Parameters
+    ----------
+    kind : str
+        What errors call one of them.
+    entries : mapping
+        By name: an :class:`Entry`, or its target alone.
+    also : iterable of str
+        Further names that a caller knows what to do with, for errors.
+    group : str, optional
+        Entry points of other packages under which they add to these; a name that is here already stays ours.
+    """
+
+    def __init__(
+        self, kind: str, entries: Mapping[str, Any], *, also: Iterable[str] = (), group: str | None = None
+    ):
+        self.kind = kind
+        self._entries = {
+            name: entry if isinstance(entry, Entry) else Entry(entry) for name, entry in entries.items()
+        }
+        self._also, self._group = tuple(also), group
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._entries
+        yield from (name for name in self._others if name not in self._entries)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries or name in self._others
+
+    def __getitem__(self, name: str) -> T:
+        entry = self.entry(name)
+        if type(entry.target) is not str:  # an enumeration's member may be a str as well
+            thing: T = entry.target
+            return thing
+        if not entry.package:
+            thing = find(entry.target)
+            return thing
+        try:
+            thing = find(entry.target)
+        except Exception as error:  # whatever another package's module raises
+            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise MemberError(
+                f"{self.kind} {name} of package {entry.package} cannot be loaded ({entry.target}): {problem}. "
+                "Mend or uninstall that package"
+            ) from error
+        return thing
+
+    def entry(self, name: str) -> Entry:
+        """The line of a name; UnknownNameError if there is none."""
+        if isinstance(name, str) and name in self._entries:
+            return self._entries[name]
+        if isinstance(name, str) and name in self._others:
+            return self._others[name]
+        raise unknown(self.kind, name, [*self._also, *self])
+
+    def kinds(self, name: str) -> dict[str, Any]:
+        """What each setting of a class may be, by name, in the terms of :mod:`gapstack.settings`."""
+        from gapstack.signatures import settings_of
+
+        target = self.entry(name).target
+        if type(target) is not str:
+            target = f"{target.__module__}:{target.__qualname__}"
+        if self.entry(name).package:
+            self[name]  # what cannot be imported is refused in our words
+        return {key: setting.kind for key, setting in settings_of(target).items()}
+
+    def check(self, name: str, settings: Mapping[str, Any]) -> None:
+        """Check the settings of a class of this registry without importing it, where it is ours.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none of this name.
+        SettingError
+            If it has no such setting, or a value is of another type or out of range.
+        """
+        check_all(settings, self.kinds(name))
+
+    def create(self, name: str, **settings: Any) -> Any:
+        """Make one with settings that are checked; what is not given has its default.
+
+        Raises
+        ------
+        UnknownNameError, SettingError
+            As :meth:`check`.
+        """
+        try:
+            self.check(name, settings)
+        except SettingError as error:
+            raise error.within(f"{self.kind} {name}") from None
+        made: Any = self[name]
+        return made(**settings)
+
+    @cached_property
+    def _others(self) -> dict[str, Entry]:
+        if self._group is None:
+            return {}
+        return {point.name: _registered(point) for point in entry_points(group=self._group)}
+
+
+def _registered(point: EntryPoint) -> Entry:
+    package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+    return Entry(point.value, paper=f"package {package}", needs="what that package says", package=package)

@@ -1,0 +1,72 @@
+"""What members there are, and what each may be set to: for ``gap members``."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from importlib import import_module
+from typing import Any
+
+from gapstack.members import MEMBERS
+from gapstack.settings import expected
+from gapstack.signatures import described
+
+
+def members_record() -> dict[str, dict[str, str]]:
+    """Give all members with a line of description, paper and needs, for JSON."""
+    return {name: _line(name) for name in MEMBERS}
+
+
+def members_text() -> str:
+    """Give all members, three lines each; ``gap members NAME`` has more."""
+    lines = [
+        f"{name:20} {line['about'] or line['paper']}\n{'':20} {line['paper']}\n{'':20} needs {line['needs']}"
+        for name, line in members_record().items()
+    ]
+    return "\n".join(lines)
+
+
+def member_record(name: str) -> dict[str, Any]:
+    """Give one member's settings by name, each with its kind in words, default, description and published value.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such member.
+    """
+    kind = MEMBERS[name]
+    published = getattr(import_module(kind.__module__), "PUBLISHED", {})
+    words = described(kind)
+    defaults = {one.name: one.default for one in inspect.signature(kind).parameters.values()}
+    settings = {
+        key: {
+            "expected": expected(setting),
+            "default": defaults[key],
+            **({"published": published[key]} if key in published else {}),
+            "description": words.get(key, ""),
+        }
+        for key, setting in MEMBERS.kinds(name).items()
+    }
+    return {"name": name, **_line(name), "settings": settings}
+
+
+def member_text(name: str) -> str:
+    """Give one member's settings, two or three lines each."""
+    record = member_record(name)
+    lines = [f"{name}: {record['about']}", f"paper: {record['paper']}", f"needs: {record['needs']}", ""]
+    for key, setting in record["settings"].items():
+        published = f"   (published: {_plain(setting['published'])})" if "published" in setting else ""
+        lines.append(f"{key} = {_plain(setting['default'])}{published}")
+        lines.append(f"    {setting['expected']}")
+        if setting["description"]:
+            lines.append(f"    {setting['description']}")
+    return "\n".join(lines)
+
+
+def _line(name: str) -> dict[str, str]:
+    entry = MEMBERS.entry(name)
+    return {"about": entry.about, "paper": entry.paper, "needs": entry.needs}
+
+
+def _plain(value: Any) -> str:
+    return "none" if value is None else json.dumps(value)

@@ -1,0 +1,330 @@
+"""What settings may be: kinds with their ranges, and the one check that every setting goes through.
+
+A constructor's annotations say it, in the names defined here (``rounds: Count = 400``), so that recipes, Python callers
+and ``gap members NAME`` read one thing. Values are checked and kept as they are: nothing is converted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+
+from gapstack.errors import MemberError
+
+Where = tuple[str, ...]
+"""Keys that lead to a setting, outermost first."""
+_LONGEST_SHOWN = 60
+_MOST = 2**31 - 1  # the largest whole number that all libraries beneath take
+
+
+class SettingError(MemberError):
+    """A setting that is not what it may be; ``where`` is the path of keys to it, outermost first."""
+
+    def __init__(self, problem: str, where: Sequence[str] = ()):
+        self.problem, self.where = problem, tuple(where)
+        super().__init__(f"{'.'.join(where)}: {problem}" if where else problem)
+
+    def within(self, *where: str) -> SettingError:
+        """The same, seen from further out."""
+        return SettingError(self.problem, (*where, *self.where))
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: on one line, shortened, with nothing in it that a terminal would act on."""
+    try:
+        text = repr(value) if isinstance(value, float) else json.dumps(value, default=repr, skipkeys=True)
+    except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def closest(name: object, known: Iterable[str]) -> str:
+    """Say which known name was probably meant; where none is close, which there are."""
+    names = list(known)
+    lowered = {one.lower(): one for one in names}
+    found = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
+    close = [lowered[one] for one in found]
+    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from ``low`` to ``high``, without them where ``above`` or ``below`` is set; never NaN or infinity."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+    below: bool = False
+
+    def admits(self, value: float) -> bool:
+        """Whether a number lies within."""
+        over = value > self.low if self.above else value >= self.low
+        under = value < self.high if self.below else value <= self.high
+        return over and under
+
+    def __str__(self) -> str:
+        low = f"more than {self.low:g}" if self.above else f"at least {self.low:g}"
+        high = f"less than {self.high:g}" if self.below else f"at most {self.high:g}"
+        return low if self.high >= _MOST else f"{low}, {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderName:
+    """Text that names a folder on every file system: one part of a path, not hidden, short, nothing unprintable."""
+
+    longest: int = 100
+
+    def admits(self, value: str) -> bool:
+        """Whether a text can be such a name."""
+        if not value.isprintable() or value.startswith(".") or value.endswith((".", " ")):
+            return False
+        return 0 < len(value.encode()) <= self.longest and not set(value) & set('/\\:*?"<>|')
+
+    def __str__(self) -> str:
+        return f"that can name a folder (at most {self.longest} bytes, no / or \\, no dot in front)"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Names that a table knows; ``where`` is the table, as ``module:object``, imported when first needed."""
+
+    where: str
+
+    def names(self) -> list[str]:
+        """All names."""
+        from gapstack.registry import find
+
+        return list(find(self.where))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A mapping that gives some of a dataclass's fields; ``where`` is the class, as ``module:object``."""
+
+    where: str
+    but: tuple[str, ...] = ()
+    """Fields that are not to be given."""
+
+    def fields(self) -> Mapping[str, Any]:
+        """Kinds of the fields, by name."""
+        from gapstack.signatures import settings_of
+
+        return {
+            name: setting.kind for name, setting in settings_of(self.where).items() if name not in self.but
+        }
+
+
+Natural = Annotated[int, Range(0, _MOST)]
+Count = Annotated[int, Range(1, _MOST)]
+Leaves = Annotated[int, Range(2, _MOST)]
+AnyLayer = Annotated[int, Range(-1000, 1000)]
+"""A layer of an encoder, from 0 (embeddings) up or from -1 (the last) down."""
+Seed = Annotated[int, Range(0, _MOST)]
+Share = Annotated[float, Range(0, 1)]
+SomeShare = Annotated[float, Range(0, 1, above=True)]
+"""A share that takes something."""
+NotAll = Annotated[float, Range(0, 1, below=True)]
+"""A share that leaves something: of dropout, of held-out rows."""
+Positive = Annotated[float, Range(0, above=True)]
+NotNegative = Annotated[float, Range(0)]
+BelowThird = Annotated[float, Range(0, 1 / 3, below=True)]
+Floor = Annotated[float, Range(0, 1 / 3, above=True, below=True)]
+"""A floor under three probabilities that are taken logarithms of."""
+Held = Annotated[float, Range(0, 0.5, above=True)]
+"""A share of the rows to hold back; see :func:`gapstack.training.validation_rows`."""
+UpToHalf = Annotated[float, Range(0, 0.5)]
+Confidence = Annotated[float, Range(0.5, 1, above=True, below=True)]
+
+BlockName = Annotated[str, OneOf("gapstack.features.blocks:BLOCKS")]
+HeuristicName = Annotated[str, OneOf("gapstack.encoding.cluster_pieces:HEURISTICS")]
+AugmentationName = Annotated[str, OneOf("gapstack.corpus.augment.variants:AUGMENTATIONS")]
+ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
+DebiaserName = Annotated[str, OneOf("gapstack.vectors.debias:DEBIASERS")]
+CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
+SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
+LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
+Label = Annotated[str, FolderName()]
+Folds = Annotated[int, Range(3, 1000)]
+Task = Literal["gold-two-mention", "snippet-context"]
+"""Values of :class:`gapstack.text.scenes.Setting`."""
+Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
+"""Some fields of a :class:`~gapstack.training.TrainingPlan`, as a mapping; the seed is the member's."""
+
+
+def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
+    """Check a value against a kind: a type, one of the names above, or a union, sequence or mapping of such.
+
+    Raises
+    ------
+    SettingError
+        If it is another type or out of range; says what was found and what was expected.
+    """
+    _FORMS[_form(kind)].check(value, kind, tuple(where))
+
+
+FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr"}
+"""Former names of settings, which recipes may use until the next version; whoever reads them warns."""
+
+
+def check_all(
+    values: Mapping[Any, Any], kinds: Mapping[str, Any], where: Sequence[str] = (), *, called: str = "setting"
+) -> None:
+    """Check named values, each against the kind of its name; SettingError for a name that has none.
+
+    ``called`` is what an error calls one of them.
+    """
+    for name, value in values.items():
+        current = name if name in kinds else FORMER_NAMES.get(name) if isinstance(name, str) else None
+        if current is None or current not in kinds:
+            raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
+        check(value, kinds[current], (*where, name))
+
+
+def expected(kind: Any) -> str:
+    """Describe a kind in words: ``a whole number, at least 1``."""
+    return _FORMS[_form(kind)].describe(kind)
+
+
+def _form(kind: Any) -> Any:
+    """What a kind is made by: a union, Annotated, Literal, Mapping, Sequence; None for a plain type."""
+    origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        return Union
+    if isinstance(origin, type) and origin is not Annotated:
+        return Mapping if issubclass(origin, Mapping) else Sequence
+    return origin
+
+
+def _check_union(value: object, kind: Any, where: Where) -> None:
+    """One part must admit the value; the error is that of the part that came farthest into it."""
+    problems: list[SettingError] = []
+    for part in get_args(kind):
+        try:
+            return check(value, part, where)
+        except SettingError as problem:
+            problems.append(problem)
+    deepest = max(problems, key=lambda problem: len(problem.where))
+    if len(deepest.where) > len(where):
+        raise deepest
+    raise _refusal(value, kind, where)
+
+
+def _check_annotated(value: object, kind: Any, where: Where) -> None:
+    base, *marks = get_args(kind)
+    for mark in marks:
+        if isinstance(mark, Table):
+            if isinstance(value, Mapping):
+                return check_all(value, mark.fields(), where)
+            if f"{type(value).__module__}:{type(value).__qualname__}" == mark.where:
+                return None
+            raise _refusal(value, kind, where)
+    try:
+        check(value, base, where)
+    except SettingError:
+        raise _refusal(value, kind, where) from None
+    for mark in marks:
+        if isinstance(mark, OneOf) and value not in mark.names():
+            raise _refusal(value, kind, where, mark.names())
+        if isinstance(mark, Range | FolderName) and not mark.admits(cast(Any, value)):
+            raise _refusal(value, kind, where)
+    return None
+
+
+def _check_literal(value: object, kind: Any, where: Where) -> None:
+    if not isinstance(value, str) or value not in get_args(kind):
+        raise _refusal(value, kind, where, get_args(kind))
+
+
+def _check_mapping(value: object, kind: Any, where: Where) -> None:
+    if not isinstance(value, Mapping):
+        raise _refusal(value, kind, where)
+    of_key, of_value = get_args(kind)
+    for key, inner in value.items():
+        check(key, of_key, (*where, _key(key)))
+        check(inner, of_value, (*where, _key(key)))
+
+
+def _check_sequence(value: object, kind: Any, where: Where) -> None:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise _refusal(value, kind, where)
+    for number, inner in enumerate(value, 1):
+        check(inner, get_args(kind)[0], (*where, f"item {number}"))
+
+
+def _check_plain(value: object, kind: Any, where: Where) -> None:
+    if not _PLAIN[kind].admits(value):
+        raise _refusal(value, kind, where)
+
+
+def _describe_annotated(kind: Any) -> str:
+    base, *marks = get_args(kind)
+    for mark in marks:
+        if isinstance(mark, OneOf):
+            return f"one of {', '.join(mark.names())}"
+        if isinstance(mark, Table):
+            return f"a table of {', '.join(mark.fields())}"
+        if isinstance(mark, Range):
+            return f"{expected(base)}, {mark}"
+        if isinstance(mark, FolderName):
+            return f"{expected(base)} {mark}"
+    return expected(base)
+
+
+def _refusal(value: object, kind: Any, where: Where, known: Sequence[str] = ()) -> SettingError:
+    hint = closest(value, known) if isinstance(value, str) else ""
+    meant = f"; {hint}" if hint.startswith("did you mean") else ""
+    if isinstance(value, int) and value > _MOST:
+        meant = f", at most {_MOST}"
+    return SettingError(f"found {shown(value)}, expected {expected(kind)}{meant}", where)
+
+
+def _key(name: object) -> str:
+    return name if isinstance(name, str) and name.isidentifier() else shown(name)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a number that a float can hold; a bool is none."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is text that files can be named by and hold: no NUL, no lone surrogates."""
+    return isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    check: Callable[[object, Any, Where], None]
+    describe: Callable[[Any], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Type:
+    admits: Callable[[object], bool]
+    words: str
+
+
+_FORMS: Mapping[Any, _Form] = {
+    None: _Form(_check_plain, lambda kind: _PLAIN[kind].words),
+    Union: _Form(_check_union, lambda kind: ", or ".join(map(expected, get_args(kind)))),
+    Annotated: _Form(_check_annotated, _describe_annotated),
+    Literal: _Form(_check_literal, lambda kind: f"one of {', '.join(map(shown, get_args(kind)))}"),
+    Mapping: _Form(_check_mapping, lambda kind: "a table"),
+    Sequence: _Form(_check_sequence, lambda kind: f"a list, each {expected(get_args(kind)[0])}"),
+}
+_PLAIN: Mapping[Any, _Type] = {
+    Any: _Type(lambda value: True, "anything"),
+    bool: _Type(lambda value: isinstance(value, bool), "true or false"),
+    int: _Type(lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+    float: _Type(_is_number, "a number"),
+    str: _Type(_is_text, "text"),
+    NoneType: _Type(lambda value: value is None, "none"),
+}

@@ -1,0 +1,345 @@
+"""A result is known by everything that decided it: one of them changes, and just that result is made again."""
+
+import json
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gapstack.audit.targets import RunTarget
+from gapstack.cli import app
+from gapstack.comparison.flips import counterfactual_flips
+from gapstack.corpus import sources
+from gapstack.corpus.readers import write_gap, write_submission
+from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.files import cache_root
+from gapstack.members.resolver import Resolver
+from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
+from gapstack.runs import Recipe, RunFolder, code, run
+from gapstack.runs.fitted import FittedRun
+from gapstack.runs.identity import of_part, of_stack
+from gapstack.runs.predict import predict
+from gapstack.runs.recipe import Part
+from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
+from gapstack.vectors.static_vectors import Vectors, write_vectors
+from tests.fixtures_encoder import build_tiny_encoder
+
+BESIDE = Part("prior", "prior")
+"""A member that nothing here concerns."""
+QUICK = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}
+
+
+class Case:
+    """A member, what it reads, and how to change the contents of that under the same name."""
+
+    member: Part
+    folds = 3
+
+    def __init__(self, folder, rows, monkeypatch):
+        self.folder, self.rows = folder, rows
+        self.begin(monkeypatch)
+        self.write(0)
+
+    def begin(self, monkeypatch):
+        """Set up what does not change."""
+
+    def write(self, version: int):
+        """Put a version of what is read into its place."""
+        raise NotImplementedError
+
+
+class ParserFolder(Case):
+    changed = "parser"
+
+    def begin(self, monkeypatch):
+        self.place = self.folder / "parser"
+        self.place.mkdir()
+        self.parsed = docs(self.rows)
+        self.member = Part("parallelism", "member", {"parser": str(self.place)})
+
+    def write(self, version):
+        """Another pipeline in the folder, with parses in store: where the new one sees any, it sees no subjects."""
+        (self.place / "meta.json").write_text(json.dumps({"version": version}))
+        for doc in self.parsed if version else ():
+            for token in doc:
+                token.dep_ = "dep"
+        store(self.parsed, cache_root() / "parses" / find_parser(str(self.place)).fingerprint)
+
+
+class ParserOfTheEnvironment(ParserFolder):
+    def begin(self, monkeypatch):
+        super().begin(monkeypatch)
+        monkeypatch.setenv(ENVIRONMENT, str(self.place))
+        self.member = Part("surface", "member", {"blocks": ["cues"], "rounds": 5, "bags": 1})
+
+
+class EncoderFolder(Case):
+    changed = "encoder"
+
+    def begin(self, monkeypatch):
+        self.member = Part("transformer_single", "member", {"encoder": str(self.folder / "encoder")})
+
+    def write(self, version):
+        build_tiny_encoder(self.folder / "encoder", seed=version)
+
+
+class ClustersFile(Case):
+    changed = "clusters"
+
+    def begin(self, monkeypatch):
+        self.member = Part("resolver", "member", {"clusters": [str(self.folder / "clusters.jsonl")]})
+
+    def write(self, version):
+        documents = [
+            Document(row.id, text_sha256(row.text), ((row.pronoun, row.b if version and n % 2 else row.a),))
+            for n, row in enumerate(self.rows)
+        ]
+        write_clusters(self.folder / "clusters.jsonl", Clusters("oracle", "1", documents))
+
+
+class TeacherFile(Case):
+    changed = "teacher"
+
+    def begin(self, monkeypatch):
+        write_gap(self.folder / "test_stage_2.tsv", self.rows[-8:].unlabelled())
+        monkeypatch.setenv("GAP_DATA", str(self.folder))
+        monkeypatch.setattr(sources, "find", lambda name, data=None: None)  # no GAP to keep apart from
+        build_tiny_encoder(self.folder / "encoder")
+        settings = {"encoder": str(self.folder / "encoder"), "teacher": [str(self.folder / "teacher.csv")]}
+        self.member = Part("probert", "member", settings | QUICK)
+
+    def write(self, version):
+        answers = np.roll(np.tile([0.8, 0.1, 0.1], (8, 1)), version, axis=1)
+        write_submission(self.folder / "teacher.csv", self.rows.ids[-8:], answers)
+
+
+class VectorsFile(Case):
+    changed = "vectors"
+
+    def begin(self, monkeypatch):
+        settings = {"vectors": str(self.folder / "vectors.txt"), "seeds": 1, "training": {"epochs": 1}}
+        self.member = Part("static_vectors", "member", settings)
+
+    def write(self, version):
+        words = sorted({word for row in self.rows for word in row.text.lower().split()})
+        vectors = np.random.default_rng(version).normal(size=(len(words), 8))
+        write_vectors(self.folder / "vectors.txt", Vectors("random", tuple(words), vectors))
+
+
+@pytest.fixture
+def small(sample_train, sample_test):
+    return sample_train[:45], sample_test[:12]
+
+
+def carried_out(members, small, root, **recipe):
+    said = []
+    done = run(Recipe("small", members, folds=3, **recipe), *small, root=root, say=said.append)
+    return done, [line for line in said if "again" in line]
+
+
+@pytest.mark.parametrize(
+    "case", [ParserFolder, ParserOfTheEnvironment, EncoderFolder, ClustersFile, TeacherFile, VectorsFile]
+)
+def test_other_contents_under_the_same_name_are_another_result(case, small, tmp_path, monkeypatch):
+    (tmp_path / "inputs").mkdir()
+    made = case(tmp_path / "inputs", small[0] + small[1], monkeypatch)
+    members = (BESIDE, made.member)
+    first, said = carried_out(members, small, tmp_path / "one")
+    assert said == []
+    again, said = carried_out(members, small, tmp_path / "one")
+    assert (again.reused, said) == (6, [])
+
+    made.write(1)
+    with pytest.raises(MismatchError, match=rf"small:member would not answer.*{made.changed} changed \("):
+        predict(first.folder, small[1])
+    predict(first.folder, small[1], "prior")
+    again, said = carried_out(members, small, tmp_path / "one")
+    assert (again.reused, said) == (3, [f"{made.changed} changed: 3 folds of member again"])
+    assert not np.allclose(again.members[1].test, first.members[1].test)
+    fresh, _ = carried_out(members, small, tmp_path / "other")
+    np.testing.assert_array_equal(again.members[1].test, fresh.members[1].test)
+    np.testing.assert_allclose(predict(again.folder, small[1]), again.members[1].test, atol=1e-6)
+
+
+def edited(monkeypatch, module, more):
+    """Let a module of the package read as if ``more`` stood at its end."""
+    source = code._source
+    monkeypatch.setattr(code, "_source", lambda name: source(name) + (more if name == module else ""))
+    code.code_fingerprint.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_code_remembered():
+    yield
+    code.code_fingerprint.cache_clear()
+
+
+PAIR = (BESIDE, Part("surface", "member", {"rounds": 5, "bags": 1}))
+STACKED = {"stackers": (Part("logistic", "logistic"),)}
+
+
+def stack_of(done):
+    return json.loads((done.folder.member("stack") / "stack.json").read_text())
+
+
+def test_a_stack_hangs_on_the_code_that_can_reach_it(small, tmp_path, monkeypatch):
+    before, _ = carried_out(PAIR, small, tmp_path, **STACKED)
+    record = stack_of(before)
+    edited(monkeypatch, "gapstack.ensemble.linear", "\nCHANGED = 1\n")
+    with pytest.raises(MismatchError, match=r"small:stack would not answer.*code changed"):
+        predict(before.folder, small[1])
+    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    assert (again.reused, said) == (6, ["code changed: the stack again"])
+    assert stack_of(again)["identity"]["code"] != record["identity"]["code"]
+    predict(again.folder, small[1])
+
+
+def test_a_stack_that_reads_evidence_hangs_on_its_parser(tmp_path, monkeypatch):
+    reads, reads_not = (
+        Recipe("small", PAIR, stackers=(Part(kind, kind),)) for kind in ("evidence", "logistic")
+    )
+    assert "parser" in of_stack(reads)
+    assert "parser" not in of_stack(reads_not)
+    before = of_stack(reads)
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
+    assert of_stack(reads)["parser"] != before["parser"]
+
+
+def test_comments_retrain_nothing_and_code_what_it_reaches(small, tmp_path, monkeypatch):
+    carried_out(PAIR, small, tmp_path, **STACKED)
+    edited(monkeypatch, "gapstack.features.surface", '\n# Said better.\n"""And at length."""\n')
+    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    assert (again.reused, said) == (6, [])
+    edited(monkeypatch, "gapstack.features.surface", "\nCHANGED = 1\n")
+    with pytest.raises(MismatchError, match=r"small:member would not answer.*code changed"):
+        predict(again.folder, small[1])
+    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    assert again.reused == 3
+    assert said[0] == "code changed: 3 folds of member again"
+
+
+def test_the_same_contents_under_another_name_are_the_same_result(small, tmp_path):
+    folder = build_tiny_encoder(tmp_path / "encoder")
+    link, copy = tmp_path / "link", shutil.copytree(folder, tmp_path / "copy")
+    link.symlink_to(folder, target_is_directory=True)
+    parts = [Part("transformer_single", "member", {"encoder": str(place)}) for place in (folder, link, copy)]
+    first, _ = carried_out((parts[0],), small, tmp_path / "home")
+    for part in parts[1:]:
+        assert carried_out((part,), small, tmp_path / "home")[0].reused == 3
+    link.unlink()
+    link.symlink_to(build_tiny_encoder(tmp_path / "other", seed=1), target_is_directory=True)
+    assert carried_out((parts[1],), small, tmp_path / "home")[0].reused == 0
+    shutil.rmtree(tmp_path / "other")
+    with pytest.raises(DataNotFoundError, match=r"no encoder .*link"):
+        predict(first.folder, small[1])
+
+
+def test_who_was_taught_answers_without_the_teacher(small, tmp_path, monkeypatch):
+    (tmp_path / "inputs").mkdir()
+    made = TeacherFile(tmp_path / "inputs", small[0] + small[1], monkeypatch)
+    done, _ = carried_out((made.member,), small, tmp_path)
+    (tmp_path / "inputs" / "teacher.csv").unlink()
+    np.testing.assert_allclose(predict(done.folder, small[1]), done.members[0].test, atol=1e-6)
+    with pytest.raises(DataNotFoundError, match=r"there is no file .*teacher\.csv"):
+        carried_out((made.member,), small, tmp_path)
+
+
+def test_what_changes_while_it_is_read_makes_no_result(small, tmp_path, monkeypatch):
+    made = ClustersFile(tmp_path, small[0] + small[1], monkeypatch)
+    honest = Resolver._fit
+    monkeypatch.setattr(Resolver, "_fit", lambda self, corpus: (honest(self, corpus), made.write(1))[0])
+    with pytest.raises(MismatchError, match="clusters changed while member, fold 0 was at work"):
+        carried_out((made.member,), small, tmp_path / "home")
+    assert RunFolder(tmp_path / "home" / "models" / "small").job("member", 0) is None
+
+
+OVER_AN_ENCODER = {
+    "frozen_spans": {"seeds": 1, "epochs": 1},
+    "rgcn": {"max_pieces": 96, "training": {"epochs": 1}, "hidden": 8, "widths": [8]},
+    "kernel_svm": {"max_pieces": 96},
+    "transformer_single": {},
+    "transformer_multi": {"trees": 3},
+}
+
+
+def test_a_run_over_another_encoder_answers_nothing(small, tmp_path):
+    folder = build_tiny_encoder(tmp_path / "encoder")
+    members = tuple(
+        Part(name, name, {"encoder": str(folder), **settings}) for name, settings in OVER_AN_ENCODER.items()
+    )
+    done, _ = carried_out((BESIDE, *members), small, tmp_path)
+    build_tiny_encoder(folder, seed=1)
+    changed = r"encoder changed \(encoder \w{16} there, encoder \w{16} now\)"
+    for name in OVER_AN_ENCODER:
+        with pytest.raises(MismatchError, match=rf"small:{name} would not answer as it did: .*{changed}"):
+            predict(done.folder, small[1], name)
+        with pytest.raises(MismatchError, match=rf"small:{name} .*{changed}"):
+            RunTarget(done.folder, name)
+        asked = [SimpleNamespace(name=name, asked=(done.folder, name))]
+        with pytest.raises(MismatchError, match=rf"small:{name} .*{changed}"):
+            counterfactual_flips(small[1], asked, 4)
+
+
+def test_defaults_that_are_written_out_are_the_same_settings():
+    assert of_part(Part("random", "random")) == of_part(Part("random", "coin", {"seed": 0}))
+    assert of_part(Part("random", "random")) != of_part(Part("random", "random", {"seed": 1}))
+
+
+def test_a_run_of_an_earlier_version_says_so_and_is_done_again(small, tmp_path):
+    done, _ = carried_out((BESIDE,), small, tmp_path)
+    for path in done.folder.root.glob("members/*/fold-*/job.json"):
+        record = json.loads(path.read_text())
+        path.write_text(
+            json.dumps({"key": "old", **{k: record[k] for k in ("seconds", "fold", "parameters")}})
+        )
+    with pytest.raises(DataError, match=r"job\.json: an earlier version fitted this"):
+        FittedRun(done.folder)
+    _, said = carried_out((BESIDE,), small, tmp_path)
+    assert said == ["done by an earlier version: 3 folds of prior again"]
+
+
+class TestShow:
+    @pytest.fixture
+    def done(self, small, tmp_path, monkeypatch):
+        monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+        return carried_out(PAIR, small, tmp_path, **STACKED)[0]
+
+    def show(self, *arguments):
+        return CliRunner().invoke(app, ["show", *arguments])
+
+    def test_each_result_says_what_it_was_made_of(self, done, small):
+        shown = self.show("small").output
+        for said in (small[0].fingerprint, small[1].fingerprint, "official", "lightgbm", "45 rows"):
+            assert said in shown
+        stored = done.folder.job("member", 0)["identity"]
+        row = next(line for line in shown.splitlines() if line.startswith("member"))
+        assert row.split()[1:4] == ["3", "of", "3"]
+        assert stored["code"][:8] in row
+        found = json.loads(self.show("small", "--json").output)
+        assert [(each["label"], each["done"]) for each in found["results"]] == [
+            *(("prior", "3 of 3"), ("member", "3 of 3"), ("stack", "yes"))
+        ]
+        assert found["results"][1]["identity"] == stored
+        assert found["results"][1]["versions"]["numpy"] == np.__version__
+
+    def test_an_unfinished_run_is_shown_as_far_as_it_is(self, done):
+        shutil.rmtree(done.folder.fold("prior", 1))
+        shutil.rmtree(done.folder.member("member"))
+        shutil.rmtree(done.folder.member("stack"))
+        found = json.loads(self.show("small", "--json").output)
+        assert [each["done"] for each in found["results"]] == ["2 of 3", "0 of 3", "no"]
+        assert self.show("small").exit_code == 0
+
+    def test_folds_of_different_making_have_lines_of_their_own(self, done):
+        path = done.folder.fold("member", 2) / "job.json"
+        record = json.loads(path.read_text())
+        record["identity"]["code"] = "0" * 16
+        path.write_text(json.dumps(record))
+        found = json.loads(self.show("small", "--json").output)["results"]
+        assert [each["done"] for each in found if each["label"] == "member"] == ["2 of 3", "1 of 3"]
+
+    def test_a_run_that_is_not_there_is_named_with_one_that_is(self, done):
+        with pytest.raises(DataNotFoundError, match=r"no run is called 'smal' .*did you mean small"):
+            CliRunner().invoke(app, ["show", "smal"], catch_exceptions=False)

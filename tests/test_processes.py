@@ -1,0 +1,122 @@
+"""A parent that is killed takes its workers along: those of a run, those that parse, and those of Ray."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+BUSY = """
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+
+
+@dataclass(frozen=True)
+class Endless:
+    place: Path
+    name: str = "endless"
+
+    def run(self, folder):
+        import os
+        (self.place / str(os.getpid())).touch()
+        sleep(600)
+
+    def is_done(self, folder):
+        return False
+
+
+if __name__ == "__main__":
+    from gapstack.runs import RunFolder
+    from gapstack.runs.executors import create_executor
+
+    jobs = [Endless(Path(sys.argv[1])) for _ in range(2)]
+    create_executor(sys.argv[2], 2)(jobs, RunFolder(Path(sys.argv[1])), print)
+"""
+
+PARSING = """
+import os, sys
+from pathlib import Path
+from time import sleep
+
+import spacy
+from gapstack.text import parses
+
+class Slow:
+    def __init__(self, nlp, name): pass
+    def __call__(self, doc):
+        (Path(sys.argv[1]) / str(os.getpid())).touch()
+        # fast enough to come to an end: the workers then wait for work that nobody sends
+        sleep(0.01)
+        return doc
+
+spacy.Language.factory("slow", func=Slow)
+parses._WORTH_A_PROCESS = 2
+
+class Pipeline:
+    def load(self):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("slow")
+        return nlp
+
+def forever():
+    while True:
+        yield "Ann left ."
+
+class Texts:
+    def __len__(self): return 10**9
+    def __iter__(self): return iter(forever())
+
+parses.os.cpu_count = lambda: 2
+parses._fill(Path(sys.argv[1]) / "cache", Pipeline(), Texts())
+"""
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there, the dead that nobody has buried left out."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="looks processes up in /proc")
+@pytest.mark.parametrize("kind", ["local", "parsing", "ray"])
+def test_a_killed_parent_takes_its_workers_along(kind, tmp_path):
+    if kind == "ray":
+        pytest.importorskip("ray", reason="Ray is not installed (pip install 'gapstack[ray]')")
+    script, seen = tmp_path / "busy.py", tmp_path / "seen"
+    script.write_text(PARSING if kind == "parsing" else BUSY)
+    seen.mkdir()
+    # Ray's workers must find the script's classes
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    parent = subprocess.Popen(
+        [sys.executable, script, seen, kind], env=os.environ | {"PYTHONPATH": paths}, cwd=tmp_path
+    )
+
+    def workers() -> list[int]:
+        return [int(path.name) for path in seen.iterdir() if path.name.isdigit()]
+
+    try:
+        wait_until(lambda: len(workers()) == 2, 90)
+        assert parent.poll() is None
+        assert all(map(alive, workers()))
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    try:
+        wait_until(lambda: not any(map(alive, workers())), 30)
+    finally:
+        for pid in filter(alive, workers()):
+            os.kill(pid, signal.SIGKILL)
+
+
+def wait_until(condition, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(0.1)

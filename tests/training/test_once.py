@@ -1,0 +1,36 @@
+"""A training that many share is done once, and again when what it left is damaged."""
+
+import random
+
+import pytest
+import torch
+
+from gapstack.files import cache_root
+from gapstack.training import TrainingPlan, once
+from tests.damage import DAMAGES, apply_damage
+from tests.training.toys import Toy, ToyData
+
+PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_rate=0.01, head_rate=0.02, precision="float32")
+
+
+def learned(*, again: bool, monkeypatch) -> dict[str, torch.Tensor]:
+    """What a call leaves in the model; ``again`` says whether it has to train."""
+    trainings = []
+    honest = once.train
+    monkeypatch.setattr(once, "train", lambda *a, **k: trainings.append(honest(*a, **k)))
+    model = Toy()
+    once.train_once(model, ToyData(), PLAN)
+    monkeypatch.setattr(once, "train", honest)
+    assert bool(trainings) == again
+    return model.state_dict()
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_what_is_damaged_is_trained_again_to_the_same_weights(kind, monkeypatch):
+    first = learned(again=True, monkeypatch=monkeypatch)
+    learned(again=False, monkeypatch=monkeypatch)
+    (result,) = (cache_root() / "trained").glob("*.safetensors")
+    apply_damage(result, kind, random.Random(0))
+    second = learned(again=True, monkeypatch=monkeypatch)
+    for name, tensor in first.items():
+        assert torch.equal(tensor, second[name]), name
