@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gapstack.audit.registry import SUITES
+from gapstack.audit.suites import SUITES
 from gapstack.corpus.augment import AUGMENTATIONS
 from gapstack.corpus.extra import EXTRA
 from gapstack.encoding.cluster_pieces import HEURISTICS
@@ -78,7 +78,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gapstack.members.member import Member
-from gapstack.settings import Count, Share
+from gapstack.kinds import Count, Share
 
 
 class Certain(Member):

@@ -6,22 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.settings import (
-    BlockName,
-    Count,
-    Label,
-    NotAll,
-    Plan,
-    Positive,
-    SettingError,
-    Share,
-    Task,
-    check,
-    check_all,
-    closest,
-    expected,
-    shown,
-)
+from gapstack.kinds import BlockName, Count, Label, NotAll, Plan, Positive, Share, Task
+from gapstack.settings import SettingError, check, check_all, closest, expected, shown
 from gapstack.training.plan import Schedule, TrainingPlan
 
 KINDS = {

@@ -8,9 +8,10 @@ import pytest
 from sklearn.base import clone
 
 from gapstack.ensemble import STACKERS
+from gapstack.kinds import Count
 from gapstack.members import MEMBERS
 from gapstack.members.member import Member
-from gapstack.settings import Count, SettingError
+from gapstack.settings import SettingError
 from gapstack.signatures import described, settings_of
 from gapstack.training.plan import Schedule, TrainingPlan
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
 from gapstack.errors import MemberError
 from gapstack.settings import SettingError, check_all, closest, shown
+from gapstack.signatures import settings_of
 
 T = TypeVar("T")
 
@@ -27,12 +28,6 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
     return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, known)}")
 
 
-def find(where: str) -> Any:
-    """Import what ``module:object`` names."""
-    module, _, name = where.partition(":")
-    return getattr(import_module(module), name)
-
-
 def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a package whose public names are imported when they are first asked for (PEP 562).
 
@@ -42,7 +37,7 @@ def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
     def get(name: str) -> Any:
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return find(where[name])
+        return resolve_name(where[name])
 
     return get
 
@@ -110,10 +105,10 @@ class Registry(Mapping[str, T], Generic[T]):
             thing: T = entry.target
             return thing
         if not entry.package:
-            thing = find(entry.target)
+            thing = resolve_name(entry.target)
             return thing
         try:
-            thing = find(entry.target)
+            thing = resolve_name(entry.target)
         except Exception as error:  # whatever another package's module raises
             problem = f"{type(error).__name__}: {error}".splitlines()[0]
             raise MemberError(
@@ -132,8 +127,6 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def kinds(self, name: str) -> dict[str, Any]:
         """What each setting of a class may be, by name, in the terms of :mod:`gapstack.settings`."""
-        from gapstack.signatures import settings_of
-
         target = self.entry(name).target
         if type(target) is not str:
             target = f"{target.__module__}:{target.__qualname__}"

@@ -15,11 +15,12 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from gapstack.errors import MemberError
+from gapstack.kinds import LARGEST, FolderName, OneOf, Range, Table
+from gapstack.signatures import settings_of
 
 Where = tuple[str, ...]
 """Keys that lead to a setting, outermost first."""
 _LONGEST_SHOWN = 60
-_MOST = 2**31 - 1  # the largest whole number that all libraries beneath take
 
 
 class SettingError(MemberError):
@@ -52,110 +53,6 @@ def closest(name: object, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Numbers from ``low`` to ``high``, without them where ``above`` or ``below`` is set; never NaN or infinity."""
-
-    low: float
-    high: float = math.inf
-    above: bool = False
-    below: bool = False
-
-    def admits(self, value: float) -> bool:
-        """Whether a number lies within."""
-        over = value > self.low if self.above else value >= self.low
-        under = value < self.high if self.below else value <= self.high
-        return over and under
-
-    def __str__(self) -> str:
-        low = f"more than {self.low:g}" if self.above else f"at least {self.low:g}"
-        high = f"less than {self.high:g}" if self.below else f"at most {self.high:g}"
-        return low if self.high >= _MOST else f"{low}, {high}"
-
-
-@dataclass(frozen=True, slots=True)
-class FolderName:
-    """Text that names a folder on every file system: one part of a path, not hidden, short, nothing unprintable."""
-
-    longest: int = 100
-
-    def admits(self, value: str) -> bool:
-        """Whether a text can be such a name."""
-        if not value.isprintable() or value.startswith(".") or value.endswith((".", " ")):
-            return False
-        return 0 < len(value.encode()) <= self.longest and not set(value) & set('/\\:*?"<>|')
-
-    def __str__(self) -> str:
-        return f"that can name a folder (at most {self.longest} bytes, no / or \\, no dot in front)"
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """Names that a table knows; ``where`` is the table, as ``module:object``, imported when first needed."""
-
-    where: str
-
-    def names(self) -> list[str]:
-        """All names."""
-        from gapstack.registry import find
-
-        return list(find(self.where))
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A mapping that gives some of a dataclass's fields; ``where`` is the class, as ``module:object``."""
-
-    where: str
-    but: tuple[str, ...] = ()
-    """Fields that are not to be given."""
-
-    def fields(self) -> Mapping[str, Any]:
-        """Kinds of the fields, by name."""
-        from gapstack.signatures import settings_of
-
-        return {
-            name: setting.kind for name, setting in settings_of(self.where).items() if name not in self.but
-        }
-
-
-Natural = Annotated[int, Range(0, _MOST)]
-Count = Annotated[int, Range(1, _MOST)]
-Leaves = Annotated[int, Range(2, _MOST)]
-AnyLayer = Annotated[int, Range(-1000, 1000)]
-"""A layer of an encoder, from 0 (embeddings) up or from -1 (the last) down."""
-Seed = Annotated[int, Range(0, _MOST)]
-Share = Annotated[float, Range(0, 1)]
-SomeShare = Annotated[float, Range(0, 1, above=True)]
-"""A share that takes something."""
-NotAll = Annotated[float, Range(0, 1, below=True)]
-"""A share that leaves something: of dropout, of held-out rows."""
-Positive = Annotated[float, Range(0, above=True)]
-NotNegative = Annotated[float, Range(0)]
-BelowThird = Annotated[float, Range(0, 1 / 3, below=True)]
-Floor = Annotated[float, Range(0, 1 / 3, above=True, below=True)]
-"""A floor under three probabilities that are taken logarithms of."""
-Held = Annotated[float, Range(0, 0.5, above=True)]
-"""A share of the rows to hold back; see :func:`gapstack.training.validation_rows`."""
-UpToHalf = Annotated[float, Range(0, 0.5)]
-Confidence = Annotated[float, Range(0.5, 1, above=True, below=True)]
-
-BlockName = Annotated[str, OneOf("gapstack.features.blocks:BLOCKS")]
-HeuristicName = Annotated[str, OneOf("gapstack.encoding.cluster_pieces:HEURISTICS")]
-AugmentationName = Annotated[str, OneOf("gapstack.corpus.augment.variants:AUGMENTATIONS")]
-ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
-DebiaserName = Annotated[str, OneOf("gapstack.vectors.debias:DEBIASERS")]
-CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
-SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
-LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
-Label = Annotated[str, FolderName()]
-Folds = Annotated[int, Range(3, 1000)]
-Task = Literal["gold-two-mention", "snippet-context"]
-"""Values of :class:`gapstack.text.scenes.Setting`."""
-Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
-"""Some fields of a :class:`~gapstack.training.TrainingPlan`, as a mapping; the seed is the member's."""
-
-
 def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     """Check a value against a kind: a type, one of the names above, or a union, sequence or mapping of such.
 
@@ -185,9 +82,24 @@ def check_all(
         check(value, kinds[current], (*where, name))
 
 
+def check_settings(thing: Any) -> None:
+    """Check what an estimator is set to, however it was made; SettingError for what it may not be."""
+    kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
+    try:
+        check_all(thing.get_params(deep=False), kinds)
+    except SettingError as error:
+        raise error.within(type(thing).__name__) from None
+
+
 def expected(kind: Any) -> str:
     """Describe a kind in words: ``a whole number, at least 1``."""
     return _FORMS[_form(kind)].describe(kind)
+
+
+def _fields(table: Table) -> dict[str, Any]:
+    """Kinds of the fields that a mapping may give, by name."""
+    settings = settings_of(table.where)
+    return {name: setting.kind for name, setting in settings.items() if name not in table.but}
 
 
 def _form(kind: Any) -> Any:
@@ -219,7 +131,7 @@ def _check_annotated(value: object, kind: Any, where: Where) -> None:
     for mark in marks:
         if isinstance(mark, Table):
             if isinstance(value, Mapping):
-                return check_all(value, mark.fields(), where)
+                return check_all(value, _fields(mark), where)
             if f"{type(value).__module__}:{type(value).__qualname__}" == mark.where:
                 return None
             raise _refusal(value, kind, where)
@@ -267,7 +179,7 @@ def _describe_annotated(kind: Any) -> str:
         if isinstance(mark, OneOf):
             return f"one of {', '.join(mark.names())}"
         if isinstance(mark, Table):
-            return f"a table of {', '.join(mark.fields())}"
+            return f"a table of {', '.join(_fields(mark))}"
         if isinstance(mark, Range):
             return f"{expected(base)}, {mark}"
         if isinstance(mark, FolderName):
@@ -278,8 +190,8 @@ def _describe_annotated(kind: Any) -> str:
 def _refusal(value: object, kind: Any, where: Where, known: Sequence[str] = ()) -> SettingError:
     hint = closest(value, known) if isinstance(value, str) else ""
     meant = f"; {hint}" if hint.startswith("did you mean") else ""
-    if isinstance(value, int) and value > _MOST:
-        meant = f", at most {_MOST}"
+    if isinstance(value, int) and value > LARGEST:
+        meant = f", at most {LARGEST}"
     return SettingError(f"found {shown(value)}, expected {expected(kind)}{meant}", where)
 
 

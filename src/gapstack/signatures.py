@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, dataclass_transform
 
-from gapstack import settings
-from gapstack.registry import find
-from gapstack.settings import SettingError, Table, check_all
+from gapstack import kinds
+from gapstack.kinds import Table
 
 _OURS = __package__
 # :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
@@ -41,7 +41,7 @@ class Configured:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its kind in the terms of :mod:`gapstack.settings`, and its default as the source has it."""
+    """One setting: its kind in the terms of :mod:`gapstack.kinds`, and its default as the source has it."""
 
     kind: Any
     default: str | None
@@ -57,7 +57,7 @@ def settings_of(where: str | type) -> Mapping[str, Setting]:
         if not _is_ours(where.__module__):
             return _of_signature(where)
         where = f"{where.__module__}:{where.__qualname__}"
-    return _of_source(where) if _is_ours(where) else _of_signature(find(where))
+    return _of_source(where) if _is_ours(where) else _of_signature(resolve_name(where))
 
 
 @lru_cache(maxsize=256)
@@ -78,15 +78,6 @@ def _of_source(where: str) -> Mapping[str, Setting]:
             kind = eval(ast.unparse(node.annotation), {}, _Names(module))  # our own source, no input
             found[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
     return found
-
-
-def check_settings(thing: Any) -> None:
-    """Check what an estimator is set to, however it was made; SettingError for what it may not be."""
-    kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
-    try:
-        check_all(thing.get_params(deep=False), kinds)
-    except SettingError as error:
-        raise error.within(type(thing).__name__) from None
 
 
 def described(kind: type) -> dict[str, str]:
@@ -124,10 +115,10 @@ def _is_setting(node: ast.AnnAssign) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """Names in annotations: those of :mod:`gapstack.settings`, of typing, and dataclasses of the module itself."""
+    """Names in annotations: those of :mod:`gapstack.kinds`, of typing, and dataclasses of the module itself."""
 
     def __init__(self, module: str):
-        super().__init__({**vars(typing), "Mapping": Mapping, "Sequence": Sequence, **vars(settings)})
+        super().__init__({**vars(typing), "Mapping": Mapping, "Sequence": Sequence, **vars(kinds)})
         self._module = module
 
     def __missing__(self, name: str) -> Any:

@@ -13,10 +13,10 @@ from gapstack.resolvers.clusters import (
     Clusters,
     Document,
     read_clusters,
-    read_resolvers,
     text_sha256,
     write_clusters,
 )
+from gapstack.resolvers.recorded import read_resolvers
 
 TEXT = "Ann met Beth when she sang to her sister"
 #       0123456789012345678901234567890123456789

@@ -8,8 +8,7 @@ import pytest
 from gapstack.corpus.readers import write_gap
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers import recorded as module
-from gapstack.resolvers.clusters import read_resolvers
-from gapstack.resolvers.recorded import at_hand
+from gapstack.resolvers.recorded import read_resolvers, recorded_files
 
 
 @pytest.fixture
@@ -46,16 +45,16 @@ def test_a_name_stands_for_its_files(data):
 
 
 def test_it_is_converted_once(data, monkeypatch):
-    first = at_hand("neuralcoref")
+    first = recorded_files("neuralcoref")
     monkeypatch.setattr(module, "read_resolver", lambda *_: pytest.fail("converted again"))
-    assert at_hand("neuralcoref") == first
+    assert recorded_files("neuralcoref") == first
 
 
 def test_other_output_is_converted_anew(data, tmp_path):
-    (first,) = at_hand("neuralcoref")
+    (first,) = recorded_files("neuralcoref")
     file = tmp_path / "data" / "resolvers" / "neuralcoref_hf_validation.jsonl.xz"
     file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).splitlines(keepends=True)[0]))
-    (second,) = at_hand("neuralcoref")
+    (second,) = recorded_files("neuralcoref")
     assert first != second
     (found,) = read_resolvers(["neuralcoref"])
     assert found.covers(data).tolist() == [True, False, False]

@@ -5,9 +5,9 @@ gives rows (:class:`~gapstack.audit.suite.Items`) and turns probabilities for th
 :class:`~gapstack.audit.suite.Findings`, which :mod:`gapstack.report.audit` shows.
 """
 
-from gapstack.audit.registry import SUITES
 from gapstack.audit.run import CAUTION, MARK, Audit, SuiteAudit, audit, write_rows
 from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Scatter, Suite
+from gapstack.audit.suites import SUITES
 from gapstack.audit.targets import Files, Members, RunTarget, Target, target_of
 
 __all__ = [

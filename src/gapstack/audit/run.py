@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.audit.registry import NO_SUITE, SUITES
 from gapstack.audit.suite import Findings, Items, Suite
+from gapstack.audit.suites import NO_SUITE, SUITES
 from gapstack.audit.targets import Files, Target
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import average as average_variants
@@ -83,7 +83,7 @@ def audit(
     data : Path, optional
         Folder to search first.
     suites : sequence of str, optional
-        Keys of :data:`~gapstack.audit.registry.SUITES`; all by default.
+        Keys of :data:`~gapstack.audit.suites.SUITES`; all by default.
     allow_contaminated : bool
         Include systems that were trained on a suite's rows, and mark them.
     average : sequence of str

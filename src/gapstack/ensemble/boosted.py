@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.kinds import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
-from gapstack.settings import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 
 _FLOOR = 1e-6
 _ALWAYS: dict[str, Any] = {

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.errors import MemberError
+from gapstack.kinds import Floor, Positive
 from gapstack.members.member import Probabilities, State
-from gapstack.settings import Floor, Positive
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 20_000

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.kinds import Count, Floor, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
-from gapstack.settings import Count, Floor, NotNegative, Positive, Seed
 from gapstack.training import seeded
 
 _MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities, State
-from gapstack.signatures import Configured, check_settings
+from gapstack.settings import check_settings
+from gapstack.signatures import Configured
 
 Opinions = NDArray[np.float64]
 """float64 (n, m, 3): rows, members, columns A, B, NEITHER."""

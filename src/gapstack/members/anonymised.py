@@ -47,12 +47,12 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import Variant, average, variants
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
+from gapstack.kinds import Count, NotAll, NotNegative
 from gapstack.members.member import Probabilities
 from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
-from gapstack.settings import Count, NotAll, NotNegative
 
 _PLAN: dict[str, Any] = {
     "epochs": 1000,

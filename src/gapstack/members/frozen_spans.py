@@ -29,10 +29,10 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 from gapstack.features.blocks import Features, features
+from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
-from gapstack.settings import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
 
 Floats = NDArray[np.float32]
 Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]

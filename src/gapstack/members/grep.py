@@ -41,12 +41,13 @@ from gapstack.corpus import Corpus
 from gapstack.encoding.cluster_pieces import cluster_pieces, pronoun_clusters
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError, MismatchError
+from gapstack.kinds import Count, HeuristicName
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.evidence import EvidenceHead
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.tags import tagged
-from gapstack.resolvers.clusters import Clusters, read_resolvers
-from gapstack.settings import Count, HeuristicName
+from gapstack.resolvers.clusters import Clusters
+from gapstack.resolvers.recorded import read_resolvers
 from gapstack.training import PieceData, Targets
 
 PUBLISHED: dict[str, Any] = {

@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 from gapstack.corpus import Corpus
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
-from gapstack.settings import AugmentationName
-from gapstack.signatures import Configured, check_settings
+from gapstack.kinds import AugmentationName
+from gapstack.settings import check_settings
+from gapstack.signatures import Configured
 
 Probabilities = NDArray[np.float64]
 """float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
@@ -45,7 +46,7 @@ class Member(Configured, BaseEstimator, ABC):
     Hyper-parameters are annotated attributes, of which :class:`~gapstack.signatures.Configured` makes the
     constructor, with those of the bases; what they may be is said in the terms of :mod:`gapstack.settings`. They are
     stored untouched; learned state ends in ``_``. Members look at examples through text, encoding, features
-    and vectors, which cache by content; they know no files and no folds. Randomness comes from the ``seed`` argument alone.
+    and vectors, which cache by content; they know no files and no folds. Randomness comes from ``seed`` alone.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ class Member(Configured, BaseEstimator, ABC):
     def reads(self) -> dict[str, Any]:
         """Settings that this member, as it is set, reads something by, among others.
 
-        Those count that :data:`gapstack.members.identity.READS` names. Who reads more than its settings say adds to
+        Those count that :data:`gapstack.members.inputs.READS` names. Who reads more than its settings say adds to
         them; False says that under other settings nothing is read by this one.
         """
         return self.get_params()

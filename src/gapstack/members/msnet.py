@@ -39,10 +39,10 @@ from torch.nn import functional
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
+from gapstack.kinds import Count, NotAll
 from gapstack.members.parts.dense import BatchNorm, ParallelLinear
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.pooling import mean_of_pieces, mention_pieces, query_attention
-from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {

@@ -38,11 +38,11 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
+from gapstack.kinds import BelowThird
 from gapstack.members.member import Probabilities
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
-from gapstack.settings import BelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.training.data import Rows
 

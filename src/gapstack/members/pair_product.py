@@ -36,9 +36,9 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.augment import augmented, feminise
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
+from gapstack.kinds import Count, NotAll
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.pooling import first_pieces
-from gapstack.settings import Count, NotAll
 from gapstack.training import PieceData, Targets
 
 PUBLISHED: dict[str, Any] = {

@@ -40,11 +40,11 @@ from gapstack.corpus import Corpus, Example, Label
 from gapstack.corpus.corpus import one_hot
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
+from gapstack.kinds import Positive, UpToHalf
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.members.parts.pairs import before_text
-from gapstack.settings import Positive, UpToHalf
 from gapstack.training import PieceData, Targets, validation_rows
 
 PUBLISHED: dict[str, Any] = {

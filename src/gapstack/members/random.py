@@ -13,8 +13,8 @@ from hashlib import sha256
 import numpy as np
 
 from gapstack.corpus import Corpus, Label
+from gapstack.kinds import Confidence, Seed
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.settings import Confidence, Seed
 
 
 class Random(Member):

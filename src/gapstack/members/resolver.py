@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
+from gapstack.kinds import Positive
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.resolvers.clusters import Clusters, read_resolvers
-from gapstack.settings import Positive
+from gapstack.resolvers.clusters import Clusters
+from gapstack.resolvers.recorded import read_resolvers
 
 NOT_ASKED, NOBODY, BOTH, ONE = range(4)
 """Kinds of answers."""

@@ -39,11 +39,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.corpus import Label
+from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.parts.crossing import EitherOrder, cross
 from gapstack.members.parts.dense import ParallelLinear, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
-from gapstack.settings import BlockName, Count, NotAll
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

@@ -33,11 +33,11 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import lists_key, read_lists
+from gapstack.kinds import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.settings import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.debias import DEBIASERS

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, atomic_path, sweep, write_json, write_text
 from gapstack.members import create
-from gapstack.members.identity import refuse_changed, what_it_reads
+from gapstack.members.inputs import refuse_changed, what_it_reads
 from gapstack.members.member import Member, State
 from gapstack.sealed import read_sealed, seal
 

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import one_hot
 from gapstack.features.blocks import Features, features
+from gapstack.kinds import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
-from gapstack.settings import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
 
 
 class Surface(Member):

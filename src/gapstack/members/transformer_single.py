@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.encoding.attention import Attention, attention
 from gapstack.errors import NotFittedError
+from gapstack.kinds import Natural
 from gapstack.members.member import State
 from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
-from gapstack.settings import Natural
 from gapstack.text.cues import CueDecisions
 from gapstack.text.scenes import Setting
 

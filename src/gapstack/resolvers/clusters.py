@@ -19,10 +19,9 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -224,32 +223,6 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
                 "resolver", f"is by {' '.join(line.source)}", f"one resolver, {' '.join(lines[0].source)}"
             )
     return Clusters(*lines[0].source, documents.values())
-
-
-def read_resolvers(paths: Sequence[str | Path]) -> tuple[Clusters, ...]:
-    """Read files of clusters, putting those of one resolver and version together, in order of appearance.
-
-    A name of :data:`gapstack.resolvers.recorded.AT_HAND` stands for its files.
-
-    Raises
-    ------
-    DataError
-        As :func:`read_clusters`, and if two files of a resolver share an id.
-    DataNotFoundError
-        If there is no such file.
-    """
-    found: dict[tuple[str, str], list[Document]] = {}
-    for path in chain.from_iterable(map(cluster_files, paths)):
-        part = read_clusters(path)
-        found.setdefault((part.resolver, part.version), []).extend(part.documents)
-    return tuple(Clusters(*source, documents) for source, documents in found.items())
-
-
-def cluster_files(path: str | Path) -> Sequence[Path]:
-    """Files that a name of :data:`gapstack.resolvers.recorded.AT_HAND` stands for; any other is a file's."""
-    from gapstack.resolvers.recorded import AT_HAND, at_hand  # it writes by this module
-
-    return at_hand(str(path)) if str(path) in AT_HAND else [Path(path)]
 
 
 def write_clusters(path: Path, clusters: Clusters) -> None:

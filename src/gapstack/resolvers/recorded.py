@@ -1,11 +1,12 @@
-"""Off-the-shelf resolvers whose output for GAP is among the data: found by name, converted once.
+"""Recorded output of off-the-shelf resolvers among the data, looked up by name and converted once.
 
-Where members take files of clusters they take these names too, so that a recipe needs no path.
+Wherever a setting takes files of clusters it takes these names too, so that a recipe needs no path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -14,22 +15,22 @@ from gapstack.cache import put, sound
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
 from gapstack.files import cache_root, digest, fingerprint
-from gapstack.resolvers.clusters import write_clusters
+from gapstack.resolvers.clusters import Clusters, Document, read_clusters, write_clusters
 from gapstack.resolvers.formats import read_resolver
 
-AT_HAND: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
+RECORDED: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
 
-_FORMAT = 1  # of what is stored; another number makes everybody's files anew
+_FORMAT = 1  # of what is stored; another number converts all files again
 
 
-def at_hand(name: str, data: Path | None = None) -> list[Path]:
+def recorded_files(name: str, data: Path | None = None) -> list[Path]:
     """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one for each split it answered.
 
     Parameters
     ----------
     name : str
-        Among :data:`AT_HAND`.
+        Among :data:`RECORDED`.
     data : Path, optional
         Where to look first.
 
@@ -39,9 +40,9 @@ def at_hand(name: str, data: Path | None = None) -> list[Path]:
         If its output, or the rows that it is about, are nowhere.
     """
     folder = require("resolvers", data)
-    made: list[Path] = []
+    files: list[Path] = []
     for split in SPLITS:
-        source = folder / AT_HAND[name].format(split=split)
+        source = folder / RECORDED[name].format(split=split)
         if not source.is_file():
             continue
         # by the files' bytes: members ask often, and need not wait for GAP to be read
@@ -53,7 +54,29 @@ def at_hand(name: str, data: Path | None = None) -> list[Path]:
                 converted = Path(scratch) / "clusters.jsonl.xz"
                 write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
                 stored = [put(place[0], converted.read_bytes(), *place[1:])]
-        made.append(stored[0])
-    if not made:
-        raise DataNotFoundError(f"{folder} has no output of {name}: {AT_HAND[name].format(split='SPLIT')}")
-    return made
+        files.append(stored[0])
+    if not files:
+        raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")
+    return files
+
+
+def cluster_files(name: str | Path) -> Sequence[Path]:
+    """Files of a name of :data:`RECORDED`; any other name is that of a file."""
+    return recorded_files(str(name)) if str(name) in RECORDED else [Path(name)]
+
+
+def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
+    """Read files of clusters, joining those of one resolver and version, in order of appearance.
+
+    Raises
+    ------
+    DataError
+        As :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id.
+    DataNotFoundError
+        If there is no such file.
+    """
+    documents: dict[tuple[str, str], list[Document]] = {}
+    for path in chain.from_iterable(map(cluster_files, names)):
+        part = read_clusters(path)
+        documents.setdefault((part.resolver, part.version), []).extend(part.documents)
+    return tuple(Clusters(*source, parts) for source, parts in documents.items())

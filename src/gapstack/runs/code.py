@@ -24,10 +24,10 @@ _PACKAGE = Path(gapstack.__file__).parent
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What they say (who there is, how things are told, what a result is known by) decides no probability
 _INDIFFERENT = {
-    *("gapstack", "gapstack.members", "gapstack.members.identity", "gapstack.runs"),
+    *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.runs"),
     *("gapstack.errors", "gapstack.progress"),
     # what settings may be, and how names are looked up: values reach a member as they were given
-    *("gapstack.registry", "gapstack.settings", "gapstack.signatures"),
+    *("gapstack.kinds", "gapstack.registry", "gapstack.settings", "gapstack.signatures"),
 }
 
 

@@ -25,7 +25,7 @@ from gapstack.ensemble import create_stacker
 from gapstack.errors import MemberError, MismatchError
 from gapstack.files import atomic_folder, fingerprint, sweep
 from gapstack.members import create
-from gapstack.members.identity import Identity, changes
+from gapstack.members.inputs import Identity, changes
 from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress

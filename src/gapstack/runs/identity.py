@@ -23,7 +23,7 @@ from gapstack.ensemble import create_stacker
 from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint
 from gapstack.members import create
-from gapstack.members.identity import (
+from gapstack.members.inputs import (
     BY_CONTENT,
     READS,
     Identity,
@@ -44,7 +44,7 @@ def of_part(part: Part, *, fitted: bool = False) -> Identity:
     """What decides a member's results beside rows and folds.
 
     Settings that count by what they lead to are not among the settings. For ``fitted`` see
-    :func:`~gapstack.members.identity.what_it_reads`, which says what is raised, too.
+    :func:`~gapstack.members.inputs.what_it_reads`, which says what is raised, too.
     """
     member = create(part.name, **part.settings)
     settings = {name: value for name, value in member.get_params().items() if name not in BY_CONTENT}

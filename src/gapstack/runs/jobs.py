@@ -10,7 +10,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
 from gapstack.errors import MismatchError
 from gapstack.members import create
-from gapstack.members.identity import Identity, changes
+from gapstack.members.inputs import Identity, changes
 from gapstack.members.store import save
 from gapstack.runs.folder import RunFolder, write_probabilities
 from gapstack.runs.identity import key_of, of_part, of_rows

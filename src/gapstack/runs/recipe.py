@@ -13,21 +13,11 @@ from typing import Any, Self
 
 from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
+from gapstack.kinds import CalibratorName, Folds, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
 from gapstack.registry import Registry, unknown
 from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
-from gapstack.settings import (
-    CalibratorName,
-    Folds,
-    Label,
-    LabelSetName,
-    Seed,
-    SettingError,
-    SplitName,
-    check,
-    check_all,
-    shown,
-)
+from gapstack.settings import SettingError, check, check_all, shown
 from gapstack.signatures import settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}

@@ -9,20 +9,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from gapstack.errors import MemberError
-from gapstack.settings import (
-    FORMER_NAMES,
-    Count,
-    NotAll,
-    NotNegative,
-    Positive,
-    Seed,
-    SettingError,
-    Share,
-    SomeShare,
-    check,
-    closest,
-    shown,
-)
+from gapstack.kinds import Count, NotAll, NotNegative, Positive, Seed, Share, SomeShare
+from gapstack.settings import FORMER_NAMES, SettingError, check, closest, shown
 from gapstack.signatures import settings_of
 
 

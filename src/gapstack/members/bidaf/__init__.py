@@ -35,9 +35,9 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
+from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.bidaf.flow import AttentionFlow
 from gapstack.members.parts.fine_tuned import FineTuned
-from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan

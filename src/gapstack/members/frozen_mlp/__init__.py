@@ -45,12 +45,12 @@ from gapstack.corpus import Corpus, Label
 from gapstack.encoding.activations import window_activations
 from gapstack.encoding.encoders import load_encoder
 from gapstack.features.blocks import Features
+from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.frozen_mlp.masked_text import mask_names, repair_stars
 from gapstack.members.parts.crossing import EitherOrder
 from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
-from gapstack.settings import BlockName, Count, NotAll
 from gapstack.text.grammar import Role
 
 PUBLISHED: dict[str, Any] = {

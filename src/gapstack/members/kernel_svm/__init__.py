@@ -43,10 +43,10 @@ from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.pieces import MENTIONS
 from gapstack.errors import MemberError
+from gapstack.kinds import Count, Natural, Positive, Seed
 from gapstack.members.kernel_svm.machine import KernelMachine
 from gapstack.members.kernel_svm.reduction import PostProcessedPCA
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
 

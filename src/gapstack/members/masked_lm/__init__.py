@@ -44,12 +44,12 @@ from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
+from gapstack.kinds import Count, Leaves, Plan, Positive, Seed
 from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
 from gapstack.members.masked_lm.name_substitution import COMMON_NAMES, repeated, single_pieces, tell, usable
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.fine_tuned import compact
 from gapstack.members.parts.mirrored import MirroredLogistic
-from gapstack.settings import Count, Leaves, Plan, Positive, Seed
 from gapstack.text.memory import Memory, row_key
 from gapstack.training import (
     PieceData,

@@ -19,8 +19,8 @@ from scipy.special import log_softmax, softmax
 from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
+from gapstack.kinds import NotNegative, Task
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.settings import NotNegative, Task
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
 

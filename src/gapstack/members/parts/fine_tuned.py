@@ -19,10 +19,10 @@ from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
+from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
 from gapstack.members.member import Member, Probabilities, State, each_once
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
-from gapstack.settings import Count, ExtraName, Held, Plan, Seed
 from gapstack.training import (
     Data,
     History,

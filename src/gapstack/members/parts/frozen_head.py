@@ -14,8 +14,8 @@ from scipy.special import softmax
 from torch import nn
 
 from gapstack.corpus import Corpus
+from gapstack.kinds import Count, Held, Plan, Seed
 from gapstack.members.member import Member, Probabilities, State
-from gapstack.settings import Count, Held, Plan, Seed
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 
 Arrays = Mapping[str, NDArray[Any]]

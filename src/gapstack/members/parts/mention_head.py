@@ -14,8 +14,8 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features, features
+from gapstack.kinds import BlockName, Count, Natural
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.settings import BlockName, Count, Natural
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.null_space import null_space
 

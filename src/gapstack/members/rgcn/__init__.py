@@ -45,10 +45,10 @@ from gapstack.corpus import Corpus, Label
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.hidden_states import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
+from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.members.rgcn.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
-from gapstack.settings import AnyLayer, Count, NotAll
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 

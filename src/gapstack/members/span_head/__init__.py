@@ -49,10 +49,10 @@ from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
+from gapstack.kinds import AnyLayer, BlockName, Count, Natural, NotAll
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.members.parts.mention_head import at_depth
 from gapstack.members.span_head.network import SpanHeads
-from gapstack.settings import AnyLayer, BlockName, Count, Natural, NotAll
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 
 _DEPTH = 24

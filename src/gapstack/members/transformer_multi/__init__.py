@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.attention import attention
 from gapstack.errors import MemberError
+from gapstack.kinds import Count, Floor, Seed, Task
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.transformer_multi.forest import Forest
-from gapstack.settings import Count, Floor, Seed, Task
 from gapstack.text.scenes import Setting
 
 Floats = NDArray[np.float64]

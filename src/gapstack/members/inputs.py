@@ -23,7 +23,7 @@ from gapstack.features.blocks import needs_parses
 from gapstack.files import digest, fingerprint, tree_digest
 from gapstack.members.member import Member
 from gapstack.members.parts.extra_rows import contaminated_by
-from gapstack.resolvers.clusters import cluster_files
+from gapstack.resolvers.recorded import cluster_files
 from gapstack.text.parses import parser_key, parser_name
 from gapstack.vectors.static_vectors import vectors_key
 
