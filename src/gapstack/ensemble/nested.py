@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.ensemble import create_calibrator
 from gapstack.ensemble.calibration import Calibrator
+from gapstack.ensemble.catalogue import create_calibrator
 from gapstack.ensemble.stacker import Labels, Opinions, Stacker
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
