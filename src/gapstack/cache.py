@@ -10,7 +10,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from gapstack.files import atomic_path, sweep
+from gapstack.files import atomic_path, discard, sweep
 from gapstack.progress import console
 
 _DIGEST_BYTES = 16
@@ -37,7 +37,7 @@ def sound(folder: Path, suffix: str, label: str = "") -> list[Path]:
 
 
 def _is_sound(path: Path, suffix: str, label: str) -> bool:
-    if path.name.startswith(".") or path.is_dir():  # being written, or none of ours
+    if path.name.startswith("."):  # being written
         return False
     try:
         stamp = _stamp(path)
@@ -46,9 +46,11 @@ def _is_sound(path: Path, suffix: str, label: str) -> bool:
         if path.name == f"{label}{_digest(path.read_bytes())}{suffix}":
             _sound[path] = stamp
             return True
-        path.unlink()
     except FileNotFoundError:  # another process has deleted it
         return False
+    except OSError:  # a folder, a link to itself: nothing that was written here
+        pass
+    discard(path)
     warning = f"damaged cache file {path}: deleted, and what it held is computed again"
     console.print(warning, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return False

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -9,6 +7,7 @@ from gapstack.members import create, store
 from gapstack.members.parts.tags import tagged
 from gapstack.members.probert import PUBLISHED, ProBERT, PronounHead
 from gapstack.scoring import log_loss
+from gapstack.sealed import read_sealed, seal
 from gapstack.training import checkpoint_context, validation_rows
 from tests.fixtures_encoder import build_tiny_encoder
 
@@ -69,9 +68,9 @@ def test_another_encoder_is_refused_on_loading(sample_train, tmp_path):
     store.save(member, "probert", tmp_path / "saved")
     build_tiny_encoder(tmp_path / "other", seed=1)
     record = tmp_path / "saved" / "member.json"
-    values = json.loads(record.read_text(encoding="utf-8"))
+    values = read_sealed(record)
     values["parameters"]["encoder"] = str(tmp_path / "other")
-    record.write_text(json.dumps(values), encoding="utf-8")
+    seal(record, values, beside=True)
     with pytest.raises(MismatchError, match="since it was fitted encoder changed"):
         store.load(tmp_path / "saved")
 

@@ -22,6 +22,7 @@ from gapstack.runs.fitted import FittedRun
 from gapstack.runs.identity import of_part, of_stack
 from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
+from gapstack.sealed import read_sealed, seal
 from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
 from gapstack.vectors.static_vectors import Vectors, write_vectors
 from tests.fixtures_encoder import build_tiny_encoder
@@ -290,10 +291,8 @@ def test_defaults_that_are_written_out_are_the_same_settings():
 def test_a_run_of_an_earlier_version_says_so_and_is_done_again(small, tmp_path):
     done, _ = carried_out((BESIDE,), small, tmp_path)
     for path in done.folder.root.glob("members/*/fold-*/job.json"):
-        record = json.loads(path.read_text())
-        path.write_text(
-            json.dumps({"key": "old", **{k: record[k] for k in ("seconds", "fold", "parameters")}})
-        )
+        record = read_sealed(path)
+        seal(path, {"key": "old", **{k: record[k] for k in ("seconds", "fold", "parameters")}}, beside=True)
     with pytest.raises(DataError, match=r"job\.json: an earlier version fitted this"):
         FittedRun(done.folder)
     _, said = carried_out((BESIDE,), small, tmp_path)
@@ -334,9 +333,9 @@ class TestShow:
 
     def test_folds_of_different_making_have_lines_of_their_own(self, done):
         path = done.folder.fold("member", 2) / "job.json"
-        record = json.loads(path.read_text())
+        record = read_sealed(path)
         record["identity"]["code"] = "0" * 16
-        path.write_text(json.dumps(record))
+        seal(path, record, beside=True)
         found = json.loads(self.show("small", "--json").output)["results"]
         assert [each["done"] for each in found if each["label"] == "member"] == ["2 of 3", "1 of 3"]
 

@@ -15,6 +15,7 @@ from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import locked
 from gapstack.runs.predict import predict, predict_file
+from gapstack.sealed import read_sealed, seal
 
 RECIPE = {
     "name": "tiny",
@@ -112,6 +113,8 @@ def test_what_is_no_longer_true_is_not_taken_up(change, finished, files, tmp_pat
     elif change == "run":
         model = next(folder.member("surface").glob("fold-1/member/*.txt"))
         model.write_text(model.read_text().replace("shrinkage=0.1", "shrinkage=0.2"))
+        for record in (model.parent / "member.json", model.parents[1] / "job.json"):
+            seal(record, read_sealed(record, ()), beside=True)
     else:
         part = next((tmp_path / "answers.csv.partial").glob("*.csv"))
         part.write_text(part.read_text().replace("0.3", "0.4", 1))

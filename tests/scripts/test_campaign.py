@@ -155,7 +155,12 @@ class TestFuzz:
         from scripts.campaign.fuzz import judge
 
         assert judge(_raises(DataError("no such id: row-1")).__call__, tmp_path) != ""
-        refused = {text: judge(lambda _, text=text: _raises(DataError(text))(), tmp_path) for text in "a\x1b"}
+
+        class RawError(DataError):
+            def __str__(self):
+                return self.problem
+
+        refused = {text: judge(lambda _, text=text: _raises(RawError(text))(), tmp_path) for text in "a\x1b"}
         assert refused["a"] == ""
         assert "control characters" in refused["\x1b"]
 

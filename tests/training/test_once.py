@@ -10,7 +10,7 @@ from gapstack.training import TrainingPlan, once
 from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 
-PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_rate=0.01, head_rate=0.02, precision="float32")
+PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
 
 
 def learned(*, again: bool, monkeypatch) -> dict[str, torch.Tensor]:

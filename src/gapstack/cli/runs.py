@@ -187,10 +187,7 @@ def show_command(
     if found is None:
         raise no_run(run_name)
     known = run_identity(found[0])
-    if as_json:
-        print(json.dumps(known.json(), indent=2))
-    else:
-        show(known.text())
+    print(json.dumps(known.json(), indent=2) if as_json else known.text())
 
 
 @app.command("reproduce")
