@@ -2,6 +2,67 @@
 
 Given a snippet, a pronoun and two names: how probable are A, B and neither? Everything that answers is a member
 (:mod:`gapstack.members`), cross-validated and stacked by :mod:`gapstack.runs`, scored by :mod:`gapstack.scoring`.
+
+The names below are the public surface. Each is imported when it is first used, so that ``import gapstack`` is quick and
+brings no numpy, torch or spaCy along.
 """
 
+from typing import TYPE_CHECKING
+
+from gapstack.registry import lazy
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gapstack.audit import audit
+    from gapstack.comparison.systems import compare
+    from gapstack.corpus import Corpus, Example, Label, Span
+    from gapstack.corpus.sources import load_gap
+    from gapstack.members import create
+    from gapstack.members.store import load
+    from gapstack.members.store import save_member as save
+    from gapstack.runs import Recipe, run
+    from gapstack.runs.cross_validation import cross_validate, stack
+    from gapstack.scoring import score
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            **{name: f"gapstack.corpus:{name}" for name in ("Corpus", "Example", "Label", "Span")},
+            "Recipe": "gapstack.runs.recipe:Recipe",
+            # a module that can be called, since a submodule's name cannot be a function's too
+            "audit": "gapstack.audit",
+            "compare": "gapstack.comparison.systems:compare",
+            "create": "gapstack.members:create",
+            "cross_validate": "gapstack.runs.cross_validation:cross_validate",
+            "load": "gapstack.members.store:load",
+            "load_gap": "gapstack.corpus.sources:load_gap",
+            "run": "gapstack.runs.crossval:run",
+            "save": "gapstack.members.store:save_member",
+            "score": "gapstack.scoring:score",
+            "stack": "gapstack.runs.cross_validation:stack",
+        },
+    )
+
+__all__ = [
+    "Corpus",
+    "Example",
+    "Label",
+    "Recipe",
+    "Span",
+    "__version__",
+    "audit",
+    "compare",
+    "create",
+    "cross_validate",
+    "load",
+    "load_gap",
+    "run",
+    "save",
+    "score",
+    "stack",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -233,10 +233,11 @@ def test_a_name_inside_a_longer_word_is_no_occurrence():
     ],
 )
 def test_each_of_lius_rules(text, a, b, variant, text_after, reasons):
-    example = row(text, "she", a, b)
     if a == "Mary Ann":  # the two names overlap in the first three words: take later ones as the mentions
-        example = replace(example, a=Span(30, 38), b=Span(18, 25))
+        example = replace(row(text, "she", "left", "and"), a=Span(30, 38), b=Span(18, 25))
         assert (example.a_text, example.b_text) == ("Mary Ann", "Ann Lee")
+    else:
+        example = row(text, "she", a, b)
     changed = anonymise_names(example, variant)
     assert (None if changed is None else changed.text) == text_after
     found = why_not_anonymised(example, variant)

@@ -1,9 +1,12 @@
-"""The bias audit: benchmark suites for any member, stack or file of probabilities.
+"""The bias audit: benchmark suites for any member, stack or file of probabilities; ``gapstack.audit(...)`` runs it.
 
 :func:`audit` runs the suites of :data:`SUITES` on a :class:`Target` (:func:`target_of` looks one up by name). A suite
 gives rows (:class:`~gapstack.audit.suite.Items`) and turns probabilities for them into
 :class:`~gapstack.audit.suite.Findings`, which :mod:`gapstack.report.audit` shows.
 """
+
+import sys
+from types import ModuleType
 
 from gapstack.audit.run import CAUTION, MARK, Audit, SuiteAudit, audit, write_rows
 from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Scatter, Suite
@@ -31,3 +34,15 @@ __all__ = [
     "target_of",
     "write_rows",
 ]
+
+
+class _Callable(ModuleType):
+    """Makes ``gapstack.audit(...)`` the function.
+
+    Importing a submodule sets its name in the parent, so that no function of that name could stay there.
+    """
+
+    __call__ = staticmethod(audit)
+
+
+sys.modules[__name__].__class__ = _Callable

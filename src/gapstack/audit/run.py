@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from gapstack.audit.suite import Findings, Items, Suite
 from gapstack.audit.suites import NO_SUITE, SUITES
-from gapstack.audit.targets import Files, Target
+from gapstack.audit.targets import Files, Target, as_target
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import average as average_variants
 from gapstack.corpus.augment import variants
 from gapstack.corpus.readers import write_gap
 from gapstack.errors import DataError, DataNotFoundError
+from gapstack.members import Member
 from gapstack.progress import progress
 from gapstack.runs.versions import versions
 from gapstack.scoring.metrics import Floats
@@ -66,7 +67,7 @@ class Audit:
 
 
 def audit(
-    target: Target,
+    target: Target | Member | Mapping[str, Member] | str | Path,
     data: Path | None = None,
     suites: Sequence[str] | None = None,
     *,
@@ -79,7 +80,8 @@ def audit(
 
     Parameters
     ----------
-    target : Target
+    target : Target, Member, mapping of name to Member, str or Path
+        Fitted members; or a run, ``RUN:MEMBER``, the folder of a saved member, or files of probabilities or clusters.
     data : Path, optional
         Folder to search first.
     suites : sequence of str, optional
@@ -101,6 +103,7 @@ def audit(
     """
     selected = list(SUITES) if suites is None else list(suites)
     by_name = {name: SUITES[name] for name in selected}
+    target = as_target(target, list(SUITES))
     if average and isinstance(target, Files):
         raise DataError(
             "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"

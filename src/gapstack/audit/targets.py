@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -224,6 +225,17 @@ def _certain(decided: Bools) -> Floats:
     """Decisions (n, 2) for A and for B as answers (n, 3) without doubt; NEITHER where both or none is decided for."""
     one = decided[:, Label.A] != decided[:, Label.B]
     return one_hot(np.where(one, np.where(decided[:, Label.A], Label.A, Label.B), Label.NEITHER))
+
+
+def as_target(
+    system: Target | Member | Mapping[str, Member] | str | Path, suites: Sequence[str], **options: Any
+) -> Target:
+    """What is audited: a target as it is, fitted members, or what :func:`target_of` finds by a name or path."""
+    if isinstance(system, Target):
+        return system
+    if isinstance(system, str | Path):
+        return target_of(str(system), suites, **options)
+    return Members({type(system).__name__: system} if isinstance(system, Member) else system)
 
 
 def target_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from gapstack.comparison.entries import Entry
 from gapstack.comparison.flips import Flips, counterfactual_flips
 from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
-from gapstack.corpus import Corpus, Label
+from gapstack.corpus import Corpus, Label, html
 from gapstack.corpus.folds import make_folds
 from gapstack.errors import DataError, GapstackError
 from gapstack.scoring import (
+    METRICS,
     Bootstrap,
     Pairs,
     all_pairs,
@@ -33,6 +35,9 @@ from gapstack.scoring.metrics import Bools, Floats, Labels
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import Slice, slice_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAIR_METRICS = ("logloss", "f1_overall", "accuracy")
 """Metrics under which all pairs are tested."""
@@ -135,6 +140,30 @@ class Comparison:
         """Scores under the label set of ``rows``."""
         return self.scores[self.rows.label_set]
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame, a row for each entry: every metric and its 95% interval (``logloss``, ``logloss_low``, ...)."""
+        import pandas as pd  # slow to import
+
+        rows = [
+            {
+                f"{metric}{end}": value
+                for metric in METRICS
+                for end, value in zip(("", "_low", "_high"), self.main.interval(name, metric), strict=True)
+            }
+            for name in self.names
+        ]
+        return pd.DataFrame(rows, index=list(self.names))
+
+    def _repr_html_(self) -> str:
+        """Scores of all entries with their 95% intervals, the best first."""
+        rows = []
+        for name in self.names:
+            intervals = ((metric, self.main.interval(name, metric.name)) for metric in METRICS.values())
+            cells = ["-" if np.isnan(i.value) else _with_interval(*i, m.decimals) for m, i in intervals]
+            rows.append([html.escape(name), *cells])
+        caption = f"{self.rows.name}, {len(self.rows):,} rows, {self.rows.label_set} labels; 95% intervals"
+        return html.table(["", *(metric.title for metric in METRICS.values())], rows, caption)
+
 
 def compare(
     corpora: Sequence[Corpus],
@@ -236,6 +265,10 @@ def compare(
         replicates=replicates,
         seed=seed,
     )
+
+
+def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
+    return f"{value:.{decimals}f} <small>({low:.{decimals}f} to {high:.{decimals}f})</small>"
 
 
 def _contributions(corpus: Corpus, entry: Entry) -> Floats:

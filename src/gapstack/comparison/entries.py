@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.labels import LABEL_SETS
@@ -97,6 +98,27 @@ def read_entries(
     return gold, _warn_of_oddities(_with_own_names(entries))
 
 
+def entries_of(systems: Mapping[str, ArrayLike], rows: Corpus) -> list[Entry]:
+    """Give an entry for each system's (n, 3) probabilities of ``rows``.
+
+    Raises
+    ------
+    DataError
+        If they are no probabilities, or not one row for each example.
+    """
+    return _warn_of_oddities([Entry(name, _predictions(each, rows), name) for name, each in systems.items()])
+
+
+def _predictions(probabilities: ArrayLike, rows: Corpus) -> Predictions:
+    normalised = normalise(probabilities)
+    if len(normalised) != len(rows):
+        raise DataError(
+            f"{len(normalised)} rows of probabilities for {len(rows)} examples",
+            expected="one row for each example",
+        )
+    return Predictions(normalised, decisions(normalised), np.ones((len(rows), 2), dtype=bool))
+
+
 def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
     """Give ``rows``, which have official labels, under every label set at hand, the main one first.
 
@@ -161,8 +183,7 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, given_away: Seque
     general = given_away if found.part == HELD_OUT else ()
     entries = []
     for label, probabilities in found.members.items():
-        rows = normalise(probabilities)
-        answers = Predictions(rows, decisions(rows), np.ones((len(gold), 2), dtype=bool))
+        answers = _predictions(probabilities, gold)
         warnings = [
             *general,
             *(f"learned from data that share rows with {name}" for name in found.not_for[label]),

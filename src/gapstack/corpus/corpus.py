@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.corpus import html
 from gapstack.corpus.example import Example, Label
+from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
+_SHOWN = 5
+"""Rows that a notebook shows."""
 
 
 class Corpus(Sequence[Example]):
@@ -53,11 +63,21 @@ class Corpus(Sequence[Example]):
     @overload
     def __getitem__(self, index: int) -> Example: ...
     @overload
-    def __getitem__(self, index: slice) -> Corpus: ...
-    def __getitem__(self, index: int | slice) -> Example | Corpus:
+    def __getitem__(self, index: slice | Rows) -> Corpus: ...
+    def __getitem__(self, index: int | slice | Rows) -> Example | Corpus:
+        """An example by its position; a corpus by a slice, by positions (array or list) or by a boolean mask (n,)."""
+        if isinstance(index, tuple):  # scikit-learn indexes by (rows, ...)
+            index = index[0]
         if isinstance(index, slice):
             return self._with(self.examples[index])
+        if isinstance(index, np.ndarray | list):
+            return self.take(np.arange(len(self))[np.asarray(index, dtype=None if len(index) else np.int64)])
         return self.examples[index]
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n,)``: with it scikit-learn selects the rows of folds from a corpus as from an array."""
+        return (len(self),)
 
     def __add__(self, other: Corpus) -> Corpus:
         """Concatenate two corpora with the same label set."""
@@ -72,6 +92,30 @@ class Corpus(Sequence[Example]):
 
     def __repr__(self) -> str:
         return f"Corpus({self.name}, {len(self)} examples, {self.label_set} labels, {self.fingerprint})"
+
+    def _repr_html_(self) -> str:
+        """Counts of labels and genders, and the first rows."""
+        labels = Counter("no label" if e.label is None else e.label.name for e in self)
+        genders = Counter(GENDER_BY_FORM.get(e.pronoun_text.lower(), "of no known pronoun") for e in self)
+        counts = [f"{n:,} {kind}" for of in (labels, genders) for kind, n in sorted(of.items())]
+        caption = f"{self.name}: {len(self):,} examples, {self.label_set} labels ({', '.join(counts)})"
+        rows = "".join(example.marked() for example in self.examples[:_SHOWN])
+        more = f"<p>and {len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
+        return f"<p><b>{html.escape(caption)}</b></p>{rows}{more}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame, a row for each example: id, text, the three mentions with their offsets, url, label."""
+        import pandas as pd  # slow to import
+
+        names = ("id", "text", "pronoun", "pronoun_offset", "a", "a_offset", "b", "b_offset", "url", "label")
+        rows = (
+            (
+                *(e.id, e.text, e.pronoun_text, e.pronoun.start, e.a_text, e.a.start, e.b_text, e.b.start),
+                *(e.url, None if e.label is None else e.label.name),
+            )
+            for e in self
+        )
+        return pd.DataFrame(rows, columns=list(names))
 
     def _with(self, examples: Iterable[Example]) -> Corpus:
         return Corpus(examples, label_set=self.label_set, name=self.name)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.kinds import AugmentationName
@@ -60,8 +60,19 @@ class Member(Configured, BaseEstimator, ABC):
     augment: Sequence[AugmentationName] = ()
     average: Sequence[AugmentationName] = ()
 
-    def fit(self, corpus: Corpus) -> Self:
-        """Learn from a labelled corpus and return self; SettingError if a setting is not as it may be."""
+    @property
+    def classes_(self) -> NDArray[np.int64]:
+        """Columns of :meth:`predict_proba`, the values of :class:`~gapstack.corpus.Label`; for scikit-learn."""
+        return np.arange(len(Label), dtype=np.int64)
+
+    def fit(self, corpus: Corpus, y: object = None) -> Self:
+        """Learn from a labelled corpus and return self; ``y`` is ignored (scikit-learn passes labels on).
+
+        Raises
+        ------
+        SettingError
+            If a setting is not as it may be.
+        """
         check_settings(self)
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
@@ -102,6 +113,10 @@ class Member(Configured, BaseEstimator, ABC):
             return np.empty((0, 3), dtype=np.float64)
         told = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
         return average(told, [self._normalised(variant.corpus) for variant in told])
+
+    def predict(self, corpus: Corpus) -> NDArray[np.int64]:
+        """Give the most probable column of each row, (n,): 0 A, 1 B, 2 NEITHER; the leftmost of equals."""
+        return self.predict_proba(corpus).argmax(axis=1).astype(np.int64)
 
     def reads(self) -> dict[str, Any]:
         """Settings that this member, as it is set, reads something by, among others.

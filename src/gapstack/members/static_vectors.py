@@ -97,7 +97,7 @@ class StaticVectors(FrozenHead):
         precision="float32",
     )
 
-    def fit(self, corpus: Corpus) -> Self:
+    def fit(self, corpus: Corpus, y: object = None) -> Self:
         """Learn from a labelled corpus and the extra ones, which are augmented alike, and return self."""
         more = [
             replace(row, id=f"{name}:{row.id}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
@@ -16,7 +16,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from gapstack.corpus import html
 from gapstack.errors import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTH = 100
 """Columns of plain text; also the widest that a terminal rendering gets."""
@@ -183,6 +187,33 @@ class Table:
                 for section in self.sections
             ],
         }
+
+    def _repr_html_(self) -> str:
+        """One table with a row of its own for each section's title, best cells in bold."""
+        rows = []
+        for section in self.sections:
+            if section.title:
+                rows.append([f"<i>{html.escape(section.title)}</i>", *("" for _ in self.columns)])
+            for name, cells in section.rows:
+                shown = [html.escape(column.show(cells.get(column.key))) for column in self.columns]
+                best = [_is_best(section, name, cells, column) for column in self.columns]
+                marked = [
+                    f"<b>{text}</b>" if is_best else text for text, is_best in zip(shown, best, strict=True)
+                ]
+                rows.append([html.escape(name), *marked])
+        table = html.table([self.name_title, *(column.title for column in self.columns)], rows, self.title)
+        return table + (f"<p><small>{html.escape(self.caption)}</small></p>" if self.caption else "")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame of the unrounded cells, a row for each row, with its section's title."""
+        import pandas as pd  # slow to import
+
+        rows = [
+            {"section": section["title"], **row}
+            for section in self.json()["sections"]
+            for row in section["rows"]
+        ]
+        return pd.DataFrame(rows)
 
     def print(self, console: Console | None = None) -> None:
         """Write to standard output: rich on a terminal, plain text to a file or pipe."""

@@ -16,10 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import gapstack
 from gapstack.files import fingerprint
 
-_PACKAGE = Path(gapstack.__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What they say (who there is, how things are told, what a result is known by) decides no probability

@@ -22,7 +22,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
 from gapstack.ensemble import create_stacker
-from gapstack.errors import MemberError, MismatchError
+from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.files import atomic_folder, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.inputs import Identity, changes
@@ -30,6 +30,7 @@ from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import told
+from gapstack.runs.corpora import corpora
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.identity import again, key_of, of_rows, of_stack
@@ -73,10 +74,11 @@ class Run:
 
 
 def run(
-    recipe: Recipe,
-    train: Corpus,
-    test: Corpus,
+    recipe: Recipe | str | Path,
+    train: Corpus | None = None,
+    test: Corpus | None = None,
     *,
+    data: str | None = None,
     root: Path | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
@@ -88,9 +90,13 @@ def run(
 
     Parameters
     ----------
-    recipe : Recipe
-    train, test : Corpus
-        Labelled corpus to cross-validate on, and rows to hold out (their labels are not looked at here).
+    recipe : Recipe, str or Path
+        Or the name of one that comes with the package, or a TOML file, or the folder of a run.
+    train, test : Corpus, optional
+        Labelled corpus to cross-validate on, and rows to hold out (their labels are not looked at here). Both or
+        neither: by default the recipe's splits of GAP, as :func:`~gapstack.runs.corpora.corpora` loads them.
+    data : str, optional
+        Folder to look for GAP in first, or ``sample`` for the embedded sample.
     root : Path, optional
         Folder that gets ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
@@ -109,10 +115,18 @@ def run(
     MismatchError
         If the run's folder holds results on other corpora, labels or folds.
     RecipeError
-        If a member learns from other data that share rows with what it would be scored on.
+        If there is no such recipe, or a member learns from other data that share rows with what it would be scored on.
+    DataError
+        If one of ``train`` and ``test`` is given without the other.
     MemberError
         If TensorBoard is asked for and not installed, or something in a job kills its workers.
     """
+    if not isinstance(recipe, Recipe):
+        recipe = Recipe.load(str(recipe))
+    if (train is None) != (test is None):
+        raise DataError("train or test is missing", expected="both, or neither to load the recipe's splits")
+    if train is None or test is None:
+        recipe, train, test = corpora(recipe, data)
     recipe.refuse_contaminated()
     if tensorboard and find_spec("tensorboard") is None:
         raise MemberError("TensorBoard is not installed; run: pip install 'gapstack[tensorboard]'")

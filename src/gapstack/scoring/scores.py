@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gapstack.corpus import Corpus, Label
+from gapstack.corpus import Corpus, Label, html
 from gapstack.corpus.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import GapScores, gap_scores, outcomes
 from gapstack.scoring.metrics import METRICS, Bools
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,29 @@ class Scores:
         """The score called ``metric``, a key of :data:`~gapstack.scoring.METRICS`."""
         found: float | None = getattr(self, METRICS[metric].name)
         return found
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{title} {value}" for title, value in self._shown().items())
+        return f"{self._heading}: {values}"
+
+    def _repr_html_(self) -> str:
+        shown = self._shown()
+        return html.table(list(shown), [list(shown.values())], caption=self._heading)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame of one row: data, label set, number of rows and every metric."""
+        import pandas as pd  # slow to import
+
+        return pd.DataFrame([{key: value for key, value in self.as_dict().items() if key != "gap"}])
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.data}, {self.n:,} rows, {self.label_set} labels"
+
+    def _shown(self) -> dict[str, str]:
+        """Each metric that has a value, as it is printed, by its title."""
+        values = {metric: self.value(metric.name) for metric in METRICS.values()}
+        return {m.title: f"{value:.{m.decimals}f}" for m, value in values.items() if value is not None}
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
