@@ -15,7 +15,7 @@ from gapstack.corpus.leakage import leaks, shared_with
         ({}, {"id", "page", "text", "passage"}),
         ({"id": "new"}, {"page", "text", "passage"}),
         ({"id": "new", "url": None}, {"text", "passage"}),
-        ({"id": "new", "url": "http://elsewhere", "text": "x " * 40}, set()),
+        ({"id": "new", "url": "http://elsewhere", "text": "x " * 400}, set()),
     ],
 )
 def test_a_planted_row_is_found_by_all_that_it_shares(sample_train, change, expected):

@@ -10,7 +10,7 @@ import torch
 from scipy.special import log_softmax
 from transformers import BertConfig, BertForMaskedLM
 
-from gapstack.corpus import Corpus, Example, Span, sources
+from gapstack.corpus import Corpus, Example, Label, Span, sources
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create, masked_lm, store
@@ -177,7 +177,9 @@ def test_what_cannot_be_is_refused(settings, message, again, tiny_encoder_folder
 
 def test_texts_that_name_nobody_twice_are_refused(tiny_encoder_folder):
     text = "Ann met Beth when she sang"
-    rows = Corpus(Example(f"{k}", text, Span(18, 21), Span(0, 3), Span(8, 12), label=k % 3) for k in range(6))
+    rows = Corpus(
+        Example(f"{k}", text, Span(18, 21), Span(0, 3), Span(8, 12), label=Label(k % 3)) for k in range(6)
+    )
     with pytest.raises(MemberError, match="no text of corpus names A and B and then either again"):
         create("masked_lm", encoder=str(tiny_encoder_folder), **QUICK).fit(rows)
 

@@ -1,0 +1,201 @@
+"""Examples: spans are found in texts and checked, and what is wrong is said; notebooks and data frames."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.comparison.systems import compare
+from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.errors import DataError
+from gapstack.report.scores import scores_table
+from gapstack.scoring import score
+
+TEXT = "Kate told Mary that she should leave."
+#       0    5    10        20
+TWICE = "Kate said that she knew when Kate and Mary saw her, she would leave."
+#        0         10  15             30   34    39     47   52
+KATE = Example("x", TEXT, Span(20, 23), Span(0, 4), Span(10, 14))
+
+
+def test_spans_of_words_are_found():
+    example = Example.from_text(TEXT, "she", "Kate", "Mary", id="x")
+    assert example == KATE
+
+
+def test_options_are_passed_on():
+    example = Example.from_text(TEXT, "she", "Kate", "Mary", url="u", label=Label.B)
+    assert (example.url, example.label) == ("u", Label.B)
+
+
+def test_ids_differ_with_text_spans_and_url():
+    ids = {
+        Example.from_text(TEXT, "she", "Kate", "Mary").id,
+        Example.from_text(TEXT, "she", "Mary", "Kate").id,
+        Example.from_text(TEXT, "she", "Kate", "Mary", url="u").id,
+        Example.from_text(TEXT + " ", "she", "Kate", "Mary").id,
+    }
+    assert len(ids) == 4
+    assert Example.from_text(TEXT, "she", "Kate", "Mary").id in ids
+
+
+@pytest.mark.parametrize(
+    ("pronoun", "a", "spans"),
+    [
+        ("her", "Kate", (47, 0)),
+        (("she", 1), "Kate", (15, 0)),
+        (("she", 2), ("Kate", 2), (52, 29)),
+        ((52, 55), (29, 33), (52, 29)),
+        (Span(52, 55), Span(29, 33), (52, 29)),
+    ],
+)
+def test_occurrences_and_offsets_choose(pronoun, a, spans):
+    example = Example.from_text(TWICE, pronoun, a, "Mary")
+    assert (example.pronoun.start, example.a.start) == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "pronoun", "a", "b", "problem"),
+    [
+        (
+            TWICE,
+            "she",
+            "Kate",
+            "Mary",
+            r"pronoun: 'she' occurs 2 times, at 15, 52; .*\('she', 1\) is the first",
+        ),
+        (TWICE, ("she", 3), "Kate", "Mary", "an occurrence from 1 to 2, not 3"),
+        (TWICE, ("she", 0), "Kate", "Mary", "an occurrence from 1 to 2, not 0"),
+        (TEXT, "she", "Ann", "Mary", "a: the text has no 'Ann'; expected whole words"),
+        (TEXT, "she", "kate", "Mary", "a: the text has no 'kate'; it has 'Kate' at 0"),
+        (TEXT, "she", "Kat", "Mary", "a: the text has no 'Kat'; it has part of a word at 0"),
+        (TEXT, "she", "", "Mary", "a: the text has no ''"),
+        (TEXT, "told", "Kate", "Mary", "'told' is no pronoun that gapstack knows; expected one of he, him"),
+        (TEXT, "she", "Kate", "Kate told", r"b 'Kate told' at \(0, 9\) overlaps a 'Kate' at \(0, 4\)"),
+        (TEXT, "she", "Kate", "Kate", "overlaps"),
+        (TEXT, "she", (0, 99), "Mary", "in a text of 37 characters"),
+        (TEXT, "she", 5, "Mary", r"a: found 5; expected words, words and the number"),
+        (TEXT, None, "Kate", "Mary", "pronoun: found None"),
+    ],
+)
+def test_what_is_missing_or_ambiguous_is_said(text, pronoun, a, b, problem):
+    with pytest.raises(DataError, match=problem):
+        Example.from_text(text, pronoun, a, b)
+
+
+WORDS = st.lists(st.from_regex(r"[abcé]([abcé'-]{0,3}[abcé])?", fullmatch=True), max_size=6)
+NAMES = st.sampled_from(["Ann", "Bo Li", "Zoé", "O'Neil", "Eva-Marie", "J. Doe"])
+
+
+@given(
+    st.lists(WORDS, min_size=4, max_size=4),
+    st.lists(NAMES, min_size=2, max_size=2, unique=True),
+    st.sampled_from(sorted(GENDER_BY_FORM)),
+)
+def test_spans_cover_the_words_that_were_given(words, names, pronoun):
+    (start, middle, late, end), (a, b) = words, names
+    text = " ".join([*start, a, *middle, pronoun, *late, b, *end])
+    example = Example.from_text(text, pronoun, a, b)
+    assert (example.pronoun_text, example.a_text, example.b_text) == (pronoun, a, b)
+    for span in (example.pronoun, example.a, example.b):
+        around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
+        assert not re.search(r"\w", around)
+
+
+@given(WORDS, NAMES, st.integers(1, 4), st.data())
+def test_the_nth_occurrence_is_the_nth(words, name, times, data):
+    text = f"{' '.join(words)} Eve met {' and '.join([name] * times)} as she left."
+    number = data.draw(st.integers(1, times))
+    example = Example.from_text(text, "she", (name, number), "Eve")
+    assert example.a_text == name
+    assert len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text[: example.a.start])) == number - 1
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"a": (0, 4)}, r"example 'x': a is \(0, 4\); expected a Span"),
+        ({"pronoun": None}, "pronoun is None"),
+        ({"b": Span(10.0, 14)}, "two whole numbers"),
+        ({"b": Span(np.int64(10), 14)}, "two whole numbers"),
+        ({"a": Span(4, 4)}, "expected a start before its end, in a text of 37 characters"),
+        ({"a": Span(4, 0)}, "expected a start before its end"),
+        ({"a": Span(-2, 4)}, "expected a start before its end"),
+        ({"pronoun": Span(36, 38)}, "pronoun is .*in a text of 37"),
+        ({"a": Span(36, 38)}, "a is .*in a text of 37"),
+        ({"b": Span(36, 38)}, "b is .*in a text of 37"),
+        ({"a": Span(19, 21)}, r"a ' s' at \(19, 21\) overlaps pronoun 'she' at \(20, 23\)"),
+        ({"b": Span(22, 25)}, "b 'e s' .*overlaps pronoun"),
+        ({"b": Span(0, 4)}, "overlaps a 'Kate'"),
+        ({"label": 0}, "label is 0; expected Label.A, Label.B, Label.NEITHER or None"),
+    ],
+)
+def test_a_wrong_example_is_refused(change, problem):
+    with pytest.raises(DataError, match=problem):
+        replace(KATE, **change)
+
+
+def test_spans_may_touch_and_reach_both_ends():
+    assert Example("x", "AnnBoshe", Span(5, 8), Span(0, 3), Span(3, 5)).pronoun_text == "she"
+
+
+def test_html_marks_the_three_spans_and_escapes_everything():
+    example = Example.from_text("<b>Kate</b> told Mary & she left.", "she", "Kate", "Mary", id="<i>")
+    page = replace(example, label=Label.A).marked("A 0.10 < B")
+    assert re.findall(r">([^<>]+)<sub>(\w+)</sub>", page) == [
+        ("Kate", "A"),
+        ("Mary", "B"),
+        ("she", "pronoun"),
+    ]
+    assert "&lt;b&gt;" in page
+    assert "Mary<sub>B</sub></mark> &amp; <mark" in page
+    assert "&lt;i&gt; · label A · A 0.10 &lt; B" in page
+    assert page.count("color:#111") == 3, "dark letters on the pale colours, whatever the page's are"
+    assert example._repr_html_() == example.marked()
+
+
+def test_a_corpus_shows_its_counts_and_first_rows(sample_train):
+    page = sample_train._repr_html_()
+    assert f"{len(sample_train):,} examples" in page
+    assert f"{int((sample_train.labels == Label.NEITHER).sum())} NEITHER" in page
+    assert page.count("<sub>pronoun</sub>") == 5
+    assert f"and {len(sample_train) - 5:,} more" in page
+    assert "more" not in sample_train[:2]._repr_html_()
+    assert "0 examples" in Corpus([])._repr_html_()
+
+
+def test_a_corpus_as_a_data_frame(sample_train):
+    frame = sample_train.to_pandas()
+    assert frame["id"].tolist() == sample_train.ids
+    assert frame["label"].tolist() == [Label(label).name for label in sample_train.labels]
+    for row, example in zip(frame.itertuples(), sample_train, strict=True):
+        assert row.text[row.a_offset :].startswith(row.a)
+        assert row.pronoun == example.pronoun_text
+    assert list(Corpus([]).to_pandas().columns) == list(frame.columns)
+    assert sample_train.unlabelled().to_pandas()["label"].isna().all()
+
+
+def test_scores_and_comparisons_in_notebooks_and_data_frames(sample_test):
+    n = len(sample_test)
+    systems = {"<even>": np.full((n, 3), 1 / 3), "b": np.tile([0.2, 0.7, 0.1], (n, 1))}
+    scores = {name: score(sample_test, probabilities) for name, probabilities in systems.items()}
+    even = scores["<even>"]
+    assert f"logloss {even.logloss:.4f}" in str(even)
+    assert f"<td>{even.logloss:.4f}</td>" in even._repr_html_()
+    assert even.to_pandas().loc[0, "logloss"] == even.logloss
+    made = compare(systems, sample_test, replicates=100)
+    page, frame = made._repr_html_(), made.to_pandas()
+    assert "&lt;even&gt;" in page
+    assert "<even>" not in page
+    assert page.count("<tr>") == 3
+    assert frame.index.tolist() == list(made.names)
+    assert (frame["logloss_low"] <= frame["logloss"] + 1e-12).all()
+    assert (frame["logloss"] <= frame["logloss_high"] + 1e-12).all()
+    table = scores_table({"sample": list(scores.items())}, caption="a < b")
+    assert table.to_pandas()["logloss"].tolist() == [one.logloss for one in scores.values()]
+    assert table._repr_html_().count("<b>") >= 1
+    assert "a &lt; b" in table._repr_html_()

@@ -1,0 +1,215 @@
+"""The public surface: what ``import gapstack`` gives, how quickly, and the six lines of the README."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_val_predict
+
+import gapstack
+from gapstack.corpus import Corpus, sources
+from gapstack.errors import DataError, DataNotFoundError, MemberError
+from gapstack.members import MEMBERS, store
+from gapstack.runs import RunFolder
+from gapstack.runs.recipe import Part
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = {
+    *("Corpus", "Example", "Label", "Recipe", "Span", "__version__", "audit", "compare", "create"),
+    *("cross_validate", "load", "load_gap", "run", "save", "score", "stack"),
+}
+HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm", "rich", "typer")
+needs_stack = pytest.mark.skipif("stack" not in MEMBERS, reason="there is no member called stack")
+
+
+@pytest.fixture
+def no_gap(monkeypatch):
+    """GAP is nowhere, so that the embedded sample takes its place."""
+    monkeypatch.setattr(sources, "_origin_of_splits", lambda data: None)
+
+
+def python(code: str) -> str:
+    """Output of a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    heavy = python(f"import gapstack, sys; print([name for name in {HEAVY} if name in sys.modules])")
+    assert heavy == "[]"
+
+
+def test_a_recipe_is_read_without_torch():
+    code = "import gapstack, sys; gapstack.Recipe.load('quickstart'); print('torch' in sys.modules)"
+    assert python(code) == "False"
+
+
+def test_all_names_are_listed_and_can_be_imported():
+    assert set(gapstack.__all__) == NAMES
+    assert set(dir(gapstack)) >= NAMES
+    for name in NAMES:
+        assert getattr(gapstack, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'lod_gap'"):
+        _ = gapstack.lod_gap
+
+
+def test_a_type_checker_knows_every_name():
+    block = (ROOT / "src/gapstack/__init__.py").read_text(encoding="utf-8").partition("TYPE_CHECKING:")[2]
+    imported = re.findall(r"\w+", " ".join(re.findall(r"import (.+)", block.partition("else:")[0])))
+    assert set(imported) >= NAMES - {"__version__"}
+
+
+@pytest.mark.parametrize("first", ["gapstack.audit", "gapstack.audit.run", "gapstack.report.audit.page"])
+def test_audit_can_be_called_whatever_was_imported_before(first):
+    assert python(
+        f"import {first}, gapstack; print(callable(gapstack.audit), callable(gapstack.audit.audit))"
+    ) == ("True True")
+
+
+@needs_stack
+def test_six_lines_from_gap_to_the_scores_of_a_stack(no_gap):
+    gap = gapstack.load_gap()
+    member = gapstack.create("surface").fit(gap.train)
+    text = "Kate told Mary that she should leave."
+    probabilities = member.predict_proba(
+        gapstack.Corpus([gapstack.Example.from_text(text, "she", "Kate", "Mary")])
+    )
+    stack = gapstack.stack(["surface", "parallelism"], gap.train)
+    scores = gapstack.score(gap.test, stack.predict_proba(gap.test))
+    assert gap.is_sample
+    assert probabilities.sum() == pytest.approx(1)
+    assert scores.logloss < gapstack.score(gap.test, np.full((len(gap.test), 3), 1 / 3)).logloss
+
+
+@needs_stack
+def test_the_python_of_the_readme_runs_as_it_stands(no_gap, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL))
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert "logloss" in capsys.readouterr().out
+
+
+def test_a_member_that_is_saved_gives_the_same_probabilities(sample_train, sample_test, tmp_path):
+    member = gapstack.create("prior").fit(sample_train)
+    gapstack.save(member, str(tmp_path / "prior"))
+    again = gapstack.load(str(tmp_path / "prior"))
+    assert np.array_equal(again.predict_proba(sample_test), member.predict_proba(sample_test))
+
+
+def test_cross_validation_gives_what_a_run_gives(sample_train, sample_test, tmp_path):
+    settings = {"rounds": 20, "learning_rate": 0.1}
+    recipe = gapstack.Recipe("one", (Part("surface", "surface", settings),), folds=3, seed=7)
+    finished = gapstack.run(recipe, sample_train, sample_test, root=tmp_path)
+    member = gapstack.create("surface", **settings)
+    result = gapstack.cross_validate(member, sample_train, folds=3, seed=7)
+    assert np.array_equal(result.probabilities, finished.members[0].out_of_fold)
+    assert result.scores == gapstack.score(sample_train, result.probabilities)
+    assert not hasattr(member, "is_fitted_"), "the member given stays as it is"
+    for fold in range(3):
+        fitted, held = result.folds.split(fold)
+        assert not set(sample_train.groups[fitted]) & set(sample_train.groups[held])
+
+
+def test_cross_validation_takes_a_name(sample_train):
+    assert gapstack.cross_validate("prior", sample_train, folds=3).probabilities.shape == (
+        len(sample_train),
+        3,
+    )
+    with pytest.raises(MemberError, match="did you mean prior"):
+        gapstack.cross_validate("priro", sample_train)
+
+
+def test_a_run_loads_its_recipe_and_its_data(tmp_path, no_gap):
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "mine"\nfolds = 3\n[[members]]\nname = "prior"\n', encoding="utf-8")
+    for recipe in (path, str(path), gapstack.Recipe.load(str(path))):
+        finished = gapstack.run(recipe, root=tmp_path)
+        assert finished.recipe.name == "mine-sample"
+        assert finished.submission.is_file()
+    assert isinstance(finished.folder, RunFolder)
+
+
+def test_a_run_on_train_alone_is_refused(sample_train):
+    with pytest.raises(DataError, match="train or test is missing; expected both"):
+        gapstack.run("quickstart", sample_train)
+
+
+def test_comparison_of_arrays_and_of_files_agree(sample_train, sample_test, tmp_path):
+    from gapstack.corpus import write_submission
+
+    systems = {
+        name: gapstack.create(name).fit(sample_train).predict_proba(sample_test)
+        for name in ("prior", "random")
+    }
+    made = gapstack.compare(systems, sample_test, replicates=100)
+    for name, probabilities in systems.items():
+        write_submission(tmp_path / f"{name}.csv", sample_test.ids, probabilities)
+    files = gapstack.compare([tmp_path / f"{name}.csv" for name in systems], sample_test, replicates=100)
+    assert made.names == files.names
+    assert made.to_pandas().equals(files.to_pandas())
+    assert made.to_pandas().loc["prior", "logloss"] == gapstack.score(sample_test, systems["prior"]).logloss
+
+
+def test_comparison_refuses_arrays_without_rows_and_of_other_rows(sample_test):
+    with pytest.raises(DataError, match="the labelled corpus too"):
+        gapstack.compare({"one": np.full((3, 3), 1 / 3)})
+    with pytest.raises(DataError, match="3 rows of probabilities for"):
+        gapstack.compare({"one": np.full((3, 3), 1 / 3)}, sample_test)
+
+
+def test_a_member_is_audited_by_itself_and_by_its_folder(sample_train, tmp_path, gap_folder):
+    member = gapstack.create("prior").fit(sample_train)
+    gapstack.save(member, tmp_path / "prior")
+    by_itself = gapstack.audit(member, data=gap_folder, suites=["winogender"])
+    by_folder = gapstack.audit(str(tmp_path / "prior"), data=gap_folder, suites=["winogender"])
+    assert by_itself.systems == ("Prior",)
+    assert [suite.suite.name for suite in by_itself.covered] == ["winogender"]
+    for one, other in zip(by_itself.covered, by_folder.covered, strict=True):
+        assert np.array_equal(one.answers["Prior"], other.answers["prior"])
+    with pytest.raises(DataNotFoundError, match="is no run, member or file"):
+        gapstack.audit("no-such-run")
+
+
+def test_members_work_in_scikit_learns_cross_validation(sample_train):
+    member = gapstack.create("surface", rounds=10)
+    groups, labels = sample_train.groups, sample_train.labels
+    probabilities = cross_val_predict(
+        member, sample_train, labels, groups=groups, cv=GroupKFold(5), method="predict_proba"
+    )
+    expected = np.empty_like(probabilities)
+    for fitted, held in GroupKFold(5).split(labels, groups=groups):
+        expected[held] = clone(member).fit(sample_train.take(fitted)).predict_proba(sample_train.take(held))
+    assert np.array_equal(probabilities, expected)
+    decided = cross_val_predict(member, sample_train, groups=groups, cv=GroupKFold(5))
+    assert np.array_equal(decided, expected.argmax(axis=1))
+
+
+def test_a_member_without_a_name_is_not_saved(sample_train, tmp_path):
+    class Mine(MEMBERS["prior"]):
+        pass
+
+    with pytest.raises(MemberError, match="is not registered as a member"):
+        gapstack.save(Mine().fit(sample_train), tmp_path / "mine")
+    assert not store.is_saved(tmp_path / "mine")
+
+
+def test_corpora_are_indexed_as_arrays_are(sample_train):
+    rows = np.array([3, 0, -1])
+    assert sample_train[rows].ids == [sample_train[int(row)].id for row in rows]
+    assert sample_train[[3, 0]].ids == sample_train[rows[:2]].ids
+    assert sample_train[rows, ...].ids == sample_train[rows].ids
+    mask = sample_train.labels == 2
+    assert sample_train[mask].ids == sample_train.take(np.flatnonzero(mask)).ids
+    assert len(sample_train[[]]) == 0
+    assert sample_train.shape == (len(sample_train),)
+    assert isinstance(sample_train[np.int64(2)], gapstack.Example)
+    assert isinstance(sample_train[2:4], Corpus)
+    with pytest.raises(IndexError):
+        sample_train[np.array([len(sample_train)])]
