@@ -135,7 +135,8 @@ class Example:
             spans overlap.
         """
         spans = [_span(text, field, at) for field, at in (("pronoun", pronoun), ("a", a), ("b", b))]
-        example = cls(fingerprint(text, spans, url) if id is None else id, text, *spans, url, label)
+        name = fingerprint(text, spans, url) if id is None else id
+        example = cls(name, text, spans[0], spans[1], spans[2], url, label)
         if example.pronoun_text.lower() not in GENDER_BY_FORM:
             raise DataError(
                 f"pronoun: {example.pronoun_text!r} is no pronoun that gapstack knows",
