@@ -49,7 +49,7 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.kinds import Count, NotAll, NotNegative
 from gapstack.members.member import Probabilities
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
@@ -178,7 +178,7 @@ class Anonymised(MentionHead):
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
         if self.head == "pure":
-            return EitherOrder(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
+            return SwapEquivariant(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
         return EndToEndHead(
             inputs,
             scalars=arrays["names"].shape[-1],

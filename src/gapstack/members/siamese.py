@@ -40,7 +40,7 @@ from torch.nn import functional
 
 from gapstack.corpus import Label
 from gapstack.kinds import BlockName, Count, NotAll
-from gapstack.members.parts.crossing import EitherOrder, cross
+from gapstack.members.parts.crossing import SwapEquivariant, cross
 from gapstack.members.parts.dense import ParallelLinear, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
@@ -116,7 +116,7 @@ class Siamese(MentionHead):
             tower_dropout=0.0 if self.naive else self.tower_dropout,
             dropout=self.dropout,
         )
-        return EitherOrder(network) if self.symmetric else network
+        return SwapEquivariant(network) if self.symmetric else network
 
 
 class NaiveTower(nn.Module):

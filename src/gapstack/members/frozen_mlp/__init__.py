@@ -47,7 +47,7 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.features.blocks import Features
 from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.frozen_mlp.masked_text import mask_names, repair_stars
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
@@ -123,7 +123,7 @@ class FrozenMLP(MentionHead):
             vector_dropout=self.vector_dropout,
             feature_dropout=self.feature_dropout,
         )
-        return EitherOrder(network) if self.symmetric else network
+        return SwapEquivariant(network) if self.symmetric else network
 
 
 def numeric(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ def cross(name: Tensor, pronoun: Tensor) -> Tensor:
     return torch.cat([name, pronoun, name * pronoun, pronoun - name], dim=-1)
 
 
-class EitherOrder(nn.Module):
+class SwapEquivariant(nn.Module):
     """The mean of what a network says of a row and of the row with A and B exchanged.
 
     So exchanging them exchanges their columns exactly, and every row teaches in both orders. Both go through the

@@ -55,7 +55,7 @@ class CueMember(Member):
 
     cue: ClassVar[Cue]
 
-    def verdicts(self, corpus: Corpus) -> CueDecisions:
+    def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with the passes that made them and their margins; needs no fit.
 
         Raises
@@ -71,7 +71,7 @@ class CueMember(Member):
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Raw decisions for A and B, as an (n, 2) array; needs no fit."""
-        return self.verdicts(corpus).answers
+        return self.cue_decisions(corpus).answers
 
     def reads(self) -> dict[str, Any]:
         """Leave the parser out where the cue needs none."""
@@ -82,10 +82,10 @@ class CueMember(Member):
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass."""
-        self.verdicts(corpus)
+        self.cue_decisions(corpus)
 
     def _fit(self, corpus: Corpus) -> None:
-        direction, design, doubt = _design(self.verdicts(corpus))
+        direction, design, doubt = _design(self.cue_decisions(corpus))
         targets = one_hot(corpus.labels)
         split = design.shape[1]
 
@@ -104,7 +104,7 @@ class CueMember(Member):
         self.strength_, self.doubt_ = weights[:split], weights[split:]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        direction, design, doubt = _design(self.verdicts(corpus))
+        direction, design, doubt = _design(self.cue_decisions(corpus))
         probabilities: Probabilities = softmax(
             _logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1
         )
@@ -122,21 +122,21 @@ def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
     return np.stack([direction * strength, -direction * strength, doubt], axis=1)
 
 
-def _design(verdicts: CueDecisions) -> tuple[Floats, Floats, Floats]:
+def _design(decisions: CueDecisions) -> tuple[Floats, Floats, Floats]:
     """Which name was chosen, +1 A, -1 B, 0 both or none (n,), and the designs of s (n, 3L) and of n (n, 4L)."""
-    answers = verdicts.answers.astype(np.float64)
+    answers = decisions.answers.astype(np.float64)
     direction = answers[:, 0] - answers[:, 1]
-    alone = np.isinf(verdicts.margins)
+    alone = np.isinf(decisions.margins)
     # from 0 for a tie to 1 where there was no runner-up
-    reach = 1.0 - _HALF / (verdicts.margins + _HALF)
-    elsewhere = ~verdicts.answers.any(axis=1)
+    reach = 1.0 - _HALF / (decisions.margins + _HALF)
+    elsewhere = ~decisions.answers.any(axis=1)
     ones = np.ones(len(direction))
     columns: Floats = np.stack([ones, reach, alone], axis=1)
     # doubt falls with the margin by which A or B was chosen, and rises where another name was
     doubt: Floats = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1).astype(
         np.float64
     )
-    level: Floats = np.eye(_MOST_PASSES + 1)[verdicts.levels, :_MOST_PASSES]
+    level: Floats = np.eye(_MOST_PASSES + 1)[decisions.levels, :_MOST_PASSES]
     return direction, _cross(level, columns), _cross(level, doubt)
 
 

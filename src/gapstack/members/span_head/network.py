@@ -7,7 +7,7 @@ from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
 from gapstack.corpus import Label
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.pooling import inclusive
 
@@ -79,7 +79,7 @@ class SpanHeads(nn.Module):
         On the features and on that hidden layer.
     either_order : bool
         Whether each head's answer is its mean over both orders of A and B
-        (:class:`~gapstack.members.parts.crossing.EitherOrder`).
+        (:class:`~gapstack.members.parts.crossing.SwapEquivariant`).
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SpanHeads(nn.Module):
             vote = _Vote(
                 3 * width, units, dropout, 2 * features[0] + features[1], feature_units, feature_dropout
             )
-            return _Head(hidden, width, EitherOrder(vote) if either_order else vote)
+            return _Head(hidden, width, SwapEquivariant(vote) if either_order else vote)
 
         self.heads = nn.ModuleList(head() for _ in range(seeds))
 
