@@ -64,8 +64,6 @@ class PairProduct(FineTuned):
         On the weights.
     max_pieces : int, optional
         Longest window in pieces; None for the encoder's limit.
-    encoder, training, extra, teacher, first, augment, average, validation_share, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
     feminise: bool = False

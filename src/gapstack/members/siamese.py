@@ -76,8 +76,6 @@ class Siamese(MentionHead):
         Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
-    encoder, layers, training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     naive : bool
         Read [A; B; P] without encoder and interactions.
     symmetric : bool

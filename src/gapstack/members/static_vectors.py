@@ -66,8 +66,6 @@ class StaticVectors(FrozenHead):
         Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
         See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
-    training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 
     Raises
     ------

@@ -94,8 +94,6 @@ class RGCN(FrozenHead):
         Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
-    training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 
     Raises
     ------

@@ -105,8 +105,6 @@ class SpanHead(FineTuned):
     either_order : bool
         Whether each head's answer is its mean over both orders of A and B, so that exchanging them exchanges the
         answers exactly; not in the paper.
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
     layer: AnyLayer | None = None
