@@ -16,10 +16,10 @@ else:
     __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
 
 _CUES, _ATTENTION = "Webster et al. 2018, section 4.3", "Webster et al. 2018, section 4.4"
-_ENCODER, _PARSER, _BOTH = "an encoder", "a parser", "an encoder, a parser"
+_NOTHING, _PARSER, _BOTH = "nothing", "a parser", "an encoder, a parser"
 
 
-def _member(name: str, kind: str, about: str, paper: str, needs: str = "nothing") -> tuple[str, Entry]:
+def _member(name: str, kind: str, about: str, paper: str, needs: str = "an encoder") -> tuple[str, Entry]:
     return name, Entry(f"gapstack.members.{name}:{kind}", about, paper, needs)
 
 
@@ -29,37 +29,23 @@ _OURS = (
         "Prior",
         "class frequencies of the training rows, for every row",
         "class frequencies of the training rows",
+        _NOTHING,
     ),
-    _member("random", "Random", "a coin for the name, the class frequency for NEITHER", _CUES),
-    _member("token_distance", "TokenDistance", "the name nearest in words", _CUES),
-    _member("topical_entity", "TopicalEntity", "the name that is mentioned most", _CUES),
+    _member("random", "Random", "a coin for the name, the class frequency for NEITHER", _CUES, _NOTHING),
+    _member("token_distance", "TokenDistance", "the name nearest in words", _CUES, _NOTHING),
+    _member("topical_entity", "TopicalEntity", "the name that is mentioned most", _CUES, _NOTHING),
     _member("syntactic_distance", "SyntacticDistance", "the name nearest in the parse", _CUES, _PARSER),
     _member("parallelism", "Parallelism", "the name in the pronoun's grammatical function", _CUES, _PARSER),
     _member("url", "Url", "the name that the page is about, else parallelism", _CUES, "a parser, page URLs"),
-    _member(
-        "transformer_single",
-        "TransformerSingle",
-        "the one attention head that points best",
-        _ATTENTION,
-        _ENCODER,
-    ),
-    _member(
-        "transformer_multi",
-        "TransformerMulti",
-        "extra trees over the best attention heads",
-        _ATTENTION,
-        _ENCODER,
-    ),
+    _member("transformer_single", "TransformerSingle", "the one attention head that points best", _ATTENTION),
+    _member("transformer_multi", "TransformerMulti", "extra trees over the best attention heads", _ATTENTION),
     _member(
         "frozen_spans",
         "FrozenSpans",
         "siamese head on frozen spans, attention and features",
         "Yang et al. 2019; span extractor as in Abzaliev 2019",
-        _ENCODER,
     ),
-    _member(
-        "probert", "ProBERT", "fine-tuned encoder, the pronoun's vector classified", "Attree 2019", _ENCODER
-    ),
+    _member("probert", "ProBERT", "fine-tuned encoder, the pronoun's vector classified", "Attree 2019"),
     _member(
         "grep",
         "Grep",
@@ -68,43 +54,27 @@ _OURS = (
         "an encoder, a parser or files of clusters",
     ),
     _member(
-        "anonymised",
-        "Anonymised",
-        "end-to-end scorer on frozen vectors of anonymised names",
-        "Liu 2019",
-        _ENCODER,
+        "anonymised", "Anonymised", "end-to-end scorer on frozen vectors of anonymised names", "Liu 2019"
     ),
     _member(
         "frozen_mlp", "FrozenMLP", "dense towers on frozen vectors and features", "Ionita et al. 2019", _BOTH
     ),
-    _member(
-        "siamese", "Siamese", "siamese towers on frozen vectors and features", "Yang et al. 2019", _ENCODER
-    ),
-    _member(
-        "msnet", "MSNet", "attention of the pronoun over both names, layer by layer", "Wang 2019", _ENCODER
-    ),
+    _member("siamese", "Siamese", "siamese towers on frozen vectors and features", "Yang et al. 2019"),
+    _member("msnet", "MSNet", "attention of the pronoun over both names, layer by layer", "Wang 2019"),
     _member("span_head", "SpanHead", "self-attentive span extractor with positions", "Abzaliev 2019", _BOTH),
     _member(
         "pair_product",
         "PairProduct",
         "products of the pronoun's vector with each name's",
         "Ionita et al. 2019",
-        _ENCODER,
     ),
     _member(
         "sequence",
         "SequenceClassifier",
         "self-attentive spans of all three mentions, classified",
         "Chada 2019",
-        _ENCODER,
     ),
-    _member(
-        "kernel_svm",
-        "KernelSVM",
-        "kernel machine on the pronoun's frozen vector",
-        "Bao and Qiao 2019",
-        _ENCODER,
-    ),
+    _member("kernel_svm", "KernelSVM", "kernel machine on the pronoun's frozen vector", "Bao and Qiao 2019"),
     _member(
         "bidaf",
         "BiDAF",
@@ -117,18 +87,14 @@ _OURS = (
         "QuestionAnswering",
         "the name as the answer to a question about the pronoun",
         "Chada 2019",
-        _ENCODER,
     ),
     _member(
         "masked_lm",
         "MaskedLM",
         "masked-language-model odds of the names in the pronoun's place",
         "Lois et al. 2019",
-        _ENCODER,
     ),
-    _member(
-        "multiple_choice", "MultipleChoice", "three endings for the sentence, scored", "Chada 2019", _ENCODER
-    ),
+    _member("multiple_choice", "MultipleChoice", "three endings for the sentence, scored", "Chada 2019"),
     _member("rgcn", "RGCN", "relational graph convolution over the parse", "Xu and Yang 2019", _BOTH),
     _member(
         "resolver",
@@ -149,6 +115,7 @@ _OURS = (
         "Surface",
         "boosted trees over hand-made features",
         "boosted trees (Ke et al. 2017) over hand-made features",
+        _NOTHING,
     ),
 )
 MEMBERS: Registry[type[Member]] = Registry("member", dict(_OURS), group="gapstack.members")

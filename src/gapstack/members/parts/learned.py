@@ -25,7 +25,7 @@ class LearnedArrays:
 class ArrayFields:
     """Base of a dataclass with slots whose fields are arrays, such as a fitted model of scikit-learn."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
     PREFIX: ClassVar[str]
     """Of the arrays' names in a member's state."""
 
