@@ -54,11 +54,8 @@ from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 
 _PLAN: dict[str, Any] = {
-    "epochs": 1000,
-    "batch_size": 128,
+    **{"epochs": 1000, "batch_size": 128, "label_smoothing": 0.0, "max_norm": None},
     "schedule": {"shape": "constant", "warmup": 0.0},
-    "label_smoothing": 0.0,
-    "max_norm": None,
 }
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

@@ -47,13 +47,8 @@ from gapstack.training.data import Rows
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        "epochs": 2,
-        "batch_size": 4,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
-        "frozen": [],
-        "label_smoothing": 0.0,
-        "attention_dropout": True,
+        **{"epochs": 2, "batch_size": 4, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []},
+        **{"label_smoothing": 0.0, "attention_dropout": True},
     },
 }
 """Settings of the released code: ``create("multiple_choice", **PUBLISHED)``."""

@@ -46,16 +46,10 @@ from gapstack.members.parts.pairs import before_text
 from gapstack.training import PieceData, Targets, validation_rows
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "max_pieces": 300,
-    "calibration_share": 0.0,
+    **{"encoder": "bert-large-uncased", "max_pieces": 300, "calibration_share": 0.0},
     "training": {
-        "epochs": 2,
-        "batch_size": 12,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
+        **{"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5, "attention_dropout": True},
         "frozen": ["encoder.embeddings", *range(1, 13)],
-        "attention_dropout": True,
     },
 }
 """Settings of the released code: ``create("question_answering", **PUBLISHED)``."""

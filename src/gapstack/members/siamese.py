@@ -45,20 +45,11 @@ from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [20],
-    "blocks": ["fill_the_gap"],
-    "max_pieces": 300,
-    "symmetric": False,
+    **{"encoder": "bert-large-uncased", "layers": [20], "max_pieces": 300},
+    **{"blocks": ["fill_the_gap"], "symmetric": False},
     "training": {
-        "epochs": 200,
-        "batch_size": 32,
-        "head_lr": 1e-3,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-        "weight_decay": 0.1,
-        "label_smoothing": 0.0,
-        "max_norm": None,
-        "patience": 15,
+        **{"epochs": 200, "batch_size": 32, "head_lr": 1e-3, "weight_decay": 0.1, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "constant", "warmup": 0.0}, "max_norm": None, "patience": 15},
     },
 }
 """Settings of the paper's code: ``create("siamese", **PUBLISHED)``; BERT-base: ``layers`` [9], ``max_pieces`` 512."""

@@ -43,17 +43,10 @@ from gapstack.text.scenes import Setting, scene
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-cased",
-    "layer": -2,
-    "dropout": 0.7,
-    "max_pieces": 450,
+    **{"encoder": "bert-large-cased", "layer": -2, "dropout": 0.7, "max_pieces": 450},
     "training": {
-        "epochs": 50,
-        "batch_size": 25,
-        "head_lr": 1e-3,
-        "weight_decay": 0.0,
+        **{"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0, "label_smoothing": 0.0},
         "schedule": {"shape": "constant", "warmup": 0.0},
-        "label_smoothing": 0.0,
     },
 }
 """Settings of the paper: ``create("bidaf", **PUBLISHED)``."""

@@ -54,20 +54,11 @@ from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vector
 from gapstack.text.grammar import Role
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [21, 20, 19],
-    "symmetric": False,
-    "vector_dropout": 0.9,
-    "feature_dropout": 0.8,
+    **{"encoder": "bert-large-uncased", "layers": [21, 20, 19], "symmetric": False},
+    **{"vector_dropout": 0.9, "feature_dropout": 0.8},
     "training": {
-        "epochs": 1000,
-        "batch_size": 64,
-        "head_lr": 2e-2,
-        "schedule": {"shape": "linear", "warmup": 0.0},
-        "weight_decay": 0.02,
-        "label_smoothing": 0.0,
-        "max_norm": None,
-        "patience": 50,
+        **{"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "linear", "warmup": 0.0}, "max_norm": None, "patience": 50},
     },
 }
 """Settings of the paper's code: ``create("frozen_mlp", **PUBLISHED)``."""

@@ -16,16 +16,9 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
 
 ATTREE = {
-    **{
-        "epochs": 20,
-        "batch_size": 8,
-        "encoder_lr": 4e-6,
-        "head_lr": 4e-6,
-        "frozen": [],
-        "label_smoothing": 0.0,
-    },
-    **{"schedule": {"shape": "constant", "warmup": 0.0}, "patience": 3, "evaluate_every": 80},
-    "attention_dropout": True,
+    **{"epochs": 20, "batch_size": 8, "encoder_lr": 4e-6, "head_lr": 4e-6, "frozen": []},
+    **{"schedule": {"shape": "constant", "warmup": 0.0}, "label_smoothing": 0.0, "patience": 3},
+    **{"evaluate_every": 80, "attention_dropout": True},
 }
 """Training of the paper (section 4) with BERT-large; ``batch_size`` 16 for BERT-base."""
 TAGS = ("<P>", "<A>", "<B>")

@@ -52,20 +52,11 @@ from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layer": -1,
-    "widths": [256],
-    "text_width": 1536,
-    "dropout": 0.5,
-    "node_dropout": 0.0,
+    **{"encoder": "bert-large-uncased", "layer": -1, "widths": [256], "text_width": 1536},
+    **{"dropout": 0.5, "node_dropout": 0.0},
     "training": {
-        "epochs": 100,
-        "batch_size": 4,
-        "head_lr": 1e-4,
-        "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
-        "weight_decay": 0.035,
-        "label_smoothing": 0.0,
-        "patience": 20,
+        **{"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}, "patience": 20},
     },
 }
 """Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
