@@ -7,7 +7,7 @@ from gapstack.corpus.readers import write_submission
 from gapstack.report.compare import compare, read_entries
 
 
-def opinions(labels, sharpness, seed):
+def base_predictions(labels, sharpness, seed):
     """Probabilities that are right the more often, the sharper."""
     rng = np.random.default_rng(seed)
     raw = np.exp(sharpness * np.eye(3)[labels] + rng.normal(size=(len(labels), 3)))
@@ -19,7 +19,7 @@ def files(sample_test, tmp_path_factory):
     """A good, a middling and a poor submission, and a scorer TSV that is TRUE for both names in its first row."""
     folder = tmp_path_factory.mktemp("answers")
     for seed, (name, sharpness) in enumerate({"good": 4.0, "middling": 2.0, "poor": 0.2}.items()):
-        answers = opinions(sample_test.labels, sharpness, seed)
+        answers = base_predictions(sample_test.labels, sharpness, seed)
         write_submission(folder / f"{name}.csv", sample_test.ids, answers)
     rows = [
         f"{i}\t{label == 0}\t{label == 1}"

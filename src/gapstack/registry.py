@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import Any, Generic, TypeVar
 
 from gapstack.errors import MemberError
-from gapstack.settings import SettingError, check_all, closest, shown
+from gapstack.settings import SettingError, check_all, closest, shown, with_current_names
 from gapstack.signatures import settings_of
 
 T = TypeVar("T")
@@ -147,7 +147,7 @@ class Registry(Mapping[str, T], Generic[T]):
         check_all(settings, self.kinds(name))
 
     def create(self, name: str, **settings: Any) -> Any:
-        """Make one with settings that are checked; what is not given has its default.
+        """Make one with checked settings; the others have their defaults, and former names work with a warning.
 
         Raises
         ------
@@ -158,8 +158,8 @@ class Registry(Mapping[str, T], Generic[T]):
             self.check(name, settings)
         except SettingError as error:
             raise error.within(f"{self.kind} {name}") from None
-        made: Any = self[name]
-        return made(**settings)
+        kind: Any = self[name]
+        return kind(**with_current_names(settings, self.kinds(name), f"{self.kind} {name}"))
 
     @cached_property
     def _others(self) -> dict[str, Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -64,8 +65,26 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 
 
-FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr"}
-"""Former names of settings, which recipes may use until the next version; whoever reads them warns."""
+FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr", "riddles": "masked_examples"}
+"""Former names of settings, which recipes may use until the next version."""
+
+
+def with_current_names(values: Mapping[str, Any], names: Iterable[str], where: str) -> dict[str, Any]:
+    """Give settings under their current ``names``; a former name works with a FutureWarning.
+
+    Raises
+    ------
+    MemberError
+        If a setting is given under both names; ``where`` says whose it is.
+    """
+    current, known = dict(values), set(names)
+    for old, new in FORMER_NAMES.items():
+        if old in current and old not in known and new in known:
+            if new in current:
+                raise MemberError(f"{where}: {old} and {new} are the same setting; keep {new}")
+            warnings.warn(f"{where}: {old} is now {new}; rename it", FutureWarning, stacklevel=3)
+            current[new] = current.pop(old)
+    return current
 
 
 def check_all(

@@ -11,8 +11,8 @@ from gapstack.members.store import read_state, write_state
 from gapstack.scoring import log_loss
 
 
-def opinions_on(labels: np.ndarray, sharpness: list[float], seed: int = 0) -> np.ndarray:
-    """Opinions of members that know the label to the extent of their sharpness."""
+def base_on(labels: np.ndarray, sharpness: list[float], seed: int = 0) -> np.ndarray:
+    """Base predictions of members that know the label to the extent of their sharpness."""
     rng = np.random.default_rng(seed)
     truth = np.eye(3)[labels][:, None, :] * np.array(sharpness)[None, :, None]
     logits = truth + rng.normal(size=(len(labels), len(sharpness), 3))
@@ -31,7 +31,7 @@ def evidence_on(labels: np.ndarray, seed: int = 0) -> Features:
 
 
 LABELS = np.random.default_rng(7).choice(3, size=600, p=[0.45, 0.45, 0.1])
-OPINIONS = opinions_on(LABELS, [2.0, 1.0, 0.0])
+BASE = base_on(LABELS, [2.0, 1.0, 0.0])
 EVIDENCE = evidence_on(LABELS)
 TRAIN, HELD = slice(0, 400), slice(400, 600)
 
@@ -41,7 +41,7 @@ QUICK = {"dense": {"steps": 60, "seeds": 1}, "pool": {"steps": 80, "seeds": 1}, 
 
 def fitted(kind: str) -> Stacker:
     stacker = create_stacker(kind, **QUICK.get(kind, {}))
-    return stacker.fit(OPINIONS[TRAIN], LABELS[TRAIN], EVIDENCE.take(np.arange(400)))
+    return stacker.fit(BASE[TRAIN], LABELS[TRAIN], EVIDENCE.take(np.arange(400)))
 
 
 HELD_EVIDENCE = EVIDENCE.take(np.arange(400, 600))
@@ -50,13 +50,13 @@ HELD_EVIDENCE = EVIDENCE.take(np.arange(400, 600))
 @pytest.mark.parametrize("kind", STACKERS)
 class TestEveryKind:
     def test_beats_its_best_member_on_fresh_rows(self, kind):
-        best = min(log_loss(LABELS[HELD], OPINIONS[HELD, m]) for m in range(3))
-        assert log_loss(LABELS[HELD], fitted(kind).predict_proba(OPINIONS[HELD], HELD_EVIDENCE)) < best + 1e-5
+        best = min(log_loss(LABELS[HELD], BASE[HELD, m]) for m in range(3))
+        assert log_loss(LABELS[HELD], fitted(kind).predict_proba(BASE[HELD], HELD_EVIDENCE)) < best + 1e-5
 
     def test_swapping_names_swaps_columns(self, kind):
         stacker = fitted(kind)
-        straight = stacker.predict_proba(OPINIONS[HELD], HELD_EVIDENCE)
-        swapped = stacker.predict_proba(OPINIONS[HELD][:, :, SWAPPED], HELD_EVIDENCE.swapped())
+        straight = stacker.predict_proba(BASE[HELD], HELD_EVIDENCE)
+        swapped = stacker.predict_proba(BASE[HELD][:, :, SWAPPED], HELD_EVIDENCE.swapped())
         np.testing.assert_allclose(swapped, straight[:, SWAPPED], atol=1e-12)
 
     def test_restores_to_identical_probabilities(self, kind, tmp_path):
@@ -64,30 +64,30 @@ class TestEveryKind:
         write_state(stacker.state(), tmp_path / "stack")
         again = create_stacker(kind, **QUICK.get(kind, {})).restore(read_state(tmp_path / "stack"))
         np.testing.assert_array_equal(
-            again.predict_proba(OPINIONS[HELD], HELD_EVIDENCE),
-            stacker.predict_proba(OPINIONS[HELD], HELD_EVIDENCE),
+            again.predict_proba(BASE[HELD], HELD_EVIDENCE),
+            stacker.predict_proba(BASE[HELD], HELD_EVIDENCE),
         )
 
     def test_refuses_another_number_of_members_and_unfitted_use(self, kind):
         with pytest.raises(NotFittedError):
-            create_stacker(kind).predict_proba(OPINIONS, EVIDENCE)
-        with pytest.raises(MemberError, match="3 members and is asked about 2"):
-            fitted(kind).predict_proba(OPINIONS[HELD][:, :2], HELD_EVIDENCE)
+            create_stacker(kind).predict_proba(BASE, EVIDENCE)
+        with pytest.raises(MemberError, match="3 members; base predictions are of 2"):
+            fitted(kind).predict_proba(BASE[HELD][:, :2], HELD_EVIDENCE)
 
     def test_evidence_is_missed_where_it_is_read_and_ignored_elsewhere(self, kind):
         stacker = fitted(kind)
         if stacker.READS_EVIDENCE:
             with pytest.raises(MemberError, match="reads evidence of the rows, and none was given"):
-                stacker.predict_proba(OPINIONS[HELD])
+                stacker.predict_proba(BASE[HELD])
         else:
             np.testing.assert_array_equal(
-                stacker.predict_proba(OPINIONS[HELD]), stacker.predict_proba(OPINIONS[HELD], HELD_EVIDENCE)
+                stacker.predict_proba(BASE[HELD]), stacker.predict_proba(BASE[HELD], HELD_EVIDENCE)
             )
 
 
 def test_evidence_is_used():
-    with_it = fitted("evidence").predict_proba(OPINIONS[HELD], HELD_EVIDENCE)
-    without = fitted("conditional").predict_proba(OPINIONS[HELD])
+    with_it = fitted("evidence").predict_proba(BASE[HELD], HELD_EVIDENCE)
+    without = fitted("conditional").predict_proba(BASE[HELD])
     assert log_loss(LABELS[HELD], with_it) < log_loss(LABELS[HELD], without) - 0.01
 
 
@@ -96,9 +96,9 @@ def test_evidence_is_used():
 def test_logistic_answers_stay_probabilities_when_a_member_is_certain(seed, tiny):
     rng = np.random.default_rng(seed)
     labels = rng.choice(3, size=60)
-    opinions = opinions_on(labels, [1.0, 3.0], seed)
-    opinions[:, 1] = np.where(np.eye(3)[rng.choice(3, size=60)] > 0, 1 - 2 * tiny, tiny)
-    answers = create_stacker("logistic").fit(opinions, labels).predict_proba(opinions)
+    base = base_on(labels, [1.0, 3.0], seed)
+    base[:, 1] = np.where(np.eye(3)[rng.choice(3, size=60)] > 0, 1 - 2 * tiny, tiny)
+    answers = create_stacker("logistic").fit(base, labels).predict_proba(base)
     assert np.isfinite(answers).all()
     assert (answers > 0).all()
     np.testing.assert_allclose(answers.sum(axis=1), 1)

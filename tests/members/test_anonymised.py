@@ -15,7 +15,7 @@ from gapstack.members.anonymised import (
     PUBLISHED,
     PUBLISHED_PURE,
     SCALARS,
-    TOLD,
+    VARIANTS,
     EndToEndHead,
     PureHead,
     distance_buckets,
@@ -89,11 +89,11 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
     weights = [0.1, 0.4, 0.2, 0.2, 0.1]
     member = create("anonymised", **settings, weights=weights).fit(sample_train[:40])
     answers = member.predict_proba(sample_test[:30])
-    told = variants(sample_test[:30], TOLD)
+    copies = variants(sample_test[:30], VARIANTS)
     own = member._of_names(sample_test[:30])
-    each = [member._answer({"mentions": member._mentions(v.corpus), **own}) for v in told]
+    each = [member._answer({"mentions": member._mentions(v.corpus), **own}) for v in copies]
     for row in range(30):
-        counts = [w * (v.changed[row] or v.name == "original") for v, w in zip(told, weights, strict=True)]
+        counts = [w * (v.changed[row] or v.name == "original") for v, w in zip(copies, weights, strict=True)]
         expected = sum(count * one[row] for count, one in zip(counts, each, strict=True)) / sum(counts)
         np.testing.assert_allclose(answers[row], expected, atol=1e-6)
     assert np.abs(each[1] - each[0]).max() > 1e-3

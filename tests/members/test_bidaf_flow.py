@@ -29,7 +29,7 @@ def test_similarity_and_flow_are_the_papers():
     flow, sizes, width = AttentionFlow(6), (5, 3), 6
     context, query = torch.randn(2, 5, width), torch.randn(2, width)
     keep = torch.arange(5) < torch.tensor(sizes)[:, None]
-    similar, found = flow.similarity(context, query), flow.found(context, query, keep)
+    similar, found = flow.similarity(context, query), flow.attended(context, query, keep)
     for row, size in enumerate(sizes):
         expected, places = reference(context[row, :size].numpy(), query[row].numpy()[None], flow)
         np.testing.assert_allclose(similar[row, :size].detach(), expected[:, 0], atol=1e-5)

@@ -15,7 +15,7 @@ from tests.trees import corpus, example, tree
 N = 400
 
 
-def verdicts(choices, levels, margins):
+def cue_decisions(choices, levels, margins):
     """CueDecisions that choose 0 A, 1 B, 2 neither name."""
     return CueDecisions(
         np.eye(3, dtype=bool)[choices][:, :2], np.asarray(levels), np.asarray(margins, dtype=float)
@@ -33,14 +33,14 @@ def rows() -> Corpus:
 
 @pytest.fixture
 def member(monkeypatch, rows):
-    """A URL member, and verdicts on ``rows`` that are right 4 times in 5 on level 0, at chance on level 2."""
+    """A URL member, and cue_decisions on ``rows`` that are right 4 times in 5 on level 0, at chance on level 2."""
     generator = np.random.default_rng(1)
     labels = rows.labels
     levels = generator.choice([0, 2], N)
     right = generator.random(N) < np.where(levels == 0, 0.8, 0.0)
     choices = np.where(right & (labels < 2), labels, generator.integers(0, 2, N))
     margins = generator.choice([0, 1, 2, 5, np.inf], N)
-    said = verdicts(choices, levels, margins)
+    said = cue_decisions(choices, levels, margins)
     monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
     return create("url"), said
 
@@ -52,7 +52,7 @@ def answer(monkeypatch, fitted, rows, said):
 
 def test_a_pass_that_is_right_more_often_is_trusted_more(monkeypatch, member, rows):
     fitted = member[0].fit(rows)
-    p = answer(monkeypatch, fitted, rows, verdicts([0, 0], [0, 2], [2, 2]))
+    p = answer(monkeypatch, fitted, rows, cue_decisions([0, 0], [0, 2], [2, 2]))
     assert p[0, 0] > 0.5
     assert p[0, 0] > p[1, 0] + 0.1
 
@@ -61,7 +61,7 @@ def test_the_chosen_name_gains_with_the_margin_and_neither_never_does(monkeypatc
     fitted = member[0].fit(rows)
     margins = [0, 0.5, 1, 3, 10, 100, np.inf]
     for level in (0, 1, 2):
-        said = verdicts([0] * len(margins), [level] * len(margins), margins)
+        said = cue_decisions([0] * len(margins), [level] * len(margins), margins)
         p = answer(monkeypatch, fitted, rows, said)
         assert (np.diff(np.log(p[:, 0] / p[:, 1])) >= -1e-9).all()
         assert (np.diff(np.log(p[:, 2] / p[:, 0])) <= 1e-9).all()
@@ -76,10 +76,10 @@ def test_exchanging_the_choice_exchanges_the_answers(monkeypatch, member, rows):
 
 def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
     labels = rows.labels
-    said = verdicts(np.where(labels == 2, 2, labels), np.zeros(N, int), np.ones(N))
+    said = cue_decisions(np.where(labels == 2, 2, labels), np.zeros(N, int), np.ones(N))
     monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
     fitted = create("parallelism", setting="snippet-context").fit(rows)
-    p = answer(monkeypatch, fitted, rows, verdicts([2, 0], [0, 0], [1, 1]))
+    p = answer(monkeypatch, fitted, rows, cue_decisions([2, 0], [0, 0], [1, 1]))
     assert p[0, 2] > 0.9
     assert p[0, 0] == pytest.approx(p[0, 1])
     assert p[1, 0] > 0.9
@@ -87,13 +87,13 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
 
 def test_a_pass_never_seen_in_training_is_even_between_the_names(monkeypatch, member, rows):
     fitted = member[0].fit(rows)
-    p = answer(monkeypatch, fitted, rows, verdicts([0, 1, 2], [4, 4, -1], [3, np.inf, 0]))
+    p = answer(monkeypatch, fitted, rows, cue_decisions([0, 1, 2], [4, 4, -1], [3, np.inf, 0]))
     assert np.allclose(p[:, 0], p[:, 1])
     assert np.allclose(p, 1 / 3)
 
 
 def test_raw_decisions_need_no_fit(monkeypatch, rows):
-    said = verdicts([0, 1, 2], [0, 0, 0], [1, 1, 1])
+    said = cue_decisions([0, 1, 2], [0, 0, 0], [1, 1, 1])
     monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
     assert create("url").decide(rows[:3]).tolist() == [[True, False], [False, True], [False, False]]
 

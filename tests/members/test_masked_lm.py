@@ -1,4 +1,4 @@
-"""Masked LM: who reads what, what is learned without labels, and encoders with and without a head of their own."""
+"""Masked LM: name substitution, training without labels, encoders with and without a head of their own."""
 
 import shutil
 from dataclasses import replace
@@ -16,6 +16,7 @@ from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create, masked_lm, store
 from gapstack.members.masked_lm import PUBLISHED, MaskedLM
 from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
+from gapstack.runs.recipe import Recipe
 from gapstack.training import once
 
 # The tiny vocabulary spells words, so letters are the only names that it has as one piece
@@ -34,9 +35,9 @@ def again(sample_train) -> Corpus:
     )
 
 
-def test_rows_are_told_with_every_pair_in_both_orders(tiny_encoder):
+def test_rows_get_every_pair_of_names_in_both_orders(tiny_encoder):
     member = MaskedLM(pairs=2, names=NAMES)
-    data, owners = member._told(Corpus([EXAMPLE, replace(EXAMPLE, id="y")]), tiny_encoder)
+    data, owners = member._substituted(Corpus([EXAMPLE, replace(EXAMPLE, id="y")]), tiny_encoder)
     assert owners.tolist() == [0] * 4 + [1] * 4
     tokens = tiny_encoder.tokenizer.convert_ids_to_tokens
     for row, (a, b) in enumerate([("q", "z"), ("z", "q"), ("x", "j"), ("j", "x")]):
@@ -48,9 +49,9 @@ def test_rows_are_told_with_every_pair_in_both_orders(tiny_encoder):
         assert [word for word in read if word in "qzxj"] == [a, b, a, b, a]
 
 
-def test_the_features_are_means_over_what_is_told(again, tiny_encoder_folder):
+def test_the_features_are_means_over_what_is_substituted(again, tiny_encoder_folder):
     member = create("masked_lm", encoder=str(tiny_encoder_folder), **{**QUICK, "pairs": 2}).fit(again)
-    data, owners = member._told(again[:3], load_encoder(str(tiny_encoder_folder)))
+    data, owners = member._substituted(again[:3], load_encoder(str(tiny_encoder_folder)))
     expected = np.zeros((3, 3))
     with torch.inference_mode():
         for place, row in enumerate(owners):
@@ -82,7 +83,7 @@ def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
     other = create("masked_lm", **settings).fit(again.map(lambda e: replace(e, label=(e.label + 1) % 3)))
     for name, array in one.model_arrays_.items():
         np.testing.assert_array_equal(array, other.model_arrays_[name])
-    assert not np.array_equal(one.regression_.arrays["bias"], other.regression_.arrays["bias"])
+    assert not np.array_equal(one.regression_.bias, other.regression_.bias)
 
 
 def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, monkeypatch):
@@ -99,7 +100,7 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
     assert "40 texts without labels" in members[0].state().values["learned_from"]
 
 
-def test_an_encoder_with_its_own_head_learns_nothing_and_says_what_it_says(
+def test_an_encoder_with_its_own_head_learns_nothing_and_keeps_its_probabilities(
     again, tiny_language_model_folder, monkeypatch
 ):
     monkeypatch.setattr(once, "train", lambda *a, **k: pytest.fail("there is nothing to train"))
@@ -111,7 +112,7 @@ def test_an_encoder_with_its_own_head_learns_nothing_and_says_what_it_says(
     assert member.contaminates() == ()
     assert member.model_arrays_ == {}
     assert "own" in member.state().values["learned_from"]
-    data, _ = member._told(again[:2], encoder)
+    data, _ = member._substituted(again[:2], encoder)
     batch = data.batch(np.arange(4))
     words, at = batch.pop("words"), batch["at"]
     model = BertForMaskedLM.from_pretrained(tiny_language_model_folder).eval()
@@ -187,7 +188,7 @@ def test_texts_that_name_nobody_twice_are_refused(tiny_encoder_folder):
 def test_an_encoder_without_a_mask_is_refused(tiny_encoder, sample_train):
     unmasked = SimpleNamespace(name="gpt", tokenizer=SimpleNamespace(mask_token=None))
     with pytest.raises(MemberError, match="encoder gpt has no mask among its pieces"):
-        MaskedLM(names=NAMES)._told(sample_train, unmasked)
+        MaskedLM(names=NAMES)._substituted(sample_train, unmasked)
 
 
 def test_stage_2_that_is_nowhere_is_refused(again, tiny_encoder_folder, monkeypatch):
@@ -201,3 +202,22 @@ def test_stage_2_that_is_nowhere_is_refused(again, tiny_encoder_folder, monkeypa
 
 def test_the_published_settings_are_settings():
     assert create("masked_lm", **PUBLISHED).encoder == "bert-base-uncased"
+
+
+def test_the_former_name_of_a_setting_works_with_one_note():
+    recipe = {"name": "old", "members": [{"name": "masked_lm", "settings": {"riddles": 8}}]}
+    (part,) = Recipe.parse(recipe, "old").members
+    with pytest.warns(FutureWarning) as notes:
+        member = create(part.name, **part.settings)
+    assert [str(note.message) for note in notes] == [
+        "member masked_lm: riddles is now masked_examples; rename it"
+    ]
+    assert member.get_params() == create("masked_lm", masked_examples=8).get_params()
+    with pytest.raises(
+        MemberError, match="member masked_lm: riddles and masked_examples are the same setting"
+    ):
+        create("masked_lm", riddles=8, masked_examples=8)
+    with pytest.raises(MemberError, match="riddles: found 1, expected a whole number, at least 2"):
+        create("masked_lm", riddles=1)
+    with pytest.raises(MemberError, match="no such setting"):
+        create("prior", riddles=8)

@@ -1,4 +1,4 @@
-"""Texts told with other names: every row can be, A and B alike."""
+"""Texts with substituted names: every row can be, A and B alike."""
 
 import re
 from dataclasses import replace
@@ -8,7 +8,13 @@ import pytest
 from gapstack.corpus import Corpus, Example, Span
 from gapstack.corpus.pronouns import Gender
 from gapstack.encoding.encoders import load_encoder
-from gapstack.members.masked_lm.name_substitution import COMMON_NAMES, repeated, single_pieces, tell, usable
+from gapstack.members.masked_lm.name_substitution import (
+    COMMON_NAMES,
+    masked_name_examples,
+    single_pieces,
+    substitute_names,
+    unused,
+)
 
 
 def example(text: str, pronoun: str, a: str, b: str) -> Example:
@@ -36,23 +42,23 @@ def example(text: str, pronoun: str, a: str, b: str) -> Example:
     ],
 )
 def test_names_are_replaced_wherever_they_stand(row, expected):
-    told = tell(row, "X", "Y", "#")
-    assert told.text == expected
-    assert (told.a_text, told.b_text, told.words(told.pronoun)) == ("X", "Y", "#")
-    swapped = tell(replace(row, a=row.b, b=row.a), "Y", "X", "#")
+    copy = substitute_names(row, "X", "Y", "#")
+    assert copy.text == expected
+    assert (copy.a_text, copy.b_text, copy.words(copy.pronoun)) == ("X", "Y", "#")
+    swapped = substitute_names(replace(row, a=row.b, b=row.a), "Y", "X", "#")
     assert swapped.text == expected
     assert (swapped.a_text, swapped.b_text) == ("Y", "X")
 
 
 def test_every_row_can_be_told(sample):
     for row in sample:
-        told = tell(row, "X", "Y")
-        assert (told.a_text, told.b_text, told.pronoun_text) == ("X", "Y", row.pronoun_text)
+        copy = substitute_names(row, "X", "Y")
+        assert (copy.a_text, copy.b_text, copy.pronoun_text) == ("X", "Y", row.pronoun_text)
 
 
 def test_names_in_the_text_are_left_out_unless_too_few_are_left():
-    assert usable("mary saw Annual reports", ["Mary", "Ann", "Eve"]) == ["Ann", "Eve"]
-    assert usable("Mary saw Ann", ["Mary", "Ann", "Eve"]) == ["Mary", "Ann", "Eve"]
+    assert unused("mary saw Annual reports", ["Mary", "Ann", "Eve"]) == ["Ann", "Eve"]
+    assert unused("Mary saw Ann", ["Mary", "Ann", "Eve"]) == ["Mary", "Ann", "Eve"]
 
 
 def test_the_embedded_encoder_knows_a_dozen_names_of_each_gender():
@@ -70,35 +76,35 @@ def test_the_embedded_encoder_knows_a_dozen_names_of_each_gender():
 KNOWN = {Gender.FEMININE: {"Mary": 1, "Eve": 2, "Joan": 3}}
 
 
-def test_a_riddle_masks_a_later_mention_behind_both_names():
+def test_an_example_masks_a_later_mention_behind_both_names():
     row = example("Ann met Bo. Ann, Bo and Ann sang when she left", "she", "Ann", "Bo")
-    riddles, answers = repeated(Corpus([row]), KNOWN, "#", most=10, seed=0)
-    assert len(riddles) == 2  # as many for Bo as for Ann, though Ann comes more often
+    examples, targets = masked_name_examples(Corpus([row]), KNOWN, "#", most=10, seed=0)
+    assert len(examples) == 2  # as many for Bo as for Ann, though Ann comes more often
     texts = []
-    for riddle, answer in zip(riddles, answers, strict=True):
-        assert riddle.words(riddle.pronoun) == "#"
-        assert riddle.label is None
-        name = {number: name for name, number in KNOWN[Gender.FEMININE].items()}[answer]
-        solved = riddle.text.replace("#", name)
-        assert name in riddle.text  # named elsewhere, so that it can be known
-        texts.append(solved.replace(riddle.a_text, "Ann").replace(riddle.b_text, "Bo"))
-        assert riddle.text.index("#") > max(riddle.a.end, riddle.b.end)
+    for masked, target in zip(examples, targets, strict=True):
+        assert masked.words(masked.pronoun) == "#"
+        assert masked.label is None
+        name = {number: name for name, number in KNOWN[Gender.FEMININE].items()}[target]
+        solved = masked.text.replace("#", name)
+        assert name in masked.text  # named elsewhere, so that it can be known
+        texts.append(solved.replace(masked.a_text, "Ann").replace(masked.b_text, "Bo"))
+        assert masked.text.index("#") > max(masked.a.end, masked.b.end)
     assert texts == [row.text] * 2
 
 
-def test_riddles_are_balanced_bounded_and_hang_on_the_seed(sample):
+def test_masked_examples_are_balanced_bounded_and_hang_on_the_seed(sample):
     rows = Corpus(replace(e, text=f"{e.text} {e.a_text} met {e.b_text} and {e.a_text}.") for e in sample)
     numbers = {name: place for place, name in enumerate(sum(COMMON_NAMES.values(), ()))}
     known = {gender: {name: numbers[name] for name in names} for gender, names in COMMON_NAMES.items()}
     for most in (20, 10_000):
-        riddles, answers = repeated(rows, known, "#", most, seed=1)
-        assert 20 <= len(riddles) == len(answers) <= most
-        again, _ = repeated(rows, known, "#", most, seed=1)
-        other, _ = repeated(rows, known, "#", most, seed=2)
-        assert riddles.fingerprint == again.fingerprint != other.fingerprint
+        examples, targets = masked_name_examples(rows, known, "#", most, seed=1)
+        assert 20 <= len(examples) == len(targets) <= most
+        again, _ = masked_name_examples(rows, known, "#", most, seed=1)
+        other, _ = masked_name_examples(rows, known, "#", most, seed=2)
+        assert examples.fingerprint == again.fingerprint != other.fingerprint
         asks_first = 0
-        for riddle, answer in zip(riddles, answers, strict=True):
-            names = next(names for names in known.values() if answer in names.values())
-            first = next(word for word in re.findall(r"\w+", riddle.text) if word in names)
-            asks_first += names[first] == answer
-        assert 2 * asks_first == len(riddles)
+        for masked, target in zip(examples, targets, strict=True):
+            names = next(names for names in known.values() if target in names.values())
+            first = next(word for word in re.findall(r"\w+", masked.text) if word in names)
+            asks_first += names[first] == target
+        assert 2 * asks_first == len(examples)

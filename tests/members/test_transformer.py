@@ -57,9 +57,9 @@ def test_single_keeps_to_the_head_it_is_given(planted):
 
 def test_single_is_surer_of_wider_margins(planted):
     member = create("transformer_single").fit(planted)
-    verdicts, probabilities = member.verdicts(planted), member.predict_proba(planted)
-    chosen = probabilities[np.arange(len(planted)), verdicts.answers.argmax(axis=1)]
-    order = np.argsort(verdicts.margins)
+    cue_decisions, probabilities = member.cue_decisions(planted), member.predict_proba(planted)
+    chosen = probabilities[np.arange(len(planted)), cue_decisions.answers.argmax(axis=1)]
+    order = np.argsort(cue_decisions.margins)
     assert (np.diff(chosen[order]) >= -1e-9).all()
     prior = create("prior").fit(planted).predict_proba(planted)
     assert score(planted, probabilities).logloss < score(planted, prior).logloss - 0.3

@@ -38,7 +38,7 @@ def test_what_was_remembered_last_outlives_what_was_remembered_first():
     compute("a")
     assert asked == ["a"]
     compute("fghijk")  # more than there is room for
-    assert len(memory._kept) == 4
+    assert len(memory._values) == 4
 
 
 def test_what_was_forgotten_is_computed_again():

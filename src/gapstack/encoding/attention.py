@@ -102,7 +102,9 @@ class Attention:
         ]
         return np.stack(answers, axis=-1)
 
-    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
+    def cue_decisions(
+        self, layer: int, head: int, direction: Direction | str = Direction.BOTH
+    ) -> CueDecisions:
         """What one head says; margins are in decibels of attention over the best name that loses.
 
         Raises

@@ -1,7 +1,7 @@
-"""Stackers: estimators whose input is other members' probabilities, and evidence where they read it.
+"""Stackers: estimators over base predictions, and over hand-made features of the rows where they read them.
 
-``linear``, ``boosted`` and ``networks`` hold the kinds, ``calibration`` the last step, and ``nested`` chooses between
-them without ever scoring one on rows it was fitted on.
+``linear``, ``boosted`` and ``networks`` hold the kinds; ``calibration`` the last step; ``nested`` chooses among them by
+nested cross-validation.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from gapstack.registry import lazy
 if TYPE_CHECKING:
     from gapstack.ensemble.calibration import Calibrator
     from gapstack.ensemble.nested import NestedStack, fit_nested
-    from gapstack.ensemble.stacker import Opinions, Stacker
+    from gapstack.ensemble.stacker import BasePredictions, Stacker
 else:
     __getattr__ = lazy(
         __name__,
         {
             "Calibrator": "gapstack.ensemble.calibration:Calibrator",
             "NestedStack": "gapstack.ensemble.nested:NestedStack",
-            "Opinions": "gapstack.ensemble.stacker:Opinions",
+            "BasePredictions": "gapstack.ensemble.stacker:BasePredictions",
             "Stacker": "gapstack.ensemble.stacker:Stacker",
             "fit_nested": "gapstack.ensemble.nested:fit_nested",
         },
@@ -30,9 +30,9 @@ else:
 __all__ = [
     "CALIBRATORS",
     "STACKERS",
+    "BasePredictions",
     "Calibrator",
     "NestedStack",
-    "Opinions",
     "Stacker",
     "create_calibrator",
     "create_stacker",

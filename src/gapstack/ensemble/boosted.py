@@ -1,4 +1,4 @@
-"""Stackers of gradient-boosted trees: over the members' probabilities alone, and over them beside evidence."""
+"""Gradient-boosted stackers: over base predictions alone, and over base predictions and hand-made features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.ensemble.linear import ConditionalStacker
-from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
 from gapstack.kinds import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
@@ -29,16 +29,14 @@ _ALWAYS: dict[str, Any] = {
 
 
 class LightGBMStacker(Stacker):
-    """Gradient-boosted trees on the members' probabilities.
-
-    Small, slow-learning trees: a stack has few columns and they agree with each other.
+    """Gradient-boosted trees on centred log-probabilities; small trees, since the columns are few and correlated.
 
     Parameters
     ----------
     rounds, learning_rate, leaves, min_rows : numbers
         LightGBM's num_boost_round, learning_rate, num_leaves and min_data_in_leaf.
     seed : int
-        Seed of row and column sampling.
+        Of row and column sampling.
     """
 
     rounds: Count = 120
@@ -47,24 +45,16 @@ class LightGBMStacker(Stacker):
     min_rows: Count = 40
     seed: Seed = 0
 
-    def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
-        settings: dict[str, Any] = _ALWAYS | {
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.leaves,
-            "min_data_in_leaf": self.min_rows,
-            "lambda_l2": 10.0,
-            "feature_fraction": 0.6,
-            "seed": self.seed,
-        }
-        data = lightgbm.Dataset(self._columns(opinions), labels)
-        self.booster_ = lightgbm.train(settings, data, num_boost_round=self.rounds)
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+        data = lightgbm.Dataset(self._columns(base), labels)
+        self.booster_ = _train(self, data, l2=10.0, columns=0.6)
 
-    def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities:
-        return np.asarray(self.booster_.predict(self._columns(opinions)), dtype=np.float64)
+    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+        return np.asarray(self.booster_.predict(self._columns(base)), dtype=np.float64)
 
     @staticmethod
-    def _columns(opinions: Opinions) -> NDArray[np.float64]:
-        return log_opinions(opinions, _FLOOR).reshape(len(opinions), -1)
+    def _columns(base: BasePredictions) -> NDArray[np.float64]:
+        return centred_logs(base, _FLOOR).reshape(len(base), -1)
 
     def _state(self) -> State:
         return State(texts={"booster": self.booster_.model_to_string()})
@@ -73,12 +63,26 @@ class LightGBMStacker(Stacker):
         self.booster_ = restore_booster(state.texts["booster"])
 
 
-class EvidenceStacker(Stacker):
-    """A conditional logit of the opinions, corrected by trees that see how far members agree and what rows look like.
+def _train(
+    stacker: LightGBMStacker | EvidenceStacker, data: lightgbm.Dataset, *, l2: float, columns: float
+) -> lightgbm.Booster:
+    settings = _ALWAYS | {
+        "learning_rate": stacker.learning_rate,
+        "num_leaves": stacker.leaves,
+        "min_data_in_leaf": stacker.min_rows,
+        "lambda_l2": l2,
+        "feature_fraction": columns,
+        "seed": stacker.seed,
+    }
+    return lightgbm.train(settings, data, num_boost_round=stacker.rounds)
 
-    The trees begin where :class:`~gapstack.ensemble.linear.ConditionalStacker` leaves off: its logits are their
-    first score. While they learn, each row's logits come from a fit on other rows (in ``parts`` parts, both orders
-    of a row in the same one), or trees would trust a first score that has seen the labels.
+
+class EvidenceStacker(Stacker):
+    """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
+
+    The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
+    are out of fold (``parts`` folds, both orders of a row in the same one); otherwise the trees would trust an initial
+    score that was fitted on the labels.
 
     Parameters
     ----------
@@ -87,8 +91,9 @@ class EvidenceStacker(Stacker):
     strength, floor
         Of the conditional logit.
     parts : int
+        Folds of the initial score.
     seed : int
-        Of the parts and of the trees' rows and columns.
+        Of the folds and of the trees' rows and columns.
     """
 
     rounds: Count = 250
@@ -104,41 +109,33 @@ class EvidenceStacker(Stacker):
 
     READS_EVIDENCE: ClassVar[bool] = True
 
-    def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
         assert evidence is not None
-        rows = len(labels) // 2  # the second half is the first with A and B exchanged
+        rows = len(labels) // 2  # the second half is the first with A and B swapped
         part = np.tile(np.random.default_rng(self.seed).permutation(rows) % self.parts, 2)
         first = np.empty((len(labels), 3))
         for held in range(self.parts):
             inside = part != held
-            first[~inside] = self._logit_of(opinions[inside], labels[inside]).logits(opinions[~inside])
-        settings: dict[str, Any] = _ALWAYS | {
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.leaves,
-            "min_data_in_leaf": self.min_rows,
-            "lambda_l2": self.l2,
-            "feature_fraction": self.columns,
-            "seed": self.seed,
-        }
-        data = lightgbm.Dataset(self._columns(opinions, evidence), labels, init_score=first.ravel(order="F"))
-        self.booster_ = lightgbm.train(settings, data, num_boost_round=self.rounds)
-        self.logit_ = self._logit_of(opinions, labels)
+            first[~inside] = self._logit_of(base[inside], labels[inside]).logits(base[~inside])
+        data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=first.ravel(order="F"))
+        self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
+        self.logit_ = self._logit_of(base, labels)
 
-    def _logit_of(self, opinions: Opinions, labels: Labels) -> ConditionalStacker:
+    def _logit_of(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
         logit = ConditionalStacker(strength=self.strength, floor=self.floor)
-        logit._fit(opinions, labels, None)  # these rows stand in both orders already
+        logit._fit(base, labels, None)  # the rows are in both orders already
         return logit
 
-    def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
         assert evidence is not None
-        more = np.asarray(self.booster_.predict(self._columns(opinions, evidence), raw_score=True))
-        return softmax(self.logit_.logits(opinions) + more)
+        correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
+        return softmax(self.logit_.logits(base) + correction)
 
-    def _columns(self, opinions: Opinions, evidence: Table) -> NDArray[np.float64]:
-        """Each member's lead of A over B and of NEITHER over both, all members' mean and spread, and the evidence."""
-        logs = np.log(np.clip(opinions, self.floor, None))
-        leads = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
-        return np.concatenate([*leads, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
+    def _columns(self, base: BasePredictions, evidence: Table) -> NDArray[np.float64]:
+        """Each member's log odds of A to B and of NEITHER to a name, mean and deviation, and the evidence."""
+        logs = np.log(np.clip(base, self.floor, None))
+        odds = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
+        return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
 
     def _state(self) -> State:
         return State(self.logit_._state().arrays, {"booster": self.booster_.model_to_string()})

@@ -1,7 +1,6 @@
-"""The last step of a stack: probabilities made to mean what they say, from rows the stack was not fitted on.
+"""Calibrators: the last step of a stack, fitted on out-of-fold probabilities in both orders of A and B.
 
-Each kind is fitted on logits up to a constant, that is on log-probabilities, in both orders of A and B, so all are
-equivariant to swapping the names.
+Each kind is a function of log-probabilities that treats A and B alike, so all are equivariant to swapping the names.
 """
 
 from __future__ import annotations
@@ -16,67 +15,61 @@ from sklearn.isotonic import IsotonicRegression
 
 from gapstack.ensemble.stacker import SWAPPED, Labels, softmax
 from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.learned import LearnedArrays
 
 _FLOOR = 1e-6
 
 
-class Calibrator(ABC):
+class Calibrator(LearnedArrays, ABC):
     """Maps a stack's probabilities (n, 3) to calibrated ones."""
 
-    def fit(self, answers: Probabilities, labels: Labels) -> Self:
-        """Learn from answers to rows that whoever gave them was not fitted on."""
+    def fit(self, probabilities: Probabilities, labels: Labels) -> Self:
+        """Learn from probabilities of rows that the stack was not fitted on, and return self."""
         self._fit(
-            np.concatenate([answers, answers[:, SWAPPED]]),
+            np.concatenate([probabilities, probabilities[:, SWAPPED]]),
             np.concatenate([labels, np.array(SWAPPED)[labels]]),
         )
         return self
 
     @abstractmethod
-    def _fit(self, answers: Probabilities, labels: Labels) -> None: ...
+    def _fit(self, probabilities: Probabilities, labels: Labels) -> None: ...
 
     @abstractmethod
-    def apply(self, answers: Probabilities) -> Probabilities:
+    def apply(self, probabilities: Probabilities) -> Probabilities:
         """Give calibrated probabilities (n, 3)."""
 
-    @abstractmethod
     def state(self) -> State:
-        """Give what was learned."""
-
-    @abstractmethod
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
-
-
-class Identity(Calibrator):
-    """Leaves answers as they are."""
-
-    def _fit(self, answers: Probabilities, labels: Labels) -> None: ...
-
-    def apply(self, answers: Probabilities) -> Probabilities:
-        """Give the answers back."""
-        return answers
-
-    def state(self) -> State:
-        """Give nothing."""
-        return State()
+        """Give the learned state."""
+        return self._state()
 
     def restore(self, state: State) -> Self:
-        """Take nothing."""
+        """Inverse of :meth:`state`; returns self."""
+        self._restore(state)
         return self
 
 
-class Scaling(Calibrator):
-    """Logits times a scale, plus a bias: what temperature and vector scaling share.
+class Identity(Calibrator):
+    """No calibration."""
 
-    Guo et al. 2017, section 4.2. A and B share theirs. A floor, the weight of a uniform distribution mixed in, is
-    learned with them: it bounds what one wrong label can cost.
+    def _fit(self, probabilities: Probabilities, labels: Labels) -> None: ...
+
+    def apply(self, probabilities: Probabilities) -> Probabilities:
+        """Give the probabilities unchanged."""
+        return probabilities
+
+
+class Scaling(Calibrator):
+    """Base of temperature and vector scaling (Guo et al. 2017, section 4.2); A and B have one scale.
+
+    The weight of a uniform distribution that is mixed in is learned too: it bounds the loss of a wrong label.
     """
 
+    LEARNED = ("values",)
     vector: ClassVar[bool]
     """Whether NEITHER has a scale of its own, and a bias."""
 
-    def _fit(self, answers: Probabilities, labels: Labels) -> None:
-        logs = np.log(np.clip(answers, _FLOOR, None))
+    def _fit(self, probabilities: Probabilities, labels: Labels) -> None:
+        logs = np.log(np.clip(probabilities, _FLOOR, None))
 
         def loss(values: NDArray[np.float64]) -> float:
             return float(-np.log(self._scaled(logs, values)[np.arange(len(labels)), labels]).mean())
@@ -86,9 +79,9 @@ class Scaling(Calibrator):
             loss, start, method="L-BFGS-B", bounds=[(-3, 3)] * (len(start) - 1) + [(-12, -2)]
         ).x
 
-    def apply(self, answers: Probabilities) -> Probabilities:
-        """Give scaled probabilities."""
-        return self._scaled(np.log(np.clip(answers, _FLOOR, None)), self.values_)
+    def apply(self, probabilities: Probabilities) -> Probabilities:
+        """Give calibrated probabilities."""
+        return self._scaled(np.log(np.clip(probabilities, _FLOOR, None)), self.values_)
 
     def _scaled(self, logs: NDArray[np.float64], values: NDArray[np.float64]) -> Probabilities:
         names, neither, bias = (
@@ -98,15 +91,6 @@ class Scaling(Calibrator):
         floor = np.exp(values[-1])
         mixed: Probabilities = (1 - floor) * softmax(logits) + floor / 3
         return mixed
-
-    def state(self) -> State:
-        """Give scales, bias and floor."""
-        return State(arrays={"values": self.values_})
-
-    def restore(self, state: State) -> Self:
-        """Take them back."""
-        self.values_ = state.arrays["values"]
-        return self
 
 
 class Temperature(Scaling):
@@ -124,34 +108,26 @@ class VectorScaling(Scaling):
 class Isotonic(Calibrator):
     """A rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), rows rescaled to sum to 1.
 
-    Steps are mixed with the answer itself, half and half: pooled rows may all be right, and a probability of 0 for
-    the rest would cost without bound.
+    The result is the mean of step function and input: a step may reach 0, whose logloss has no bound.
     """
 
-    def _fit(self, answers: Probabilities, labels: Labels) -> None:
+    LEARNED = ("names", "neither")
+
+    def _fit(self, probabilities: Probabilities, labels: Labels) -> None:
         truth = np.eye(3)[labels]
-        names = IsotonicRegression(y_min=0, y_max=1).fit(answers[:, :2].ravel(), truth[:, :2].ravel())
-        neither = IsotonicRegression(y_min=0, y_max=1).fit(answers[:, 2], truth[:, 2])
-        self.steps_ = [
+        names = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, :2].ravel(), truth[:, :2].ravel())
+        neither = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, 2], truth[:, 2])
+        self.names_, self.neither_ = (
             np.stack([model.X_thresholds_, model.y_thresholds_]).astype(np.float64)
             for model in (names, neither)
-        ]
-
-    def apply(self, answers: Probabilities) -> Probabilities:
-        """Give recalibrated probabilities."""
-        names, neither = self.steps_
-        stepped = np.column_stack(
-            [np.interp(answers[:, column], *steps) for column, steps in enumerate((names, names, neither))]
         )
-        mixed = (stepped + answers) / 2
+
+    def apply(self, probabilities: Probabilities) -> Probabilities:
+        """Give calibrated probabilities."""
+        steps = (self.names_, self.names_, self.neither_)
+        stepped = np.column_stack(
+            [np.interp(probabilities[:, column], *step) for column, step in enumerate(steps)]
+        )
+        mixed = (stepped + probabilities) / 2
         rescaled: Probabilities = mixed / mixed.sum(axis=1, keepdims=True)
         return rescaled
-
-    def state(self) -> State:
-        """Give the steps."""
-        return State(arrays={"names": self.steps_[0], "neither": self.steps_[1]})
-
-    def restore(self, state: State) -> Self:
-        """Take them back."""
-        self.steps_ = [state.arrays["names"], state.arrays["neither"]]
-        return self

@@ -16,7 +16,9 @@ STACKERS: Registry[type[Stacker]] = Registry(
         "simplex": Entry("gapstack.ensemble.linear:SimplexStacker", "weighted mean of probabilities"),
         "conditional": Entry("gapstack.ensemble.linear:ConditionalStacker", "weighted product of experts"),
         "logistic": Entry("gapstack.ensemble.linear:LogisticStacker", "multinomial logistic regression"),
-        "lightgbm": Entry("gapstack.ensemble.boosted:LightGBMStacker", "boosted trees over all opinions"),
+        "lightgbm": Entry(
+            "gapstack.ensemble.boosted:LightGBMStacker", "boosted trees over all base predictions"
+        ),
         "dense": Entry("gapstack.ensemble.networks:DenseStacker", "densely connected network"),
         "pool": Entry("gapstack.ensemble.networks:PoolStacker", "attention over members by evidence"),
         "evidence": Entry(
@@ -29,7 +31,7 @@ STACKERS: Registry[type[Stacker]] = Registry(
 CALIBRATORS: Registry[type[Calibrator]] = Registry(
     "calibrator",
     {
-        "none": Entry("gapstack.ensemble.calibration:Identity", "answers as they are"),
+        "none": Entry("gapstack.ensemble.calibration:Identity", "no calibration"),
         "temperature": Entry(
             "gapstack.ensemble.calibration:Temperature", "one scale", "Guo et al. 2017, section 4.2"
         ),
@@ -45,7 +47,7 @@ CALIBRATORS: Registry[type[Calibrator]] = Registry(
 
 
 def create_stacker(kind: str, **settings: Any) -> Stacker:
-    """Make the stacker called ``kind``; MemberError if there is none, or a setting is not as it may be."""
+    """Make the stacker called ``kind``; MemberError if there is none, or a setting is out of range."""
     stacker: Stacker = STACKERS.create(kind, **settings)
     return stacker
 

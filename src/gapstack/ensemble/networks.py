@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
 from gapstack.kinds import Count, Floor, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
 from gapstack.training import seeded
@@ -47,9 +47,9 @@ class NetworkStacker(Stacker):
     def _network(self, members: int, columns: int) -> nn.Module:
         """Make a network from logs (n, members, 3) and evidence (n, columns) to logits (n, 3)."""
 
-    def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
         self.scales_ = _scales(evidence)
-        logs, table = self._inputs(opinions, evidence)
+        logs, table = self._inputs(base, evidence)
         targets = torch.from_numpy(labels)
         self.networks_ = []
         for number in range(self.seeds):
@@ -66,14 +66,14 @@ class NetworkStacker(Stacker):
             self.networks_.append(network.eval())
 
     @torch.inference_mode()
-    def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities:
-        logs, table = self._inputs(opinions, evidence)
+    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+        logs, table = self._inputs(base, evidence)
         answers = [softmax(network(logs, table).double().numpy()) for network in self.networks_]
         mean: Probabilities = np.mean(answers, axis=0)
         return mean
 
-    def _inputs(self, opinions: Opinions, evidence: Table | None) -> tuple[Tensor, Tensor]:
-        logs = torch.from_numpy(log_opinions(opinions, self.floor)).float()
+    def _inputs(self, base: BasePredictions, evidence: Table | None) -> tuple[Tensor, Tensor]:
+        logs = torch.from_numpy(centred_logs(base, self.floor)).float()
         if evidence is None:
             return logs, torch.empty(len(logs), 0)
         mean, spread = self.scales_

@@ -1,4 +1,4 @@
-"""What all stackers share: they learn on each row in both orders, so none can prefer a name for being called A."""
+"""The base of all stackers: each row is learned in both orders, so that swapping A and B swaps the probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gapstack.members.member import Probabilities, State
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
 
-Opinions = NDArray[np.float64]
+BasePredictions = NDArray[np.float64]
 """float64 (n, m, 3): rows, members, columns A, B, NEITHER."""
 Labels = NDArray[np.int64]
 Table = NDArray[np.float64]
@@ -26,28 +26,31 @@ SWAPPED = [1, 0, 2]
 
 
 class Stacker(Configured, BaseEstimator, ABC):
-    """An estimator over opinions, and over evidence where :attr:`READS_EVIDENCE`; equivariant to swapping A and B."""
+    """An estimator over base predictions and, where :attr:`READS_EVIDENCE`, hand-made features of the rows."""
 
     READS_EVIDENCE: ClassVar[bool] = False
-    """Whether it looks at hand-made features of the rows, beside what the members say of them."""
 
-    def fit(self, opinions: Opinions, labels: Labels, evidence: Features | None = None) -> Self:
-        """Learn from opinions on rows with known labels (0 A, 1 B, 2 NEITHER) and return self.
+    def fit(
+        self, base_predictions: BasePredictions, labels: Labels, evidence: Features | None = None
+    ) -> Self:
+        """Learn from base predictions on rows with known labels (0 A, 1 B, 2 NEITHER) and return self.
 
         Raises
         ------
         MemberError
-            If it reads evidence and is given none.
+            If it reads evidence and there is none.
         """
         check_settings(self)
         tables = self._tables(evidence)
-        mirrored = np.concatenate([opinions, opinions[:, :, SWAPPED]])
+        mirrored = np.concatenate([base_predictions, base_predictions[:, :, SWAPPED]])
         table = None if tables is None else np.concatenate(tables)
         self._fit(mirrored, np.concatenate([labels, np.array(SWAPPED)[labels]]), table)
-        self.members_ = opinions.shape[1]
+        self.members_ = base_predictions.shape[1]
         return self
 
-    def predict_proba(self, opinions: Opinions, evidence: Features | None = None) -> Probabilities:
+    def predict_proba(
+        self, base_predictions: BasePredictions, evidence: Features | None = None
+    ) -> Probabilities:
         """Give (n, 3) probabilities.
 
         Raises
@@ -55,18 +58,21 @@ class Stacker(Configured, BaseEstimator, ABC):
         NotFittedError
             Before ``fit``.
         MemberError
-            If the number of members is not that of ``fit``, or it reads evidence and is given none.
+            If the number of members is not that of ``fit``, or it reads evidence and there is none.
         """
         if not hasattr(self, "members_"):
-            raise NotFittedError(f"{type(self).__name__} is not fitted; call fit(opinions, labels) first")
-        if opinions.shape[1] != self.members_:
-            raise MemberError(
-                f"stacker was fitted on {self.members_} members and is asked about {opinions.shape[1]}"
+            raise NotFittedError(
+                f"{type(self).__name__} is not fitted; call fit(base_predictions, labels) first"
             )
-        here, there = self._tables(evidence) or (None, None)
-        both = self._predict(opinions, here) + self._predict(opinions[:, :, SWAPPED], there)[:, SWAPPED]
-        answers: Probabilities = both / both.sum(axis=1, keepdims=True)
-        return answers
+        if base_predictions.shape[1] != self.members_:
+            raise MemberError(
+                f"stacker was fitted on {self.members_} members; base predictions are of {base_predictions.shape[1]}"
+            )
+        table, swapped = self._tables(evidence) or (None, None)
+        both = self._predict(base_predictions, table)
+        both = both + self._predict(base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
+        probabilities: Probabilities = both / both.sum(axis=1, keepdims=True)
+        return probabilities
 
     def _tables(self, evidence: Features | None) -> tuple[Table, Table] | None:
         """Evidence in both orders; None for a stacker that reads none."""
@@ -77,22 +83,22 @@ class Stacker(Configured, BaseEstimator, ABC):
         return _table(evidence), _table(evidence.swapped())
 
     def state(self) -> State:
-        """Give what was learned."""
+        """Give the learned state."""
         state = self._state()
         state.values["members"] = self.members_
         return state
 
     def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
+        """Inverse of :meth:`state`; returns self."""
         self._restore(state)
         self.members_ = int(state.values["members"])
         return self
 
     @abstractmethod
-    def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None: ...
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None: ...
 
     @abstractmethod
-    def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities: ...
+    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities: ...
 
     @abstractmethod
     def _state(self) -> State: ...
@@ -106,18 +112,18 @@ def _table(evidence: Features) -> Table:
     return np.concatenate([a, b, evidence.shared], axis=1)
 
 
-def log_opinions(opinions: Opinions, floor: float) -> Opinions:
-    """Log-probabilities (n, m, 3), centred per member: a product of experts is linear in them.
+def centred_logs(base_predictions: BasePredictions, floor: float) -> BasePredictions:
+    """Log-probabilities (n, m, 3), centred per member, of which a product of experts is a linear function.
 
-    ``floor`` is the least probability that a member is taken to mean, in nats' interest: nobody is that sure.
+    Probabilities are clipped at ``floor`` first, which bounds the influence of an overconfident member.
     """
-    logs = np.log(np.clip(opinions, floor, None))
-    centred: Opinions = logs - logs.mean(axis=2, keepdims=True)
+    logs = np.log(np.clip(base_predictions, floor, None))
+    centred: BasePredictions = logs - logs.mean(axis=2, keepdims=True)
     return centred
 
 
 def softmax(logits: NDArray[np.float64]) -> Probabilities:
     """Probabilities of logits, over the last axis."""
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    answers: Probabilities = weights / weights.sum(axis=-1, keepdims=True)
-    return answers
+    probabilities: Probabilities = weights / weights.sum(axis=-1, keepdims=True)
+    return probabilities

@@ -68,10 +68,10 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
     Raises
     ------
     MemberError
-        If there is no such block, or none was asked for.
+        If there is no such block, or no name is given.
     """
     if not blocks:
-        raise MemberError(f"no feature block was asked for; there are: {', '.join(BLOCKS)}")
+        raise MemberError(f"no feature block is named; there are: {', '.join(BLOCKS)}")
     parts = [BLOCKS[name](corpus) for name in blocks]
     return Features(
         candidate_names=tuple(name for part in parts for name in part.candidate_names),

@@ -1,4 +1,4 @@
-"""The members: one file each, and this table, which is how everything else finds them.
+"""The members, one file or package each, and the table that all other code finds them by.
 
 To add one: write ``members/<name>.py`` with a :class:`~gapstack.members.member.Member`, add its line here, and
 add its row to the test table in ``tests/members/test_contract.py``.
@@ -15,180 +15,115 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
 
-MEMBERS: Registry[type[Member]] = Registry(
-    "member",
-    {
-        "prior": Entry(
-            "gapstack.members.prior:Prior",
-            "class frequencies of the training rows, for every row",
-            "class frequencies of the training rows",
-        ),
-        "random": Entry(
-            "gapstack.members.random:Random",
-            "a coin for the name, the class frequency for neither",
-            "Webster et al. 2018, section 4.3",
-        ),
-        "token_distance": Entry(
-            "gapstack.members.token_distance:TokenDistance",
-            "the name nearest in words",
-            "Webster et al. 2018, section 4.3",
-        ),
-        "topical_entity": Entry(
-            "gapstack.members.topical_entity:TopicalEntity",
-            "the name that is mentioned most",
-            "Webster et al. 2018, section 4.3",
-        ),
-        "syntactic_distance": Entry(
-            "gapstack.members.syntactic_distance:SyntacticDistance",
-            "the name nearest in the parse",
-            "Webster et al. 2018, section 4.3",
-            "a parser",
-        ),
-        "parallelism": Entry(
-            "gapstack.members.parallelism:Parallelism",
-            "the name in the pronoun's grammatical function",
-            "Webster et al. 2018, section 4.3",
-            "a parser",
-        ),
-        "url": Entry(
-            "gapstack.members.url:Url",
-            "the name that the page is about, else parallelism",
-            "Webster et al. 2018, section 4.3",
-            "a parser, page URLs",
-        ),
-        "transformer_single": Entry(
-            "gapstack.members.transformer_single:TransformerSingle",
-            "the one attention head that points best",
-            "Webster et al. 2018, section 4.4",
-            "an encoder",
-        ),
-        "transformer_multi": Entry(
-            "gapstack.members.transformer_multi:TransformerMulti",
-            "extra trees over what the best attention heads say",
-            "Webster et al. 2018, section 4.4",
-            "an encoder",
-        ),
-        "frozen_spans": Entry(
-            "gapstack.members.frozen_spans:FrozenSpans",
-            "siamese head on frozen spans, attention and features",
-            "Yang et al. 2019; span extractor as in Abzaliev 2019",
-            "an encoder",
-        ),
-        "probert": Entry(
-            "gapstack.members.probert:ProBERT",
-            "fine-tuned encoder, the pronoun's vector classified",
-            "Attree 2019",
-            "an encoder",
-        ),
-        "grep": Entry(
-            "gapstack.members.grep:Grep",
-            "ProBERT with evidence of other resolvers pooled by attention",
-            "Attree 2019",
-            "an encoder, a parser or files of clusters",
-        ),
-        "anonymised": Entry(
-            "gapstack.members.anonymised:Anonymised",
-            "end-to-end scorer on frozen vectors of anonymised names",
-            "Liu 2019",
-            "an encoder",
-        ),
-        "frozen_mlp": Entry(
-            "gapstack.members.frozen_mlp:FrozenMLP",
-            "dense towers on frozen vectors and features",
-            "Ionita et al. 2019",
-            "an encoder, a parser",
-        ),
-        "siamese": Entry(
-            "gapstack.members.siamese:Siamese",
-            "siamese towers on frozen vectors and a gap's filling",
-            "Yang et al. 2019",
-            "an encoder",
-        ),
-        "msnet": Entry(
-            "gapstack.members.msnet:MSNet",
-            "attention of the pronoun over both names, layer by layer",
-            "Wang 2019",
-            "an encoder",
-        ),
-        "span_head": Entry(
-            "gapstack.members.span_head:SpanHead",
-            "self-attentive span extractor with positions",
-            "Abzaliev 2019",
-            "an encoder, a parser",
-        ),
-        "pair_product": Entry(
-            "gapstack.members.pair_product:PairProduct",
-            "products of the pronoun's vector with each name's",
-            "Ionita et al. 2019",
-            "an encoder",
-        ),
-        "sequence": Entry(
-            "gapstack.members.sequence:SequenceClassifier",
-            "self-attentive spans of all three mentions, classified",
-            "Chada 2019",
-            "an encoder",
-        ),
-        "kernel_svm": Entry(
-            "gapstack.members.kernel_svm:KernelSVM",
-            "kernel machine on the pronoun's frozen vector",
-            "Bao and Qiao 2019",
-            "an encoder",
-        ),
-        "bidaf": Entry(
-            "gapstack.members.bidaf:BiDAF",
-            "bidirectional attention flow between name and text",
-            "Bao and Qiao 2019; Seo et al. 2017",
-            "an encoder, a parser",
-        ),
-        "question_answering": Entry(
-            "gapstack.members.question_answering:QuestionAnswering",
-            "the name as the answer to a question about the pronoun",
-            "Chada 2019",
-            "an encoder",
-        ),
-        "masked_lm": Entry(
-            "gapstack.members.masked_lm:MaskedLM",
-            "masked-language-model odds of the names in the pronoun's place",
-            "Lois et al. 2019",
-            "an encoder",
-        ),
-        "multiple_choice": Entry(
-            "gapstack.members.multiple_choice:MultipleChoice",
-            "three endings for the sentence, the best one chosen",
-            "Chada 2019",
-            "an encoder",
-        ),
-        "rgcn": Entry(
-            "gapstack.members.rgcn:RGCN",
-            "relational graph convolution over the parse",
-            "Xu and Yang 2019",
-            "an encoder, a parser",
-        ),
-        "resolver": Entry(
-            "gapstack.members.resolver:Resolver",
-            "an off-the-shelf resolver's clusters, calibrated",
-            "Webster et al. 2018",
-            "files of clusters",
-        ),
-        "static_vectors": Entry(
-            "gapstack.members.static_vectors:StaticVectors",
-            "small siamese head over static word vectors",
-            "Dawkins 2021; Zhao et al. 2018",
-            "word vectors or an encoder",
-        ),
-        "surface": Entry(
-            "gapstack.members.surface:Surface",
-            "boosted trees over hand-made features",
-            "boosted trees (Ke et al. 2017) over hand-made features",
-        ),
-    },
-    group="gapstack.members",
+_CUES, _ATTENTION = "Webster et al. 2018, section 4.3", "Webster et al. 2018, section 4.4"
+_NOTHING, _PARSER, _BOTH = "nothing", "a parser", "an encoder, a parser"
+
+
+def _member(name: str, kind: str, about: str, paper: str, needs: str = "an encoder") -> tuple[str, Entry]:
+    return name, Entry(f"gapstack.members.{name}:{kind}", about, paper, needs)
+
+
+_OURS = (
+    _member(
+        "prior",
+        "Prior",
+        "class frequencies of the training rows, for every row",
+        "class frequencies of the training rows",
+        _NOTHING,
+    ),
+    _member("random", "Random", "a coin for the name, the class frequency for NEITHER", _CUES, _NOTHING),
+    _member("token_distance", "TokenDistance", "the name nearest in words", _CUES, _NOTHING),
+    _member("topical_entity", "TopicalEntity", "the name that is mentioned most", _CUES, _NOTHING),
+    _member("syntactic_distance", "SyntacticDistance", "the name nearest in the parse", _CUES, _PARSER),
+    _member("parallelism", "Parallelism", "the name in the pronoun's grammatical function", _CUES, _PARSER),
+    _member("url", "Url", "the name that the page is about, else parallelism", _CUES, "a parser, page URLs"),
+    _member("transformer_single", "TransformerSingle", "the one attention head that points best", _ATTENTION),
+    _member("transformer_multi", "TransformerMulti", "extra trees over the best attention heads", _ATTENTION),
+    _member(
+        "frozen_spans",
+        "FrozenSpans",
+        "siamese head on frozen spans, attention and features",
+        "Yang et al. 2019; span extractor as in Abzaliev 2019",
+    ),
+    _member("probert", "ProBERT", "fine-tuned encoder, the pronoun's vector classified", "Attree 2019"),
+    _member(
+        "grep",
+        "Grep",
+        "ProBERT with evidence of other resolvers pooled by attention",
+        "Attree 2019",
+        "an encoder, a parser or files of clusters",
+    ),
+    _member(
+        "anonymised", "Anonymised", "end-to-end scorer on frozen vectors of anonymised names", "Liu 2019"
+    ),
+    _member(
+        "frozen_mlp", "FrozenMLP", "dense towers on frozen vectors and features", "Ionita et al. 2019", _BOTH
+    ),
+    _member("siamese", "Siamese", "siamese towers on frozen vectors and features", "Yang et al. 2019"),
+    _member("msnet", "MSNet", "attention of the pronoun over both names, layer by layer", "Wang 2019"),
+    _member("span_head", "SpanHead", "self-attentive span extractor with positions", "Abzaliev 2019", _BOTH),
+    _member(
+        "pair_product",
+        "PairProduct",
+        "products of the pronoun's vector with each name's",
+        "Ionita et al. 2019",
+    ),
+    _member(
+        "sequence",
+        "SequenceClassifier",
+        "self-attentive spans of all three mentions, classified",
+        "Chada 2019",
+    ),
+    _member("kernel_svm", "KernelSVM", "kernel machine on the pronoun's frozen vector", "Bao and Qiao 2019"),
+    _member(
+        "bidaf",
+        "BiDAF",
+        "bidirectional attention flow between name and text",
+        "Bao and Qiao 2019; Seo et al. 2017",
+        _BOTH,
+    ),
+    _member(
+        "question_answering",
+        "QuestionAnswering",
+        "the name as the answer to a question about the pronoun",
+        "Chada 2019",
+    ),
+    _member(
+        "masked_lm",
+        "MaskedLM",
+        "masked-language-model odds of the names in the pronoun's place",
+        "Lois et al. 2019",
+    ),
+    _member("multiple_choice", "MultipleChoice", "three endings for the sentence, scored", "Chada 2019"),
+    _member("rgcn", "RGCN", "relational graph convolution over the parse", "Xu and Yang 2019", _BOTH),
+    _member(
+        "resolver",
+        "Resolver",
+        "an off-the-shelf resolver's clusters, calibrated",
+        "Webster et al. 2018",
+        "files of clusters",
+    ),
+    _member(
+        "static_vectors",
+        "StaticVectors",
+        "small siamese head over static word vectors",
+        "Dawkins 2021; Zhao et al. 2018",
+        "word vectors or an encoder",
+    ),
+    _member(
+        "surface",
+        "Surface",
+        "boosted trees over hand-made features",
+        "boosted trees (Ke et al. 2017) over hand-made features",
+        _NOTHING,
+    ),
 )
+MEMBERS: Registry[type[Member]] = Registry("member", dict(_OURS), group="gapstack.members")
 """By name; other packages add to it by entry points of the group ``gapstack.members``."""
 
 
 def create(name: str, **settings: Any) -> Member:
-    """Make the member called ``name`` with the given hyper-parameters; the rest are its published defaults.
+    """Make the member called ``name`` with these hyper-parameters; the others have their defaults.
 
     Raises
     ------

@@ -1,33 +1,32 @@
-"""Anonymized BERT: common names in the place of the names, in training and when answering.
+"""Anonymized BERT: names replaced by common first names, in training and as test-time augmentation.
 
-Liu 2019, *Anonymized BERT: An Augmentation Approach to the Gendered Pronoun Resolution Challenge*; seventh place.
-A and B become pairs of common first names wherever the text has them (Alice and Kate, John and Michael, ...; four
-pairs for each gender, with rules for names that had better be left alone, see
-:func:`gapstack.corpus.augment.anonymise_names`). The head learns from the rows and their four copies, and answers
-are averaged with fixed weights over all five ways of telling a row. Two heads read the mean vectors of a frozen
-BERT-large:
+Liu 2019, *Anonymized BERT: An Augmentation Approach to the Gendered Pronoun Resolution Challenge*; seventh place. A
+and B become pairs of common first names wherever the text has them (Alice and Kate, John and Michael, ...; four pairs
+for each gender, with rules for names that are better left alone, see :func:`gapstack.corpus.augment.anonymise_names`).
+The head is trained on the rows and their four copies, and probabilities are averaged with fixed weights over all five.
+Two heads read the mean vectors of a frozen BERT-large:
 
 - ``end_to_end``, after Lee et al. 2017: one scorer [p; a; p * a; distance; 5 scalars] -> 150 -> 1 for A and for B,
-  where the distance, in ten buckets, has an embedding of 20; the logit of NEITHER is 0;
+  with an embedding of 20 of the distance in ten buckets; the logit of NEITHER is 0;
 - ``pure``: [p; a; b] -> 512 -> 32 -> 3 with batch normalisation and dropout .6.
 
-The paper reports a stage-2 logloss of .1947 for .9 end_to_end + .1 pure, over BERT-large cased and uncased, 300
-models by nested cross-validation on corrected labels, and that anonymising was worth .04.
+The paper reports a stage-2 logloss of .1947 for .9 end_to_end + .1 pure, over BERT-large cased and uncased, 300 models
+by nested cross-validation on corrected labels, and that anonymising was worth .04.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named, and it is read two thirds up (the 4th layer of 6). As
-  deep in it as the paper's fourth from the last of 24 lies the 5th, which on one fold was .04 worse.
-- Vectors are standardised; the rate is high and falls over ten epochs, with strong weight decay and a little label
-  smoothing, where the paper has a constant 3e-5 and early stopping (:data:`PUBLISHED`).
-- Which five scalars there are is not in the sources at hand: ours are a name's part in the page title, whether it
-  precedes the pronoun and is in its sentence, the names between, and its mentions. They and the distance, counted
-  in words, are those of the original row in all its copies: whose page it is must not be forgotten with the name.
-- Texts are not cut at sentences but by :func:`gapstack.encoding.pieces.align`, and whole words alone are replaced.
-- ``pure`` answers with the mean over both orders of the names, so that exchanging them exchanges the answers;
-  ``end_to_end`` does so by its nature.
-- A row that a rule keeps from being anonymised has one weight and not five. Mixing the two heads is the ensemble's
-  affair, and so is a floor under probabilities (the paper: .005).
+- The encoder is the embedded MiniLM unless another is named, read two thirds up (the 4th layer of 6). The 5th, as deep
+  as the paper's fourth from the last of 24, was .04 worse on one fold.
+- Vectors are standardised; the learning rate is high and falls over ten epochs, with strong weight decay and a little
+  label smoothing, where the paper has a constant 3e-5 and early stopping (:data:`PUBLISHED`).
+- The paper's five scalars are not in the sources at hand. Ours are a name's part in the page title, whether it
+  precedes the pronoun and is in its sentence, the names between, and its mentions. They and the distance in words are
+  those of the original row in all copies, so that the page is not forgotten with the name.
+- Texts are cut by :func:`gapstack.encoding.pieces.align`, not at sentences; only whole words are replaced.
+- ``pure`` averages over both orders of the names, so that swapping them swaps the probabilities; ``end_to_end`` is
+  equivariant as it is.
+- A row that a rule keeps from being anonymised has one weight instead of five. Mixing both heads is left to a stack,
+  and so is a floor under probabilities (the paper: .005).
 
 One fold of five of GAP development and validation, logloss: 0.570; 0.740 when nothing is anonymised. ``pure`` 0.610.
 """
@@ -49,17 +48,14 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.kinds import Count, NotAll, NotNegative
 from gapstack.members.member import Probabilities
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 
 _PLAN: dict[str, Any] = {
-    "epochs": 1000,
-    "batch_size": 128,
+    **{"epochs": 1000, "batch_size": 128, "label_smoothing": 0.0, "max_norm": None},
     "schedule": {"shape": "constant", "warmup": 0.0},
-    "label_smoothing": 0.0,
-    "max_norm": None,
 }
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -75,18 +71,18 @@ PUBLISHED_PURE: dict[str, Any] = {
 }
 """Those of its other head."""
 
-TOLD = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
-"""The ways of telling a row, in the order of the weights."""
+VARIANTS = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
+"""Copies of a row, in the order of the weights."""
 SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")
 """The five linguistic scalars of a name: columns of the feature block ``surface``."""
 BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
-"""Least distances of all buckets but the first (Lee et al. 2017, section 4)."""
+"""Lower bounds of the distance buckets but the first (Lee et al. 2017, section 4)."""
 
 _DISTANCE = "words"
 
 
 class Anonymised(MentionHead):
-    """Frozen vectors of rows told with other names, and a head that reads them.
+    """A head over frozen vectors of rows and their anonymised copies.
 
     Parameters
     ----------
@@ -95,17 +91,13 @@ class Anonymised(MentionHead):
     head : str
         ``end_to_end`` or ``pure``.
     copies : bool
-        Learn from the anonymised copies too.
+        Train on the anonymised copies too.
     weights : sequence of float
-        Of the answers to the row as it is and to its four copies; of those left out by a rule nothing is asked.
-    hidden : int
-        Units of the scorer.
-    distance_units : int
-        Those of a distance's embedding.
+        Of the original row and its four copies in the average; copies that a rule excludes do not count.
+    hidden, distance_units : int
+        Units of the scorer and of a distance's embedding.
     dropout : float, optional
         None for the paper's, .2 for ``end_to_end`` and .6 for ``pure``.
-    encoder, layers, training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
     max_pieces: Count | None = None
@@ -121,19 +113,19 @@ class Anonymised(MentionHead):
 
     def _prepare(self, corpus: Corpus) -> None:
         """Encode the rows and their copies in one pass."""
-        list(self._told(corpus))
+        list(self._variants(corpus))
 
-    def _told(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
-        """Give each way of telling the rows, and the inputs of all of them told so."""
-        told = variants(corpus, TOLD)
+    def _variants(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
+        """Give each kind of copy with the inputs of all rows."""
+        copies = variants(corpus, VARIANTS)
         together = [
             replace(example, id=f"{example.id}~{variant.name}")
-            for variant in told
+            for variant in copies
             for example in variant.corpus
         ]
         mentions = self._mentions(Corpus(together, label_set=corpus.label_set, name=corpus.name))
         own = self._of_names(corpus)
-        for variant, part in zip(told, np.split(mentions, len(told)), strict=True):
+        for variant, part in zip(copies, np.split(mentions, len(copies)), strict=True):
             yield variant, {"mentions": part, **own}
 
     def _arrays(self, corpus: Corpus) -> Arrays:
@@ -143,8 +135,8 @@ class Anonymised(MentionHead):
         """Give ``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
         if self.head == "pure":
             return {}
-        found = features(corpus, ("surface",))
-        columns = {name: found.candidates[..., number] for number, name in enumerate(found.candidate_names)}
+        block = features(corpus, ("surface",))
+        columns = {name: block.candidates[..., number] for number, name in enumerate(block.candidate_names)}
         return {
             "names": np.stack([columns[name] for name in SCALARS], axis=-1),
             "distances": distance_buckets(columns[_DISTANCE]),
@@ -154,31 +146,32 @@ class Anonymised(MentionHead):
         labels = corpus.labels
         if not self.copies:
             return self._arrays(corpus), labels
-        kept = [
+        parts = [
             (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
-            for variant, arrays in self._told(corpus)
+            for variant, arrays in self._variants(corpus)
         ]
-        names = kept[0][1].keys()
-        arrays = {name: np.concatenate([arrays[name][rows] for rows, arrays in kept]) for name in names}
-        return arrays, np.concatenate([labels[rows] for rows, _ in kept])
+        arrays = {
+            name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]
+        }
+        return arrays, np.concatenate([labels[rows] for rows, _ in parts])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        if len(self.weights) != len(TOLD):
-            raise MemberError(f"weights are {list(self.weights)}; expected {len(TOLD)}: {', '.join(TOLD)}")
-        asked = [
-            (variant, arrays, weight)
-            for (variant, arrays), weight in zip(self._told(corpus), self.weights, strict=True)
+        if len(self.weights) != len(VARIANTS):
+            raise MemberError(
+                f"weights are {list(self.weights)}; expected {len(VARIANTS)}: {', '.join(VARIANTS)}"
+            )
+        weighted = [
+            (variant, self._answer(arrays), weight)
+            for (variant, arrays), weight in zip(self._variants(corpus), self.weights, strict=True)
             if weight
         ]
-        told = [variant for variant, _, _ in asked]
-        return average(
-            told, [self._answer(arrays) for _, arrays, _ in asked], [weight for _, _, weight in asked]
-        )
+        copies, probabilities, weights = map(list, zip(*weighted, strict=True))
+        return average(copies, probabilities, weights)
 
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
         if self.head == "pure":
-            return EitherOrder(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
+            return SwapEquivariant(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
         return EndToEndHead(
             inputs,
             scalars=arrays["names"].shape[-1],
@@ -189,12 +182,12 @@ class Anonymised(MentionHead):
 
 
 def distance_buckets(words: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Distances in words to the numbers of their buckets, 0 to 9."""
+    """Numbers of the buckets, 0 to 9, of distances in words."""
     return np.searchsorted(BUCKETS, words, side="right").astype(np.int64)
 
 
 class EndToEndHead(nn.Module):
-    """One scorer for both names, against a NEITHER that always scores 0 (Lee et al. 2017's dummy antecedent).
+    """One scorer for both names; NEITHER has score 0 (Lee et al. 2017's dummy antecedent).
 
     Parameters
     ----------

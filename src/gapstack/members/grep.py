@@ -1,31 +1,32 @@
-"""GREP: ProBERT, and beside the pronoun's vector what coreference resolvers say of it.
+"""GREP: ProBERT with evidence of coreference resolvers pooled by attention.
 
 Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.2: the
 shared task's first place. The input is ProBERT's, tagged mentions; each source of evidence gives the pronoun's
 cluster, and :mod:`gapstack.members.parts.evidence` pools all of them to one vector beside the pronoun's own.
 
 The paper reports, on GAP test with *its own corrected labels*, F1 89.0 and logloss .350 for BERT-base (ProBERT: 87.8
-and .382), 92.5 and .317 for BERT-large uncased (89.7 and .376), trained on development and stopped by validation,
-with evidence of Parallelism+URL, AllenNLP's and Lee et al.'s resolvers and neuralcoref. Its Kaggle run, stage 2
-logloss .137 from 50 models, had a mistake in the masks and saw little of the evidence (its own footnote).
+and .382), 92.5 and .317 for BERT-large uncased (89.7 and .376), trained on development and stopped by validation, with
+evidence of Parallelism+URL, AllenNLP's and Lee et al.'s resolvers and neuralcoref. Its Kaggle run, stage 2 logloss
+.137 from 50 models, had a mistake in the masks and saw little of the evidence (its own footnote).
 
 Over the embedded encoder with the two default sources, one fold of GAP development and validation held out (fold 0 of
-5, seed 0, 491 rows, official labels): logloss .716, F1 74.6, where ProBERT has .767 and 69.3, and the URL cue
-by itself, calibrated, .744 and 77.3.
+5, seed 0, 491 rows, official labels): logloss .716, F1 74.6, where ProBERT has .767 and 69.3, and the URL cue by
+itself, calibrated, .744 and 77.3.
 
 What differs here:
 
-- Encoder, learning rates and windows, as for :mod:`gapstack.members.probert`, whose docstring gives the reasons;
-  :data:`PUBLISHED` has the paper's recipe.
-- Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; a mention that
-  the window has cut off is no evidence.
+- Encoder, learning rates and windows, as for :mod:`gapstack.members.probert`; :data:`PUBLISHED` has the paper's
+  recipe.
+- Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; mentions outside
+  the window are no evidence.
 - The paper's equations rather than the released code, without its three mistakes; see
   :mod:`gapstack.members.parts.evidence`, and :mod:`gapstack.encoding.cluster_pieces` for ``parallelism+url``.
 
-Files have evidence for the texts that they were made from. Copies of rows in other words (``augment``, ``average``)
-and the rows of ``extra`` and ``teacher`` get it only if the files have their texts too; heuristics work on all.
+Files hold clusters of certain texts. Changed copies of rows (``augment``, ``average``) and the rows of ``extra`` and
+``teacher`` have that evidence only if the files hold their texts too; heuristics work on all.
 
-Exchanging A and B does *not* exchange the answers exactly, for ProBERT's reasons and since A is asked before B.
+Swapping A and B does *not* swap the probabilities exactly, for ProBERT's reasons and since A's query layer precedes
+B's.
 """
 
 from __future__ import annotations
@@ -45,29 +46,13 @@ from gapstack.kinds import Count, HeuristicName
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.evidence import EvidenceHead
 from gapstack.members.parts.fine_tuned import FineTuned
-from gapstack.members.parts.tags import tagged
+from gapstack.members.parts.tags import ATTREE, tagged
 from gapstack.resolvers.clusters import Clusters
 from gapstack.resolvers.recorded import read_resolvers
 from gapstack.training import PieceData, Targets
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "sources": ["parallelism+url"],
-    "training": {
-        "epochs": 20,
-        "batch_size": 8,
-        "encoder_lr": 4e-6,
-        "head_lr": 4e-6,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-        "frozen": [],
-        "label_smoothing": 0.0,
-        "patience": 3,
-        "evaluate_every": 80,
-        "attention_dropout": True,
-    },
-}
-"""Settings of the paper (section 4): ``create("grep", **PUBLISHED, clusters=[...])`` with files of its three resolvers;
-``batch_size`` 16 for BERT-base."""
+PUBLISHED = {"encoder": "bert-large-uncased", "sources": ["parallelism+url"], "training": ATTREE}
+"""Settings of the paper: ``create("grep", **PUBLISHED, clusters=[...])`` with files of its three resolvers."""
 
 
 class Grep(FineTuned):
@@ -78,19 +63,17 @@ class Grep(FineTuned):
     sources : sequence of str
         Heuristics among :data:`gapstack.encoding.cluster_pieces.HEURISTICS`.
     clusters : sequence of str
-        Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source. A
-        fitted member may be given further files, as of new texts, if they are by the same resolvers.
+        Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source.
+        After ``fit`` they may be others, as of new texts, by the same resolvers.
     max_mentions, max_mention_pieces : int
-        Mentions of a cluster that count, and their longest length in pieces; longer ones are left out.
+        Most mentions of a cluster, and most pieces of a mention; longer mentions are left out.
     parser : str, optional
         spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own.
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        As for :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
 
     Attributes
     ----------
     sources_ : list of str
-        The sources fitted with; resolvers with their versions.
+        Sources of evidence in ``fit``; resolvers with their versions.
     """
 
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
@@ -104,15 +87,15 @@ class Grep(FineTuned):
         return super().reads() | ({} if self.sources else {"parser": False})
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Parse and measure all rows in one pass, and do the first stage, if there is one."""
+        """Parse all rows in one pass, and do the first stage, if there is one."""
         super()._prepare(corpus)
         pronoun_clusters(corpus, self.sources, self.parser)
 
     def coverage(self, corpus: Corpus) -> dict[str, float]:
         """Share of a corpus's rows in which each source has a cluster of the pronoun."""
         sources = self._evidence()
-        found = pronoun_clusters(corpus, sources, self.parser)
-        shares = np.array([[bool(cluster) for cluster in row] for row in found], dtype=bool).mean(axis=0)
+        clusters = pronoun_clusters(corpus, sources, self.parser)
+        shares = np.array([[bool(cluster) for cluster in row] for row in clusters], dtype=bool).mean(axis=0)
         return {_name(source): float(share) for source, share in zip(sources, shares, strict=True)}
 
     def _evidence(self) -> list[str | Clusters]:
@@ -138,14 +121,14 @@ class Grep(FineTuned):
         for source in sources:
             if isinstance(source, Clusters) and not source.covers(corpus).any():
                 warnings.warn(
-                    f"{source.name} has clusters for none of the {len(corpus)} rows asked about: answers do "
-                    "without its evidence",
+                    f"{source.name} has clusters for none of the {len(corpus)} rows: they are predicted without "
+                    "its evidence",
                     stacklevel=2,
                 )
         return super()._predict_proba(corpus)
 
     def _check(self, sources: Sequence[str | Clusters]) -> None:
-        """Refuse other sources than those fitted with; their order does not matter."""
+        """Refuse other sources than those of ``fit``, in any order."""
         names = [_name(source) for source in sources]
         if sorted(names) != sorted(self.sources_):
             raise MismatchError(
@@ -158,8 +141,8 @@ class Grep(FineTuned):
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces).view
-        found = pronoun_clusters(corpus, self._evidence(), self.parser)
-        pieces = cluster_pieces(view, found, self.max_mentions, self.max_mention_pieces)
+        clusters = pronoun_clusters(corpus, self._evidence(), self.parser)
+        pieces = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
         return PieceData(view, targets, {"places": pieces.places, "kept": pieces.keep})
 
     def _state(self) -> State:
@@ -168,7 +151,7 @@ class Grep(FineTuned):
         return state
 
     def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
+        """Inverse of :meth:`state`; returns self."""
         self.sources_ = list(state.values["sources"])
         return super().restore(state)
 

@@ -1,30 +1,29 @@
-"""MSnet: a small vote of each of the upper layers, attention without parameters, two phases.
+"""MSnet: attention without parameters in each of the upper layers, trained in two phases.
 
 Wang 2019, *MSnet: A BERT-based Network for Gendered Pronoun Resolution*: second place (stage 2 .17289, F1 95.7).
 
-Of each of the last eight layers, the pronoun is the mean of its pieces and each name a sum of its pieces, layer
-normalised, weighted by softmax(dropout(piece) . pronoun / sqrt(H)): attention that has nothing to learn. Pronoun,
-names and the products of pronoun and name go through a linear layer to 16 numbers a layer; all layers' numbers, batch
-normalised, and two scalars, tanh of each name's offset from the pronoun, are classified. First the head alone is
-trained on the frozen encoder, then encoder and head; embeddings stay frozen.
+In each of the last eight layers, the pronoun is the mean of its pieces and each name a sum of its pieces, layer
+normalised, weighted by softmax(dropout(piece) . pronoun / sqrt(H)). Pronoun, names and the products of pronoun and
+name go through a linear layer to 16 numbers a layer; all layers' numbers, batch normalised, and two scalars, tanh of
+each name's offset from the pronoun, are classified. First the head is trained on the frozen encoder, then encoder and
+head; embeddings stay frozen.
 
 The paper reports, with BERT-large cased trained on GAP test and validation (official labels), logloss .302 in
 cross-validation (five folds not grouped by page) and .280 on GAP development.
 
-With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels) has
-logloss 0.636 and F1 76.6. The first phase keeps six layers of all pieces in memory: 5 GB at most, on these rows.
+With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels)
+has logloss 0.636 and F1 76.6. The first phase keeps six layers of all pieces in memory: 5 GB at most, on these rows.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named: a shallower encoder than eight layers gives all of its
-  layers, so MiniLM its six. The first phase has fewer epochs and no early stopping, the second the rates that suit
-  MiniLM. :data:`PUBLISHED` has the paper's recipe.
-- The text is not cut into five parts that are tokenised apart to keep spans exact: pieces are aligned with mentions
-  anyway, and where one spans a mention's edge it belongs to the mention. Windows lose no mention, so no row is trimmed
-  by hand.
-- Offsets are counted in hundreds of pieces, since tanh of a number of pieces would tell little but the sign.
+- The encoder is the embedded MiniLM unless another is named; one of fewer than eight layers gives all of them. The
+  first phase has fewer epochs and no early stopping, the second rates that suit MiniLM. :data:`PUBLISHED` has the
+  paper's recipe.
+- Pieces are aligned with mentions, where the paper tokenises five parts of the text apart; a piece across a mention's
+  edge belongs to the mention. Windows lose no mention, so no row is trimmed by hand.
+- Offsets are in hundreds of pieces, since tanh of a number of pieces is little more than its sign.
 
-Exchanging A and B does not exchange the answers: each has its own weights, as in the paper. ``augment`` and
+Swapping A and B does not swap the probabilities: each has its own weights, as in the paper. ``augment`` and
 ``average`` with ``swap_names`` make up for it.
 """
 
@@ -61,25 +60,24 @@ PUBLISHED: dict[str, Any] = {
 }
 """Settings of the paper: ``create("msnet", **PUBLISHED)``."""
 
-# Pieces, enough for 32 of the longest windows: a batch goes through in one pass, since it is normalised as one
+# pieces, enough for 32 of the longest windows: batch normalisation needs the batch in one pass
 _WHOLE_BATCH = 16_384
-_OFFSET_UNIT = 100.0
-"""Pieces."""
+_OFFSET_UNIT = 100.0  # pieces
 
 
 class MSNet(FineTuned):
-    """Votes of the upper layers, each over attended spans.
+    """A few numbers from attended spans of each upper layer, and a classifier.
 
     Parameters
     ----------
     layers : int
-        How many of the last layers vote; all, where the encoder has no more.
+        Number of upper layers; all, where the encoder has no more.
     width : int
         Numbers that each layer gives.
     attention_dropout, dropout : float
-        On what is compared or crossed in each layer, and on all layers' numbers.
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`; ``training`` has two phases.
+        On each layer's inputs of attention and products, and on all layers' numbers.
+    training : sequence of mappings, optional
+        One for each of the two phases, or one for both.
     """
 
     layers: Count = 8
@@ -119,7 +117,7 @@ class MSNetHead(nn.Module):
     hidden : int
         Width H of the encoder.
     layers : int
-        How many of its layers lie side by side in what :meth:`forward` is given.
+        Number of its layers side by side in the input of :meth:`forward`.
     width, attention_dropout, dropout
         See :class:`MSNet`.
     """

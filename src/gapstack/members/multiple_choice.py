@@ -1,26 +1,24 @@
-"""Multiple choice: the text goes on "... her is", and of three endings, A, B and "other", one is right.
+"""Multiple choice: three endings of "text {pronoun} is ...", A, B and "other", scored by a fine-tuned encoder.
 
 Chada 2019, *Gendered Pronoun Resolution using BERT and an extractive question answering formulation* (the shared
 task's ninth place), the second of its three families; facts from the released code.
 
 Each row is three inputs, ``[CLS] text {pronoun} is [SEP] ending [SEP]``. The vector of the first piece goes through a
-dense layer with tanh and dropout to one logit; softmax over the three, and probabilities are kept between .001 and
-.999.
+dense layer with tanh and dropout to one logit; softmax over the three, clipped to .001 and .999.
 
-The paper reports no figure for this family alone; the mean of all three families has, on GAP test, an F1 of
-90.2 with BERT-large; whether on corrected labels is not said.
+The paper reports no figure for this family alone; the mean of all three families has, on GAP test, an F1 of 90.2 with
+BERT-large; whether on corrected labels is not said.
 
 What differs here:
 
-- A long text is cut around its mentions, for all three inputs alike, to leave room for the longest ending.
-- Rates and frozen embeddings are those that suit other members over the embedded encoder, and have not been chosen
-  for this one; :data:`PUBLISHED` has Chada's. Three inputs for each row make it three times as dear as other
-  members, so two epochs are the default, as they are Chada's.
-- The encoder's pooler, where it has one, is not taken over: the dense layer begins afresh.
+- A long text is cut around its mentions, alike for all three inputs, to leave room for the longest ending.
+- Rates and frozen embeddings are those that suit other members over the embedded encoder, and were not chosen for this
+  one; :data:`PUBLISHED` has Chada's. Three inputs a row cost three times as much as other members, so there are two
+  epochs, as Chada has.
+- The encoder's pooler, where it has one, is not used: the dense layer is randomly initialised.
 
-The three inputs of a row differ in a name among a hundred pieces. A tiny random encoder needs far more updates to
-learn rows by heart from that than a test may make, so its test asks for less than other members' tests do.
-Exchanging A and B exchanges the answers: they are two endings among others.
+The three inputs of a row differ in a name among a hundred pieces, so a tiny random encoder needs far more updates to
+memorise rows than a test may make, and its test asks for less than others. Swapping A and B swaps the probabilities.
 """
 
 from __future__ import annotations
@@ -49,13 +47,8 @@ from gapstack.training.data import Rows
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        "epochs": 2,
-        "batch_size": 4,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
-        "frozen": [],
-        "label_smoothing": 0.0,
-        "attention_dropout": True,
+        **{"epochs": 2, "batch_size": 4, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []},
+        **{"label_smoothing": 0.0, "attention_dropout": True},
     },
 }
 """Settings of the released code: ``create("multiple_choice", **PUBLISHED)``."""
@@ -65,14 +58,12 @@ OTHER = "other"
 
 
 class MultipleChoice(FineTuned):
-    """Three endings of one sentence, and the encoder's word on each.
+    """Three endings of one sentence, each with a logit of the encoder.
 
     Parameters
     ----------
     clip : float
-        Probabilities are kept from ``clip`` to 1 - ``clip``; 0 leaves them as they are.
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`. The whole encoder cannot be frozen.
+        Probabilities are clipped to ``clip`` and 1 - ``clip``.
 
     Raises
     ------
@@ -89,7 +80,7 @@ class MultipleChoice(FineTuned):
         plans = super()._plans()
         if any(map(needs_no_encoder, plans)):
             raise MemberError(
-                "training freezes the whole encoder; the endings are told apart by an encoder that learns. "
+                "training freezes the whole encoder; only an encoder that learns can tell the endings apart. "
                 "Freeze some of its layers"
             )
         return plans
@@ -107,10 +98,10 @@ class MultipleChoice(FineTuned):
 
 
 class ChoiceData:
-    """Rows of k inputs each, which go through the encoder as so many texts and stay together.
+    """Rows of k inputs each, which the encoder reads as k texts.
 
-    A batch of b rows, the longest input of L pieces, is ``ids`` (b * k, L), a row's k inputs one after the other,
-    and ``keep`` (b * k, L) as in :class:`~gapstack.training.PieceData`, and ``target`` (b,) or (b, k).
+    A batch of b rows, the longest input of L pieces, is ``ids`` and ``keep`` (b * k, L) as in
+    :class:`~gapstack.training.PieceData`, a row's k inputs one after the other, and ``target`` (b,) or (b, k).
 
     Parameters
     ----------
@@ -142,9 +133,9 @@ class ChoiceData:
     def batch(self, rows: Rows, length: int | None = None) -> dict[str, Tensor]:
         """See the class and :class:`~gapstack.training.Data`."""
         inputs = (rows[:, None] * self._choices + np.arange(self._choices)).ravel()
-        found = self._inputs.batch(inputs, None if length is None else length // self._choices)
-        del found["mentions"]  # three ranges of each input: nothing that a head needs
-        return found | (self._targets.batch(rows) if self._targets else {})
+        batch = self._inputs.batch(inputs, None if length is None else length // self._choices)
+        del batch["mentions"]  # three ranges of each input, which no head needs
+        return batch | (self._targets.batch(rows) if self._targets else {})
 
 
 class ChoiceHead(nn.Module):

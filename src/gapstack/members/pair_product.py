@@ -1,27 +1,27 @@
-"""Products of pairs: pronoun times A against pronoun times B against what is left.
+"""Pair products: logits from elementwise products of the pronoun's and the names' vectors, fine-tuned.
 
 Krige in Ionita et al. 2019, *Resolving Gendered Ambiguous Pronouns with BERT*, section 4.1: the fine-tuned half of the
 fifth place (stage 2: single models .219 to .257, their mean .192).
 
 Each mention is the last layer's vector of its first piece. With P, A, B for the three, the logits are (P * A) . w and
-(P * B) . w with one w for both names, and (P * P - A * B) . w_n for neither. Dropout falls on w and w_n.
+(P * B) . w with one w for both names, and (P * P - A * B) . w_n for NEITHER. Dropout is applied to w and w_n.
 
 The paper reports, on GAP test with official labels and BERT-large trained on TPUs, logloss .346 for the mean of six
 such models (.459 to .579 each, as their files score here).
 
-With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels) has
-logloss 0.629 and F1 77.0.
+With MiniLM and the defaults, the first of five folds of GAP development and validation (seed 2019, official labels)
+has logloss 0.629 and F1 77.0.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named, with the rates that suit it; :data:`PUBLISHED` has the
-  paper's rates, warm-up, batch and smoothing. How many epochs it trained for is not told.
-- A and B have one bias between them, so exchanging A and B exchanges the answers exactly.
-- Windows of 64 or 128 pieces are cut by the paper's rule (:mod:`gapstack.encoding.pieces`), and mentions too long for
-  one are refused. ``max_pieces`` says which; None is the encoder's limit.
-- Pseudo-labels were mixed with GAP's rows 64 to 128 in each batch; here ``teacher`` has the other systems' answers to
-  the unscored rows of stage 2 learned first. It is off unless asked for, and recorded as contamination.
-- ``feminise`` maps all pronouns to *she* and *her* in training and when asked, as the paper's option does.
+- The encoder is the embedded MiniLM unless another is named, with rates that suit it; :data:`PUBLISHED` has the
+  paper's rates, warm-up, batch and smoothing. Its number of epochs is not stated.
+- A and B share a bias, so swapping A and B swaps the probabilities exactly.
+- Windows of 64 or 128 pieces are cut by the paper's rule (:mod:`gapstack.encoding.pieces`); mentions too long for one
+  are refused.
+- The paper mixes pseudo-labels with GAP's rows 64 to 128 in each batch; here ``teacher`` first trains on other
+  systems' probabilities for the unscored rows of stage 2. It is off by default, and recorded as contamination.
+- ``feminise`` maps all pronouns to *she* and *her* in training and prediction, as the paper's option does.
 """
 
 from __future__ import annotations
@@ -59,13 +59,11 @@ class PairProduct(FineTuned):
     Parameters
     ----------
     feminise : bool
-        Whether every masculine pronoun is read as the feminine one (his, him and hers as her).
+        Replace every masculine pronoun by the feminine one (his, him and hers by her).
     dropout : float
         On the weights.
     max_pieces : int, optional
         Longest window in pieces; None for the encoder's limit.
-    encoder, training, extra, teacher, first, augment, average, validation_share, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     """
 
     feminise: bool = False
@@ -76,8 +74,8 @@ class PairProduct(FineTuned):
         return PairProductHead(encoder.hidden_size, self.dropout)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        told = augmented(corpus, feminise) if self.feminise else corpus
-        return PieceData(align(told, encoder, self.max_pieces), targets)
+        rows = augmented(corpus, feminise) if self.feminise else corpus
+        return PieceData(align(rows, encoder, self.max_pieces), targets)
 
 
 class PairProductHead(nn.Module):

@@ -1,6 +1,6 @@
 """Parallelism (Webster et al. 2018, section 4.3): the closest name in the same grammatical function.
 
-The strongest cue that looks at the text alone. It speaks where the pronoun is a subject or a direct object.
+The strongest cue of the text alone; it applies where the pronoun is a subject or a direct object.
 """
 
 from __future__ import annotations

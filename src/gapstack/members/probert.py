@@ -1,28 +1,26 @@
-"""ProBERT: the pronoun's own vector decides.
+"""ProBERT: an encoder fine-tuned on tagged mentions, and three classes from the pronoun's vector.
 
-Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.1:
-the part of GREP, the shared task's first place, that reads no evidence.
+Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.1: the
+part of GREP, the shared task's first place, that reads no evidence.
 
-The mentions are tagged in the input, ``<A> Kate <A> ... <P> her <P>``, so that the encoder knows who is asked
-about; the tags are dropped from its output. The last layer's vector of the pronoun's first piece goes through a
-dense layer with tanh (randomly initialised, as in the released code; the paper's equation leaves it out) and
-dropout to three classes.
+The mentions are tagged in the input, ``<A> Kate <A> ... <P> her <P>``; the tags are dropped from the output. The last
+layer's vector of the pronoun's first piece goes through a dense layer with tanh (randomly initialised, as in the
+released code; the paper's equation leaves it out) and dropout to three classes.
 
-The paper reports, on GAP test with *its own corrected labels*, F1 87.8 and logloss .382 for BERT-base, 89.7 and
-.376 for BERT-large uncased, trained on development and stopped by validation.
+The paper reports, on GAP test with *its own corrected labels*, F1 87.8 and logloss .382 for BERT-base, 89.7 and .376
+for BERT-large uncased, trained on development and stopped by validation.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named. With 22 million parameters instead of 110 or 340 it
-  knows much less, and it needs other learning rates: the paper's constant 4e-6 would hardly move it. The defaults
-  are rates near 1e-4 that warm up and fall, a fixed number of epochs without early stopping, frozen embeddings, a
-  little label smoothing. :data:`PUBLISHED` has the paper's recipe for BERT.
-- Tags are put around word pieces, not into the text, and windows are cut so that no mention is lost; the released
-  code refuses a text whose mentions do not fit into one run of 512 pieces.
-- Attention probabilities are not dropped in training; see :class:`~gapstack.training.TrainingPlan`.
+- The encoder is the embedded MiniLM unless another is named: 22 million parameters, where BERT has 110 or 340, which
+  the paper's constant 4e-6 would hardly move. The defaults are rates near 1e-4 that warm up and fall, a fixed number
+  of epochs, frozen embeddings and a little label smoothing. :data:`PUBLISHED` has the paper's recipe for BERT.
+- Tags are put around word pieces, not into the text, and windows are cut so that no mention is lost; the released code
+  refuses a text whose mentions do not fit into one run of 512 pieces.
+- Attention probabilities have no dropout in training; see :class:`~gapstack.training.TrainingPlan`.
 
-Exchanging A and B does *not* exchange the answers exactly: ``<A>`` and ``<B>`` are different words to the encoder,
-and the last layer has weights of its own for each class. That A always precedes B in GAP is part of what it learns.
+Swapping A and B does *not* swap the probabilities exactly: ``<A>`` and ``<B>`` are different words to the encoder, and
+the last layer has weights of its own for each class. A always precedes B in GAP, and the member learns that too.
 """
 
 from __future__ import annotations
@@ -37,29 +35,15 @@ from gapstack.corpus import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS
 from gapstack.members.parts.fine_tuned import FineTuned
-from gapstack.members.parts.tags import tagged
+from gapstack.members.parts.tags import ATTREE, tagged
 from gapstack.training import PieceData, Targets
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "training": {
-        "epochs": 20,
-        "batch_size": 8,
-        "encoder_lr": 4e-6,
-        "head_lr": 4e-6,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-        "frozen": [],
-        "label_smoothing": 0.0,
-        "patience": 3,
-        "evaluate_every": 80,
-        "attention_dropout": True,
-    },
-}
-"""Settings of the paper (section 4): ``create("probert", **PUBLISHED)``; ``batch_size`` 16 for BERT-base."""
+PUBLISHED: dict[str, Any] = {"encoder": "bert-large-uncased", "training": ATTREE}
+"""Settings of the paper: ``create("probert", **PUBLISHED)``."""
 
 
 class ProBERT(FineTuned):
-    """Tagged mentions, and three classes from the pronoun's vector."""
+    """Three classes from the pronoun's vector over tagged mentions."""
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return PronounHead(encoder.hidden_size)

@@ -1,9 +1,8 @@
-"""A coin toss between the two names: what a score is worth when nothing was read (Webster et al. 2018, "Random").
+"""A coin toss between the two names: the random baseline of Webster et al. 2018 ("Random").
 
-Each row's coin is a hash of its id and the seed, and it chooses between the earlier and the later name: neither
-the order and company of the rows nor which name is called A matters. Like the paper's, the baseline always
-names somebody. So that its logloss means something, the coin gets no more trust than it is given: the training
-rows say how often the answer is a name at all, and the name drawn takes ``confidence`` of that.
+Each row's coin is a hash of its id and the seed, and it chooses between the earlier and the later name, so neither the
+other rows nor which name is called A matter. As in the paper, a name is always chosen. For a meaningful logloss
+NEITHER gets its frequency in the training rows, and the chosen name ``confidence`` of the rest.
 """
 
 from __future__ import annotations
@@ -18,26 +17,21 @@ from gapstack.members.member import Member, Probabilities, State
 
 
 class Random(Member):
-    """A or B by the toss of a coin.
+    """A or B at random.
 
     Parameters
     ----------
     confidence : float
-        Share of the probability of "one of the two" that the drawn name gets; above 0.5, below 1.
+        The chosen name's share of the probability of both; above 0.5, below 1.
     seed : int
-        Seed of the coins.
-
-    Raises
-    ------
-    MemberError
-        From ``fit``, if ``confidence`` is out of range.
+        Of the coins.
     """
 
     confidence: Confidence = 0.6
     seed: Seed = 0
 
     def _fit(self, corpus: Corpus) -> None:
-        # add-one smoothed, as the prior is
+        # add-one smoothing, as for the prior
         neither = np.count_nonzero(corpus.labels == Label.NEITHER)
         self.neither_ = (neither + 1) / (len(corpus) + len(Label))
 

@@ -1,4 +1,4 @@
-"""Sequence classification: self-attentive spans of both names and the pronoun's piece, three layers deep.
+"""Sequence classification: self-attentive spans of both names and the pronoun's first piece, three layers deep.
 
 Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation*: the third of the
 families (with ``question_answering`` and ``multiple_choice``) whose mean came ninth (stage 2 .20238); their mean has
@@ -7,20 +7,20 @@ F1 90.2 on GAP test with official labels, and no figure is given for this family
 With MiniLM and one epoch of the defaults' three, the first of five folds of GAP development and validation (seed 2019,
 official labels) has logloss 0.642 and F1 76.9.
 
-Hidden states are the last three layers side by side, 3 H wide. A and B are allennlp's self-attentive spans of them, the
-pronoun is its first piece; [A; B; pronoun] goes through 512 ReLU units to three classes. Rates rise and fall in one
-triangle.
+Hidden states are the last three layers side by side, 3 H wide. A and B are allennlp's self-attentive spans of them,
+the pronoun is its first piece; [A; B; pronoun] goes through 512 ReLU units to three classes. Learning rates rise and
+fall once.
 
 What differs here:
 
 - The released code cuts the text at the mentions, in the order of their *names* and not of their offsets, and drops
   what follows the last one: rows whose pronoun stands first or between the names are scrambled, and every row loses
   its tail. Here every row keeps its text.
-- The encoder is the embedded MiniLM unless another is named, with the rates and epochs that suit it;
-  :data:`PUBLISHED` has the released recipe.
+- The encoder is the embedded MiniLM unless another is named, with the rates and epochs that suit it; :data:`PUBLISHED`
+  has the released recipe.
 - Probabilities are not clamped to 1e-4: clipping is the scorer's.
 
-Exchanging A and B does not exchange the answers: each has its own weights. ``augment`` and ``average`` with
+Swapping A and B does not swap the probabilities: each has its own weights. ``augment`` and ``average`` with
 ``swap_names`` make up for it.
 """
 

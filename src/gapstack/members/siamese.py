@@ -1,12 +1,12 @@
-"""Fill the GAP: frozen vectors of name and pronoun, crossed alike for A and B.
+"""Fill the GAP: siamese towers over frozen vectors of each name and the pronoun, and hand-made features.
 
 Yang, Niven and Kao 2019, *Fill the GAP: Exploiting BERT for Pronoun Resolution*; fourth place. A frozen encoder is
-read at one layer, the mean over each mention's pieces; dropout of .6 on these raw vectors is what the paper's
-ablation owes most to (README: .50 to .45). A word encoder shared by the three mentions, 37 SELU units in each of
-six heads, goes before the interactions [a; p; a * p; p - a] and [b; p; b * p; p - b], which one siamese dense
-layer reads for both names. Its outputs, summed over heads, go with 20 units over 17 hand-made features
-(``blocks=["fill_the_gap"]``) through dropout .75 and a dense layer of 37 with batch normalisation to three classes.
-``naive=True`` leaves encoder and interactions out: [A; B; P] with dropout goes straight to that layer.
+read at one layer, the mean over each mention's pieces; dropout of .6 on these raw vectors contributes most in the
+paper's ablation (README: .50 to .45). A word encoder shared by the three mentions, 37 SELU units in each of six heads,
+precedes the interactions [a; p; a * p; p - a] and [b; p; b * p; p - b], which one siamese dense layer reads for both
+names. Its outputs, summed over heads, go with 20 units over 17 hand-made features (``blocks=["fill_the_gap"]``)
+through dropout .75 and a dense layer of 37 with batch normalisation to three classes. ``naive=True`` leaves encoder
+and interactions out: [A; B; P] with dropout goes straight to that layer.
 
 The paper's code reports cross-validated logloss over 7 folds of 4,451 rows, official labels, not grouped by page
 (mean; siamese / siamese with features / naive / naive with features): BERT-base uncased .390 / .383 / .439 / .422,
@@ -14,15 +14,14 @@ BERT-large uncased .318 to .320 / .320 / .381 / .360.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named; the layer is the one as deep in it as the 9th of
-  BERT-base's 12 (the 4th of 6), which on one fold was worth .04 over the depth that the paper chose in BERT-large
-  (the 20th of 24). Vectors are standardised, since encoders differ in the size of their activations.
-- A network that reads [A; B] and then has a row of weights for each class could answer otherwise when A and B are
-  exchanged. Here the answer is the mean over both orders, in training too, so exchanging the names exchanges the
-  answers; ``symmetric=False`` is the paper's network.
+- The encoder is the embedded MiniLM unless another is named; its 4th layer of 6 is as deep as the 9th of BERT-base's
+  12, which on one fold was .04 better than the depth that the paper chose in BERT-large (the 20th of 24). Vectors are
+  standardised, since the scale of activations differs between encoders.
+- The network is averaged over both orders of the names, in training too, so swapping the names swaps the
+  probabilities; ``symmetric=False`` is the paper's network, whose last layer has weights of its own for A and B.
 - The paper's L2 penalty of .1 on the last layer is AdamW's weight decay on all layers, and a strong one. It stops
-  after 15 epochs without gain on the very fold that it scores, and we on rows of other pages
-  (``training={"patience": 15}``) or, by default, after a fixed number of epochs at a falling rate.
+  after 15 epochs without gain on the fold that it scores; here early stopping (``training={"patience": 15}``) uses
+  rows of other pages, and by default there is a fixed number of epochs at a falling rate.
 - Features come from the project's own parser, see :mod:`gapstack.features.fill_the_gap`.
 
 One fold of five of GAP development and validation, logloss: 0.641; 0.694 without features, 0.679 naive, 0.663 with
@@ -40,26 +39,17 @@ from torch.nn import functional
 
 from gapstack.corpus import Label
 from gapstack.kinds import BlockName, Count, NotAll
-from gapstack.members.parts.crossing import EitherOrder, cross
+from gapstack.members.parts.crossing import SwapEquivariant, cross
 from gapstack.members.parts.dense import ParallelLinear, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [20],
-    "blocks": ["fill_the_gap"],
-    "max_pieces": 300,
-    "symmetric": False,
+    **{"encoder": "bert-large-uncased", "layers": [20], "max_pieces": 300},
+    **{"blocks": ["fill_the_gap"], "symmetric": False},
     "training": {
-        "epochs": 200,
-        "batch_size": 32,
-        "head_lr": 1e-3,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-        "weight_decay": 0.1,
-        "label_smoothing": 0.0,
-        "max_norm": None,
-        "patience": 15,
+        **{"epochs": 200, "batch_size": 32, "head_lr": 1e-3, "weight_decay": 0.1, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "constant", "warmup": 0.0}, "max_norm": None, "patience": 15},
     },
 }
 """Settings of the paper's code: ``create("siamese", **PUBLISHED)``; BERT-base: ``layers`` [9], ``max_pieces`` 512."""
@@ -76,12 +66,10 @@ class Siamese(MentionHead):
         Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
-    encoder, layers, training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     naive : bool
         Read [A; B; P] without encoder and interactions.
     symmetric : bool
-        Answer with the mean over both orders of the names.
+        Average the network over both orders of the names.
     heads, width, hidden : int
         Word encoders side by side, units of each, and units of the siamese layer; the paper also has 1, 512, 128.
     input_dropout, tower_dropout, dropout : float
@@ -116,7 +104,7 @@ class Siamese(MentionHead):
             tower_dropout=0.0 if self.naive else self.tower_dropout,
             dropout=self.dropout,
         )
-        return EitherOrder(network) if self.symmetric else network
+        return SwapEquivariant(network) if self.symmetric else network
 
 
 class NaiveTower(nn.Module):
@@ -147,7 +135,7 @@ class SiameseTower(nn.Module):
 
 
 class GapNetwork(nn.Module):
-    """A tower over the mentions, a dense layer over the features, and what leads from both to three classes.
+    """A tower over the mentions, a dense layer over the features, and a classifier over both.
 
     Parameters
     ----------
@@ -183,8 +171,8 @@ class GapNetwork(nn.Module):
 
     def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:
         """Give logits (b, 3)."""
-        found = self.drop_tower(self.tower(self.drop_input(mentions)))
+        units = self.drop_tower(self.tower(self.drop_input(mentions)))
         if names is not None and row is not None:
-            found = torch.cat([found, self.dense(torch.cat([names.flatten(1), row], dim=-1))], dim=-1)
-        logits: Tensor = self.trunk(found)
+            units = torch.cat([units, self.dense(torch.cat([names.flatten(1), row], dim=-1))], dim=-1)
+        logits: Tensor = self.trunk(units)
         return logits

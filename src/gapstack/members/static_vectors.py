@@ -1,19 +1,19 @@
-"""A small network whose only knowledge of words is a space of static vectors, as they are or debiased.
+"""A siamese network over static word vectors, as they are or debiased, for tests of gender bias in the vectors.
 
 Dawkins 2021, *Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bias Detection*, sections 3 and 5, after
-Zhao et al. 2018: the same coreference system is trained over word vectors with and without gender, and with and
-without training texts told of the other gender as well, and then asked about occupations. What it knows of nurses and
-of lovely people it can only have from the vectors, which stay as they are, and from what it was trained on. The copies
-are what every member has: ``augment=["swap_gender"]``. The recipe ``sowinobias`` is the whole experiment.
+Zhao et al. 2018: the same coreference system is trained over word vectors with and without gender, with and without
+gender-swapped copies of the training texts, and evaluated on occupations. Its knowledge of nurses and of lovely people
+comes only from the vectors, which are frozen, and from the training texts. The copies are ``augment=["swap_gender"]``,
+as for every member. The recipe ``sowinobias`` is the whole experiment.
 
 Each mention is three means of vectors: of its words, of the words before and of those after it. Pronoun and name are
-projected alike, crossed and scored, with the same weights for both names, beside where the name stands.
+projected and combined, with the same weights for both names, beside the name's position.
 
 What differs from the paper:
 
 - Its system finds mentions and links them itself (higher-order end-to-end coreference over ELMo as well as GloVe, Lee
-  et al. 2018) and learns from OntoNotes, which is not free. Ours is told the mentions, has no contextual vectors that
-  the bias could come from unseen, and learns from GAP and ``extra``.
+  et al. 2018) and is trained on OntoNotes, which is not free. Ours is given the mentions, has no contextual vectors as
+  another source of bias, and is trained on GAP and ``extra``.
 - The space is the embedded encoder's input embeddings unless a file is named: nothing is downloaded. Words that it
   lacks have no vector.
 """
@@ -56,18 +56,16 @@ class StaticVectors(FrozenHead):
         A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
         :func:`gapstack.vectors.static_vectors.read_vectors`.
     debias : str
-        What the space goes through first, by its name in :data:`gapstack.vectors.debias.DEBIASERS` with that one's
-        default settings; empty for the space as it is.
+        Debiaser of the space, by its name in :data:`gapstack.vectors.debias.DEBIASERS`, with default settings; empty
+        for none.
     limit : int, optional
-        How many of a file's words are read, the most frequent ones; None for all.
+        Number of a file's most frequent words to read; None for all.
     context : int
         Words on either side of a mention.
     extra : sequence of str
         Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
         See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
-    training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 
     Raises
     ------
@@ -127,7 +125,7 @@ class StaticVectors(FrozenHead):
         mentions = arrays["mentions"].reshape(-1, arrays["mentions"].shape[-1])
         relations = arrays["relations"].reshape(-1, arrays["relations"].shape[-1])
         mean = mentions.mean(axis=0)
-        # one measure for all dimensions: what a debiaser has left of one must not be magnified
+        # one scale for all dimensions: a dimension that a debiaser has shrunk must stay small
         spread = np.sqrt(((mentions - mean) ** 2).mean(keepdims=True)).ravel()
         return {
             **{"mentions_mean": mean, "mentions_spread": np.where(spread > 0, spread, np.float32(1))},
@@ -184,7 +182,7 @@ def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:
 
 @lru_cache(maxsize=8)
 def _space(vectors: str, debias: str, limit: int | None, contents: tuple[str, str]) -> Vectors:
-    """The space, once for all folds as long as its files and lists have these contents."""
+    """The space, loaded once for all folds while its files and word lists have these contents."""
     if debias:
         return DEBIASERS[debias]().apply(_space(vectors, "", limit, contents), read_lists())
     return read_vectors(vectors, limit=limit)

@@ -1,18 +1,18 @@
 """Boosted trees over hand-made features: no encoder, no parser, a few seconds to fit.
 
-A conditional logit (McFadden 1974) whose utilities are boosted trees: one function ``u`` scores a candidate from
-its own features, its lead over the rival and what the row shares, and
+A conditional logit (McFadden 1974) whose utilities are boosted trees: one function ``u`` scores a candidate from its
+own features, their differences to the rival's, and the row's features, and
 
     P(A), P(B), P(NEITHER)  =  softmax(u(A), u(B), 0).
 
-Both names go through the same trees, so exchanging A and B exchanges the answers exactly, and one tree a round
-serves all three classes. Every row teaches both of its candidates, which is training on each row in both orders.
+Both names go through the same trees, so swapping A and B swaps the probabilities exactly, one tree a round serves all
+three classes, and every row trains both orders.
 
 The defaults were chosen on GAP development and validation by 5-fold cross-validation grouped by page, over two
 partitions (``benchmarks/surface_settings.py``). Logloss is flat around them (0.574 out of fold, 0.546 with the
 ``cues`` block), so the quicker of equals was taken; at half the rounds it is 0.015 worse.
 
-Where no page is known the trees answer as for a page whose title names neither, since every row of GAP has one.
+Rows without a page are predicted as if the title named neither, since every row of GAP has a page.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Surface(Member):
     Parameters
     ----------
     blocks : sequence of str
-        Which feature blocks to use; see :data:`gapstack.features.blocks.BLOCKS`.
+        Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     rounds : int
         Trees in each booster.
     learning_rate : float
@@ -50,9 +50,9 @@ class Surface(Member):
     columns, rows : float
         Share of the columns and of the candidates that each tree sees.
     bags : int
-        Boosters with seeds of their own, whose probabilities are averaged.
+        Boosters of different seeds, whose probabilities are averaged.
     seed : int
-        Seed of the first booster.
+        Of the first booster.
     """
 
     blocks: Sequence[BlockName] = ("surface",)
@@ -121,11 +121,11 @@ class Surface(Member):
         self.boosters_ = [restore_booster(state.texts[f"booster-{i}"]) for i in range(len(state.texts))]
 
 
-def candidate_table(found: Features) -> NDArray[np.float64]:
+def candidate_table(block: Features) -> NDArray[np.float64]:
     """Features of all As, then of all Bs: own columns, own minus the rival's, and the row's; (2n, 2k + m)."""
-    own = np.concatenate([found.candidates[:, 0], found.candidates[:, 1]])
-    rival = np.concatenate([found.candidates[:, 1], found.candidates[:, 0]])
-    return np.concatenate([own, own - rival, np.tile(found.shared, (2, 1))], axis=1)
+    own = np.concatenate([block.candidates[:, 0], block.candidates[:, 1]])
+    rival = np.concatenate([block.candidates[:, 1], block.candidates[:, 0]])
+    return np.concatenate([own, own - rival, np.tile(block.shared, (2, 1))], axis=1)
 
 
 def choice_probabilities(utilities: NDArray[np.float64]) -> Probabilities:

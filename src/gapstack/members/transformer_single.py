@@ -1,9 +1,9 @@
-"""Transformer-Single (Webster et al. 2018, section 4.4): the name that one attention head looks at most.
+"""Transformer-Single (Webster et al. 2018, section 4.4): the name with the most attention of one head.
 
-The paper reads head 7 of layer 3 of its own translation model, chosen on GAP validation. Here any encoder does; by
-default the head that is best on the fitting corpus is taken, and probabilities come from its margin by the same
-monotone model as the other cues'. The embedded encoder's best head on GAP validation, head 1 of layer 3, has a
-higher F1 on GAP development (71.0, gold-two-mention) than the paper's (58.1).
+The paper reads head 7 of layer 3 of its own translation model, chosen on GAP validation. Here it is any encoder's; by
+default the head that is best on the training rows, with probabilities from its margin by the cues' monotone model. The
+embedded encoder's best head on GAP validation, head 1 of layer 3, has a higher F1 on GAP development (71.0,
+gold-two-mention) than the paper's (58.1).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from gapstack.text.cues import CueDecisions
 from gapstack.text.scenes import Setting
 
 
-def head_f1(corpus: Corpus, seen: Attention, direction: str) -> NDArray[np.float64]:
+def head_f1(corpus: Corpus, weights: Attention, direction: str) -> NDArray[np.float64]:
     """Overall F1 of each head's favourite on a labelled corpus, (layers, heads), in percent (the paper's Table 8)."""
     # (n, L, H, 2) -> (L, H, n, 2)
-    decided = np.moveaxis(seen.choices(direction), 0, 2)
+    decided = np.moveaxis(weights.choices(direction), 0, 2)
     totals = outcomes(gold_decisions(corpus), decided).sum(axis=2)
     return f1_percent(totals[..., 0], totals[..., 1], totals[..., 2])
 
@@ -39,8 +39,8 @@ class TransformerSingle(CueMember):
     Parameters
     ----------
     layer, head : int, optional
-        The head, both counted from 0. By default the one with the best overall F1 on the fitting corpus, among
-        all heads or those of ``layer``.
+        The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all
+        heads or those of ``layer``.
     direction : str
         ``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
         :class:`~gapstack.encoding.attention.Direction`.
@@ -52,7 +52,7 @@ class TransformerSingle(CueMember):
     Attributes
     ----------
     layer_, head_ : int
-        The head that decides.
+        The head in use.
     """
 
     layer: Natural | None = None
@@ -60,7 +60,7 @@ class TransformerSingle(CueMember):
     direction: Literal["pronoun-to-name", "name-to-pronoun", "both", "each"] = "both"
     encoder: str | None = None
 
-    def verdicts(self, corpus: Corpus) -> CueDecisions:
+    def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.
 
         Raises
@@ -68,8 +68,8 @@ class TransformerSingle(CueMember):
         NotFittedError
             Before ``fit``, unless layer and head are given.
         """
-        layer, head = self._chosen()
-        return self._attention(corpus).verdicts(layer, head, self.direction)
+        layer, head = self._head_in_use()
+        return self._attention(corpus).cue_decisions(layer, head, self.direction)
 
     def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
@@ -81,7 +81,7 @@ class TransformerSingle(CueMember):
     def _attention(self, corpus: Corpus) -> Attention:
         return attention(corpus, self.encoder, self.setting, self.parser)
 
-    def _chosen(self) -> tuple[int, int]:
+    def _head_in_use(self) -> tuple[int, int]:
         if hasattr(self, "layer_"):
             return self.layer_, self.head_
         if self.layer is None or self.head is None:
@@ -91,7 +91,7 @@ class TransformerSingle(CueMember):
         return self.layer, self.head
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Read every head in one pass; which of them decides is known once it is fitted."""
+        """Compute all heads in one pass."""
         self._attention(corpus)
 
     def _fit(self, corpus: Corpus) -> None:

@@ -1,9 +1,8 @@
 """A run, from recipe to submission.
 
-Every example becomes a probability in four steps: each member gives its opinion on rows it was not fitted on
-(out of fold for the training splits, each fold's fit for the held-out split); a stacker, chosen by nested
-cross-validation, learns to weigh those opinions; for a held-out row it weighs each fold's opinions in turn, and
-the answer is the mean over folds.
+Each member predicts rows that it was not fitted on (out of fold for the training splits, each fold's fit for the
+held-out split); a stacker, chosen by nested cross-validation, is fitted on those base predictions; for a held-out row
+it pools each fold's base predictions in turn, and the result is the mean over folds.
 """
 
 from __future__ import annotations
@@ -250,7 +249,9 @@ def _leave(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
     write_probabilities(place / "test.parquet", test.ids, result.test)
 
 
-def _opinions(parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder) -> NDArray[np.float64]:
+def _base_predictions(
+    parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder
+) -> NDArray[np.float64]:
     """(n_test, m, 3): what the members fitted without ``fold`` say of the held-out rows."""
     tables = [read_probabilities(folder.fold(part.label, fold) / "test.parquet", test.ids) for part in parts]
     return np.stack(tables, axis=1)
@@ -268,19 +269,19 @@ def _stack(
     """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
     place = folder.member("stack")
     jobs = [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members]
-    identity = of_rows(train, test, folds) | {"opinions": fingerprint(jobs)} | of_stack(recipe)
+    identity = of_rows(train, test, folds) | {"base_predictions": fingerprint(jobs)} | of_stack(recipe)
     key = key_of(identity)
     record = folder.stack() or {}
     if record.get("key") != key:
         changed = changes(record.get("identity", {}), identity) if record else []
-        if changed and "opinions" not in changed:  # new opinions need no reason
+        if changed and "base_predictions" not in changed:  # new base predictions need no reason
             say(f"{' and '.join(changed)} changed: the stack again")
         started = time.perf_counter()
-        opinions = np.stack([member.out_of_fold for member in members], axis=1)
+        base_predictions = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        stack, nested = Stack.fit(candidates, recipe.calibrators, opinions, train, folds.assignment)
+        stack, nested = Stack.fit(candidates, recipe.calibrators, base_predictions, train, folds.assignment)
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        by_fold = [_opinions(recipe.members, fold, test, folder) for fold in range(folds.k)]
+        by_fold = [_base_predictions(recipe.members, fold, test, folder) for fold in range(folds.k)]
         answers = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
         record = {

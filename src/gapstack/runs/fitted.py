@@ -90,7 +90,7 @@ class FittedRun:
         labels = labels or list(self.not_for)
         stacked = STACK in labels
         parts = [label for label in self.members if stacked or label in labels]
-        opinions: dict[str, list[Probabilities]] = {label: [] for label in parts}
+        base_predictions: dict[str, list[Probabilities]] = {label: [] for label in parts}
         with progress("asking", len(parts) * self.folds) as ticker:
             for label in parts:
                 say(f"asking {label}")
@@ -98,14 +98,15 @@ class FittedRun:
                     member = self._member(label, fold)
                     if fold == 0:
                         member.prepare(rows)
-                    opinions[label].append(member.predict_proba(rows))
+                    base_predictions[label].append(member.predict_proba(rows))
                     ticker.advance(note=label)
         found: dict[str, Probabilities] = {
-            label: np.mean(given, axis=0) for label, given in opinions.items() if label in labels
+            label: np.mean(given, axis=0) for label, given in base_predictions.items() if label in labels
         }
         if stacked and self._stack is not None:
             by_fold = [
-                np.stack([opinions[label][fold] for label in parts], axis=1) for fold in range(self.folds)
+                np.stack([base_predictions[label][fold] for label in parts], axis=1)
+                for fold in range(self.folds)
             ]
             found[STACK] = self._stack.predict_proba(by_fold, rows)
         return found
@@ -153,8 +154,8 @@ def _load_stack(folder: RunFolder, recipe: Recipe) -> Stack:
             remedy=folder.remedy,
         )
     now = folder.manifest()["identity"] | of_stack(recipe)
-    # whose opinions it weighs is asked of the members themselves
-    before = {key: value for key, value in record.get("identity", {}).items() if key != "opinions"}
+    # whose base predictions it weighs is asked of the members themselves
+    before = {key: value for key, value in record.get("identity", {}).items() if key != "base_predictions"}
     refuse_stored(f"{recipe.name}:{STACK}", record | ({"identity": before} if before else {}), now, path)
     stacker = create_stacker(record["stacker"], **record["settings"])
     return Stack(stacker, create_calibrator(record["calibration"])).restore(read_state(place))

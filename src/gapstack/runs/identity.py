@@ -66,7 +66,7 @@ def of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:
 
 
 def of_stack(recipe: Recipe) -> Identity:
-    """What decides a stack beside the opinions that it weighs."""
+    """What decides a stack beside the base predictions that it weighs."""
     stackers = [(part.name, part.settings) for part in recipe.stackers]
     reads = any(create_stacker(name, **settings).READS_EVIDENCE for name, settings in stackers)
     found = {"settings": fingerprint(stackers, recipe.calibrators)}

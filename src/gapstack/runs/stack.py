@@ -1,4 +1,4 @@
-"""A fitted stack: what turns the opinions that members of every fold have on new rows into one answer."""
+"""A fitted stack: what turns the base predictions that members of every fold have on new rows into one answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
-from gapstack.ensemble import Calibrator, NestedStack, Opinions, Stacker, fit_nested
+from gapstack.ensemble import BasePredictions, Calibrator, NestedStack, Stacker, fit_nested
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities, State
 
@@ -36,15 +36,15 @@ class Stack:
         cls,
         kinds: dict[str, Stacker],
         calibrators: Sequence[str],
-        opinions: Opinions,
+        base_predictions: BasePredictions,
         rows: Corpus,
         assignment: NDArray[np.int64],
     ) -> tuple[Self, NestedStack]:
-        """Choose among stackers, and fit, on members' out-of-fold opinions (n, m, 3) of labelled rows."""
+        """Choose among stackers, and fit, on members' out-of-fold base predictions (n, m, 3) of labelled rows."""
         reads = any(kind.READS_EVIDENCE for kind in kinds.values())
         nested = fit_nested(
             kinds,
-            opinions,
+            base_predictions,
             rows.labels,
             assignment,
             calibrators=calibrators,
@@ -53,8 +53,8 @@ class Stack:
         )
         return cls(nested.stacker, nested.calibrator), nested
 
-    def predict_proba(self, by_fold: Sequence[Opinions], rows: Corpus) -> Probabilities:
-        """Give (n, 3): the mean over folds of the calibrated answers to each fold's opinions (n, m, 3)."""
+    def predict_proba(self, by_fold: Sequence[BasePredictions], rows: Corpus) -> Probabilities:
+        """Give (n, 3): the mean over folds of the calibrated answers to each fold's base predictions (n, m, 3)."""
         evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
         answers = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
         mean: Probabilities = np.mean(answers, axis=0)

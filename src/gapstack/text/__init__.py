@@ -1,1 +1,1 @@
-"""What a text says before any model reads it: words, page titles, parses, grammar, binding, discourse, cues."""
+"""Analysis of texts without encoders: words, page titles, parses, grammar, binding, discourse, cues."""

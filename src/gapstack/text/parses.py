@@ -49,7 +49,7 @@ _MOST_PROCESSES = 4
 
 @dataclass(frozen=True)
 class Parser:
-    """A pipeline that has been found but not loaded: a folder or the name of an installed package."""
+    """A pipeline that is available but not loaded: a folder or the name of an installed package."""
 
     name: str
 
@@ -129,7 +129,7 @@ def find_parser(parser: str | Path | None = None) -> Parser:
 
 
 def parser_key(parser: str | Path | None = None) -> str:
-    """What tells the parses of one choice of parser from another's, for caches of what is made from them.
+    """Identity of a parser's parses, for caches of values computed from them.
 
     Where no parser is named that is the project's own together with the shipped parses, which answer first; and
     these alone where there is none.
@@ -172,8 +172,8 @@ def docs(source: Corpus | Iterable[str], parser: str | Path | None = None) -> li
         If a text has no stored parse and there is no parser.
     """
     texts = list(source.texts if isinstance(source, Corpus) else source)
-    found = dict(_stored(texts, parser))
-    return [found[text_key(text)] for text in texts]
+    docs = dict(_stored(texts, parser))
+    return [docs[text_key(text)] for text in texts]
 
 
 def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
@@ -183,8 +183,8 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
     """
     texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
-    found = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
-    return [found[text_key(text)] for text in texts]
+    trees = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
+    return [trees[text_key(text)] for text in texts]
 
 
 def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
-from gapstack.errors import MemberError
 from gapstack.kinds import Count, NotAll, NotNegative, Positive, Seed, Share, SomeShare
-from gapstack.settings import FORMER_NAMES, SettingError, check, closest, shown
+from gapstack.settings import SettingError, check, closest, shown, with_current_names
 from gapstack.signatures import settings_of
 
 
@@ -143,30 +141,20 @@ class TrainingPlan:
     def changed(self, values: Mapping[str, Any]) -> Self:
         """Give this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
 
-        Former names of fields (:data:`FORMER_NAMES`) work with a warning.
+        Former names of fields (:data:`gapstack.settings.FORMER_NAMES`) work with a warning.
 
         Raises
         ------
         MemberError
             If there is no such field or a value is out of range.
         """
-        changes = _fields(type(self), _renamed(values))
+        current = with_current_names(values, type(self).__dataclass_fields__, "training plan")
+        changes = _fields(type(self), current)
         if isinstance(changes.get("schedule"), Mapping):
             changes["schedule"] = replace(self.schedule, **_fields(Schedule, changes["schedule"]))
         if isinstance(changes.get("frozen"), list):
             changes["frozen"] = tuple(changes["frozen"])
         return replace(self, **changes)
-
-
-def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-    changes = dict(values)
-    for old in sorted(FORMER_NAMES.keys() & changes.keys()):
-        new = FORMER_NAMES[old]
-        if new in changes:
-            raise MemberError(f"training plan: {old} and {new} are the same setting; keep {new}")
-        warnings.warn(f"training plan: {old} is now {new}; rename it", FutureWarning, stacklevel=3)
-        changes[new] = changes.pop(old)
-    return changes
 
 
 def _fields(kind: type[Schedule] | type[TrainingPlan], values: Mapping[str, Any]) -> dict[str, Any]:

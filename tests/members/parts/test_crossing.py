@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from gapstack.members.parts.crossing import EitherOrder, cross
+from gapstack.members.parts.crossing import SwapEquivariant, cross
 from gapstack.members.parts.dense import dense_block
 
 
@@ -41,7 +41,7 @@ def test_exchanging_the_names_exchanges_their_columns_in_training_too():
     exchanged = {**rows, "mentions": rows["mentions"][:, [0, 2, 1]], "names": rows["names"][:, [1, 0]]}
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        plain, network = Partial(), EitherOrder(Partial())
+        plain, network = Partial(), SwapEquivariant(Partial())
     assert (plain(**rows)[:, [1, 0, 2]] - plain(**exchanged)).abs().max() > 0.05
     for mode in (True, False):
         network.train(mode)
@@ -51,7 +51,7 @@ def test_exchanging_the_names_exchanges_their_columns_in_training_too():
 
 def test_it_is_the_mean_over_both_orders():
     rows = inputs()
-    network = EitherOrder(Partial()).eval()
+    network = SwapEquivariant(Partial()).eval()
     exchanged = {**rows, "mentions": rows["mentions"][:, [0, 2, 1]], "names": rows["names"][:, [1, 0]]}
     with torch.no_grad():
         one, other = network.network(**rows), network.network(**exchanged)

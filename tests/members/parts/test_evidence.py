@@ -61,13 +61,13 @@ def reference(head, inputs):
             scores = [asked @ linear(f"{name}.key", m)[part] / np.sqrt(size) for m in mentions]
             values = [linear(f"{name}.value", m)[part] for m in mentions]
             gathered.append(sum(w * v for w, v in zip(softmax(scores), values, strict=True)))
-        told = []
+        updated = []
         for mention in mentions:
             total = mention + linear(f"{name}.out", np.concatenate(gathered))
             normal = (total - total.mean()) / np.sqrt(total.var() + 1e-5)
             normal = normal * weights[f"{name}.norm.weight"] + weights[f"{name}.norm.bias"]
-            told.append(np.tanh(linear(f"{name}.feed", normal)))
-        return told
+            updated.append(np.tanh(linear(f"{name}.feed", normal)))
+        return updated
 
     logits = []
     arrays = {k: v.numpy().astype(float if k == "hidden" else v.numpy().dtype) for k, v in inputs.items()}

@@ -1,26 +1,26 @@
-"""BIDAF: the pronoun asks the text, and may be told that no name will do.
+"""BIDAF: bidirectional attention flow from the pronoun over the text, with a slot for no answer.
 
 Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: attention flow (Seo et al. 2017)
-over frozen vectors. The query is the mean vector of the pronoun's pieces; the context is all pieces and one slot more,
-the mean of them all, for an answer that is not there. A place, seen with the query and with what the query finds in
-the context, gets one number out of a layer of 64 ELU units. A and B are the means of their pieces' numbers, Neither is
-the mean over the other names of persons in the text and the slot.
+over frozen vectors. The query is the mean vector of the pronoun's pieces; the context is all pieces and a slot, their
+mean, for no answer. Each place, with the query and the attended context, gets one score out of a layer of 64 ELU
+units. The logits of A and B are the means of their pieces' scores; that of NEITHER is the mean over the other names of
+persons in the text and the slot.
 
-The authors report, on GAP development with BERT-large cased, logloss .494, and .498 where Neither is the slot alone.
+The authors report, on GAP development with BERT-large cased, logloss .494, and .498 where NEITHER is the slot alone.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named, and the layer that is read is by default the one at two
-  thirds of its depth (theirs, from a service whose standard it is, is the layer below the last).
-- Names of persons come from the project's own parser (``neither="slot"`` needs none). One that is part of A or of B,
-  or that A or B is part of, is no other name.
-- Only places that have a part in the answer are put through the last layers: A, B, other names and the slot.
-- Rate, epochs and dropout are for the small encoder: see :data:`PUBLISHED` for theirs.
+- The encoder is the embedded MiniLM unless another is named, read by default at two thirds of its depth (theirs is
+  read at the layer below the last, the default of the service that they used).
+- Names of persons come from the project's own parser (``neither="slot"`` needs none); those that contain A or B or are
+  contained in them do not count.
+- Only A, B, other names and the slot go through the last layers.
+- Rate, epochs and dropout suit the small encoder: see :data:`PUBLISHED` for theirs.
 
-One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss
-.716 and F1 70.9, and .744 and 69.8 where Neither is the slot alone.
+One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss .716 and F1
+70.9; .744 and 69.8 where NEITHER is the slot alone.
 
-Every place is scored alike, so exchanging A and B exchanges their columns exactly.
+Every place is scored with the same weights, so swapping A and B swaps their columns exactly.
 """
 
 from __future__ import annotations
@@ -43,23 +43,16 @@ from gapstack.text.scenes import Setting, scene
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-cased",
-    "layer": -2,
-    "dropout": 0.7,
-    "max_pieces": 450,
+    **{"encoder": "bert-large-cased", "layer": -2, "dropout": 0.7, "max_pieces": 450},
     "training": {
-        "epochs": 50,
-        "batch_size": 25,
-        "head_lr": 1e-3,
-        "weight_decay": 0.0,
+        **{"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0, "label_smoothing": 0.0},
         "schedule": {"shape": "constant", "warmup": 0.0},
-        "label_smoothing": 0.0,
     },
 }
 """Settings of the paper: ``create("bidaf", **PUBLISHED)``."""
 
 NEITHER = ("names", "slot")
-"""What Neither is the mean of: other names and the slot, or the slot alone."""
+"""What the logit of NEITHER is the mean of: other names and the slot, or the slot alone."""
 
 
 class BiDAF(FineTuned):
@@ -67,17 +60,14 @@ class BiDAF(FineTuned):
 
     Parameters
     ----------
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
     layer : int, optional
-        Whose vectors are read, from 0 (embeddings) up or from -1 (the last) down; by default the one at two thirds
-        of the encoder's depth.
+        Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
     neither : str
         ``names`` or ``slot``.
     hidden : int
         ELU units.
     dropout : float
-        On what a place is scored by, and on the ELU units.
+        On the inputs of a place's score, and on the ELU units.
     """
 
     layer: AnyLayer | None = None
@@ -95,7 +85,7 @@ class BiDAF(FineTuned):
     )
 
     def reads(self) -> dict[str, Any]:
-        """Name the parser too, by which names of persons are known."""
+        """Name the parser too, which finds the names of persons."""
         return super().reads() | ({"parser": None} if self.neither == "names" else {})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
@@ -113,7 +103,7 @@ class BiDAF(FineTuned):
 
 
 def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
-    """Mask (n, longest), True on the pieces of names of persons who are neither A nor B.
+    """Mask (n, longest), True on the pieces of names of other persons than A and B.
 
     Raises
     ------
@@ -122,9 +112,9 @@ def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
     """
     mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
     for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
-        found = scene(example, parse, Setting.SNIPPET_CONTEXT)
+        candidates = scene(example, parse, Setting.SNIPPET_CONTEXT)
         starts, ends = view.chars[view.row(row)].T
-        for span, hits in zip(found.spans, found.hits, strict=True):
+        for span, hits in zip(candidates.spans, candidates.hits, strict=True):
             if not hits.any() and not span.overlaps(example.a) and not span.overlaps(example.b):
                 # special pieces have the empty range (0, 0), which overlaps nothing
                 mask[row, : len(starts)] |= (starts < span.end) & (ends > span.start)
@@ -168,16 +158,16 @@ class FlowHead(nn.Module):
         # the slot comes last: (b, L + 1, H), (b, L + 1)
         context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
         slot = keep.new_ones(b, 1)
-        found = self.flow.found(context, query, torch.cat([keep, slot], dim=1))
-        # (b, 3, L + 1): the places of A, of B, and of Neither, which has the slot
-        answers = torch.stack([*inside[:, 1:].unbind(dim=1), others[:, :length]], dim=1)
-        answers = torch.cat([answers, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
-        row, place = answers.any(dim=1).nonzero(as_tuple=True)
+        attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
+        # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
+        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others[:, :length]], dim=1)
+        classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
+        row, place = classes.any(dim=1).nonzero(as_tuple=True)
         scores = context.new_zeros(b, length + 1)
         scores[row, place] = self.score(
-            self.flow.merged(context[row, place], query[row], found[row])
+            self.flow.merged(context[row, place], query[row], attended[row])
         ).squeeze(-1)
-        return mean(scores[..., None], answers.transpose(0, 1)).squeeze(-1).transpose(0, 1)
+        return mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
 
 
 def mean(values: Tensor, mask: Tensor) -> Tensor:

@@ -7,12 +7,11 @@ from torch import Tensor, nn
 
 
 class AttentionFlow(nn.Module):
-    """What a query has to do with each place of a context, and what it finds in all of them.
+    """Attention between one query and the places of a context.
 
-    Similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from the context to
-    it has nothing to choose: every place gets q itself. The query attends to the places by the softmax of their
-    similarities and finds ``h``, the sum of the places so weighted. (The term of ``w_q`` is the same at all
-    places and so changes no weight; it stands here as it stands in the paper.)
+    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from context to
+    query gives every place q itself. Attention from query to context gives ``h``, the sum of the places weighted by the
+    softmax of their similarities. (The term of ``w_q``, constant over places, changes no weight; it is the paper's.)
 
     Parameters
     ----------
@@ -27,17 +26,17 @@ class AttentionFlow(nn.Module):
         self.both = nn.Parameter(torch.randn(width) * width**-0.5)
 
     def similarity(self, context: Tensor, query: Tensor) -> Tensor:
-        """Give the similarity of each place, (b, L), for a context (b, L, H) and queries (b, H)."""
-        # (b, H): what each place is multiplied with
+        """Give the similarity of each place, (b, L), for contexts (b, L, H) and queries (b, H)."""
+        # (b, H)
         direction = self.context.weight + self.both * query
         return torch.einsum("blh,bh->bl", context, direction) + self.query(query)
 
-    def found(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
-        """Give what each query finds in its context, (b, H); mask ``keep`` (b, L) is True on places."""
+    def attended(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
+        """Give the context attended to by each query, (b, H); mask ``keep`` (b, L) is True on places."""
         weights = self.similarity(context, query).masked_fill(~keep, -torch.inf).softmax(dim=-1)
         return torch.einsum("bl,blh->bh", weights, context)
 
     @staticmethod
-    def merged(context: Tensor, query: Tensor, found: Tensor) -> Tensor:
-        """Give [c; q; c * q; c * h] (m, 4 H) for m places (m, H) with the query and the find of each."""
-        return torch.cat([context, query, context * query, context * found], dim=-1)
+    def merged(context: Tensor, query: Tensor, attended: Tensor) -> Tensor:
+        """Give [c; q; c * q; c * h] (m, 4 H) for m places (m, H), each with its query and attended context."""
+        return torch.cat([context, query, context * query, context * attended], dim=-1)

@@ -1,12 +1,12 @@
-"""The five zeros' frozen network: three windows, hidden names, hand-made features.
+"""The five zeros' frozen network: dense towers over masked names in windows, and hand-made features.
 
 Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gendered Ambiguous Pronouns with BERT*:
 their second system, 22nd place of the shared task. A and B are replaced by the mask token, so that one piece stands
-for each and its vector says who would fit there; ``*`` for a lost letter is repaired from the vocabulary; pronoun, A
-and B are each read in the middle of a window of 64 pieces, in the layers fourth to sixth from the last of BERT-large,
-side by side. A dense layer over [p; a; b] (112 units, batch normalisation, dropout .9), one such layer for both p - a
-and p - b (the released code; the paper's text has products), and one over hand-made features (128, dropout .8) go
-together through three units and batch normalisation.
+for each; ``*`` for a lost letter is repaired from the vocabulary; pronoun, A and B are each read in the middle of a
+window of 64 pieces, in the layers fourth to sixth from the last of BERT-large, side by side. A dense layer over [p; a;
+b] (112 units, batch normalisation, dropout .9), one such layer for both p - a and p - b (the released code; the
+paper's text has products), and one over hand-made features (128, dropout .8) go together through three units and batch
+normalisation.
 
 The paper reports on GAP test, official labels, for BERT-large cased and uncased together: logloss .338, and .299 when
 blended with its fine-tuned models; on stage 2 .226 and .185.
@@ -14,20 +14,20 @@ blended with its fine-tuned models; on stage 2 .226 and .185.
 Of its 69 features these have a counterpart in the blocks ``surface``, ``cues`` and ``positions``: A and B in the URL
 (2), syntactic roles of the three mentions (29 columns there, one for each of our 17 roles here), how often the names
 occur (2), order and distances in characters, sentence layout (5), places in sentences and trees (9, Abzaliev's), the
-number of other PERSON names (1), and the GAP paper's Parallelism+URL chain. None have the decisions of three
-resolvers (neuralcoref, e2e-coref, Stanford) and the probabilities of an MLP over ELMo: the resolvers' clusters are
-read by other members, and stacking puts them beside this one. The blocks hold much that is not among the 69; codes
-of a few values other than roles are read as numbers, as are counts, by their logarithm.
+number of other PERSON names (1), and the GAP paper's Parallelism+URL chain. None have the decisions of three resolvers
+(neuralcoref, e2e-coref, Stanford), which other members read, and the probabilities of an MLP over ELMo. The blocks
+hold much that is not among the 69; codes of a few values other than roles are read as numbers, as are counts, by their
+logarithm.
 
 What differs beside the features:
 
 - The encoder is the embedded MiniLM unless another is named, alone where the paper reads two. In its six layers the
   paper's three fall together on the fifth, and the default is the fourth and the fifth.
-- The answer is the mean over both orders of the names, in training too, so exchanging A and B exchanges the answers;
+- The network is averaged over both orders of the names, in training too, so swapping A and B swaps the probabilities;
   ``symmetric=False`` is the paper's network.
-- Vectors are standardised; features are scaled by the training rows, where the paper's code looks at test rows too;
-  Keras' decaying rate is a falling one here, and its L2 penalty of .02 on the last layer AdamW's weight decay.
-- Windows near an end of the text get more of the other side. Only the mentions asked about are masked.
+- Vectors are standardised; features are scaled by the training rows, where the paper's code uses test rows too. Keras'
+  learning-rate decay is a falling schedule here, and its L2 penalty of .02 on the last layer AdamW's weight decay.
+- Windows near an end of the text get more of the other side. Only the mentions themselves are masked.
 """
 
 from __future__ import annotations
@@ -47,34 +47,25 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.features.blocks import Features
 from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.frozen_mlp.masked_text import mask_names, repair_stars
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
 from gapstack.text.grammar import Role
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [21, 20, 19],
-    "symmetric": False,
-    "vector_dropout": 0.9,
-    "feature_dropout": 0.8,
+    **{"encoder": "bert-large-uncased", "layers": [21, 20, 19], "symmetric": False},
+    **{"vector_dropout": 0.9, "feature_dropout": 0.8},
     "training": {
-        "epochs": 1000,
-        "batch_size": 64,
-        "head_lr": 2e-2,
-        "schedule": {"shape": "linear", "warmup": 0.0},
-        "weight_decay": 0.02,
-        "label_smoothing": 0.0,
-        "max_norm": None,
-        "patience": 50,
+        **{"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "linear", "warmup": 0.0}, "max_norm": None, "patience": 50},
     },
 }
 """Settings of the paper's code: ``create("frozen_mlp", **PUBLISHED)``."""
 
 _VECTOR_UNITS, _FEATURE_UNITS = 112, 128
 _CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}
-"""Features that are codes, with the number of their values: each becomes as many columns."""
+"""Categorical features with the number of their values."""
 
 
 class FrozenMLP(MentionHead):
@@ -87,11 +78,9 @@ class FrozenMLP(MentionHead):
     window : int
         Pieces of the window around each mention, special pieces included.
     symmetric : bool
-        Answer with the mean over both orders of the names.
+        Average the network over both orders of the names.
     vector_dropout, feature_dropout : float
         On the units of the towers over vectors and over features.
-    encoder, layers, training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.mention_head.MentionHead`.
     """
 
     blocks: Sequence[BlockName] = ("surface", "cues", "positions")
@@ -104,15 +93,17 @@ class FrozenMLP(MentionHead):
 
     def _mentions(self, corpus: Corpus) -> Floats:
         encoder = load_encoder(self.encoder)
-        told = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
-        return mean_vectors(window_activations(told, encoder, self._layers(encoder), max_pieces=self.window))
+        masked = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
+        return mean_vectors(
+            window_activations(masked, encoder, self._layers(encoder), max_pieces=self.window)
+        )
 
     def _features(self, corpus: Corpus) -> Features:
-        found = super()._features(corpus)
+        block = super()._features(corpus)
         return replace(
-            found,
-            candidates=numeric(found.candidates, found.candidate_names),
-            shared=numeric(found.shared, found.shared_names),
+            block,
+            candidates=numeric(block.candidates, block.candidate_names),
+            shared=numeric(block.shared, block.shared_names),
         )
 
     def _head(self, arrays: Arrays) -> nn.Module:
@@ -123,14 +114,11 @@ class FrozenMLP(MentionHead):
             vector_dropout=self.vector_dropout,
             feature_dropout=self.feature_dropout,
         )
-        return EitherOrder(network) if self.symmetric else network
+        return SwapEquivariant(network) if self.symmetric else network
 
 
 def numeric(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:
-    """Features (..., k) for a network: roles as one column for each of them, of all else the signed logarithm.
-
-    The columns of the roles come first; a role that is not known (NaN) is none of them.
-    """
+    """Features (..., k) for a network: roles one-hot in the first columns (none for NaN), others as signed logs."""
     codes = [number for number, name in enumerate(names) if name in _CODES]
     rest = [number for number in range(len(names)) if number not in codes]
     columns = [values[..., [code]] == np.arange(_CODES[names[code]]) for code in codes]

@@ -1,4 +1,4 @@
-"""Texts as the five zeros gave them to BERT: garbled letters guessed again, names hidden behind the mask."""
+"""The five zeros' input texts: lost letters repaired, names replaced by the mask."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
 
 _GARBLED = re.compile(r"[^\W\d_]*(?:\*[^\W\d_]*)+")
-# "a*" may be any word of two letters; what is left must tell something
+# "a*" matches any word of two letters
 _FEWEST_LETTERS = 2
 _WORD_STARTS = "\u0120\u2581"
-"""What byte-pair and sentence-piece vocabularies write before the first piece of a word."""
+"""Marks of a word's first piece in byte-pair and sentence-piece vocabularies."""
 
 
 def mask_names(example: Example, encoder: Encoder) -> Example:
-    """Put the encoder's mask token in the place of A and of B; other occurrences of the names stay.
+    """Replace A and B by the encoder's mask token; other occurrences of the names stay.
 
     Raises
     ------
@@ -36,11 +36,10 @@ def mask_names(example: Example, encoder: Encoder) -> Example:
 
 
 def repair_stars(example: Example, encoder: Encoder) -> Example:
-    """Put letters in the place of the ``*`` that GAP has where Wikipedia had an accented letter.
+    """Replace each ``*``, which GAP has where Wikipedia had an accented letter.
 
-    A word becomes the first one of the encoder's vocabulary (vocabularies begin with frequent words) that has any
-    letter for each ``*`` and otherwise its letters; its case counts if such a word exists. Words that have no
-    match, or fewer than two letters left, stay as they are.
+    A word becomes the first of the encoder's vocabulary (the most frequent words come first) that matches it with any
+    letter for each ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
     """
     if "*" not in example.text:
         return example
@@ -48,15 +47,15 @@ def repair_stars(example: Example, encoder: Encoder) -> Example:
 
 
 def _letters(text: str, encoder: Encoder) -> Iterator[Replacement]:
-    """Single letters, so that a mention that ends inside the word is no obstacle."""
+    """Replacements of single letters, so that a mention may end inside the word."""
     for match in _GARBLED.finditer(text):
         word = match.group()
-        found = _match(encoder, word)
-        if found is not None:
+        repaired = _match(encoder, word)
+        if repaired is not None:
             for place, letter in enumerate(word):
                 if letter == "*":
                     at = match.start() + place
-                    yield Replacement(at, at + 1, found[place])
+                    yield Replacement(at, at + 1, repaired[place])
 
 
 @lru_cache(maxsize=4096)
@@ -65,9 +64,9 @@ def _match(encoder: Encoder, garbled: str) -> str | None:
         return None
     for form in dict.fromkeys((garbled, garbled.lower())):
         pattern = re.compile(re.escape(form).replace(r"\*", "."))
-        found = next((word for word in _words(encoder).get(len(form), ()) if pattern.fullmatch(word)), None)
-        if found is not None:
-            return found
+        match = next((word for word in _words(encoder).get(len(form), ()) if pattern.fullmatch(word)), None)
+        if match is not None:
+            return match
     return None
 
 

@@ -1,38 +1,38 @@
-"""A support vector machine over frozen vectors of the mentions and seven scalars.
+"""Kernel SVM: a support vector machine over frozen vectors of the mentions and seven scalars.
 
 Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: the feature path of the shared
 task's fourteenth place. Inputs are the mean vectors of A, B and pronoun, their products A * P and B * P, and seven
-scalars: signed distances A - P and B - P in words over 500; how far into their sentences A, B and P stand; whether a
-word of A, and one of B, is in the page's title. Vectors may be reduced from 1024 to 256 dimensions by PPA-PCA-PPA.
+scalars: signed distances A - P and B - P in words over 500; the relative positions of A, B and P in their sentences;
+whether a word of A, and one of B, is in the page's title. Vectors may be reduced from 1024 to 256 dimensions by
+PPA-PCA-PPA.
 
-The authors report, on GAP development with BERT-large cased, logloss .506 for the machine (radial kernel, C = 5,
-gamma 1 over the number of inputs, classes weighted by their rarity) over 256 dimensions and .596 over 1024, .512 for
-logistic regression with C = .025, and .523 for a small network. No label corrections are mentioned.
+The authors report, on GAP development with BERT-large cased, logloss .506 for the machine (radial kernel, C = 5, gamma
+1 over the number of inputs, balanced class weights) over 256 dimensions and .596 over 1024, .512 for logistic
+regression with C = .025, and .523 for a small network. No label corrections are mentioned.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named. Their vectors come from a service whose standard is the
-  layer below the last; here ``layer`` is by default the one at two thirds of the depth.
-- By default nothing is reduced: of the MiniLM's 384 dimensions there are none too many. One fold of five of GAP
-  development and validation (folds by page, seed 2019, official labels): logloss .686 and F1 71.5 without the
-  reduction, .749 and 72.5 with it to 256; logistic regression .727 and 74.1, and .765 and 72.5.
-- Where there is a reduction, it is learned from the mean vectors of the training rows' mentions, A, B and pronoun
-  together, and products are taken after it.
+- The encoder is the embedded MiniLM unless another is named, read by default at two thirds of its depth; theirs is
+  read at the layer below the last.
+- By default nothing is reduced, as the MiniLM has 384 dimensions. One fold of five of GAP development and validation
+  (folds by page, seed 2019, official labels): logloss .686 and F1 71.5 without the reduction, .749 and 72.5 with it to
+  256; logistic regression .727 and 74.1, and .765 and 72.5.
+- A reduction is learned from the mean vectors of the training rows' mentions together; products are taken after it.
 - Inputs stay on their own scale, as published; standardised ones were worse on that fold.
 - Words and sentences come from rules and need no parser.
-- Probabilities: libsvm's own, on its way out of scikit-learn, fit a sigmoid to each pair of classes (Platt 1999) and
-  couple the pairs. Here one multinomial regression over the three pairs' out-of-fold decision values does both, the
+- Probabilities: libsvm's own, deprecated in scikit-learn, fit a sigmoid to each pair of classes (Platt 1999) and
+  couple the pairs. Here one multinomial regression over the three pairs' out-of-fold decision values does both, with
   folds drawn from ``seed``.
 
-A and B have inputs of their own, as published, so that exchanging them does not exchange the answers exactly. Since
-its probabilities are fitted on held-out rows, the machine does not learn its rows by heart in logloss, however well it
-separates them; logistic regression does where ``c`` is large.
+A and B have inputs of their own, as published, so that swapping them does not swap the probabilities exactly. Since
+these are fitted on held-out rows, the machine does not memorise rows in logloss; logistic regression does where ``c``
+is large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,17 +52,12 @@ from gapstack.text.words import words
 
 Floats = NDArray[np.float64]
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-cased",
-    "layer": 23,
-    "components": 256,
-    "max_pieces": 450,
-}
+PUBLISHED = {"encoder": "bert-large-cased", "layer": 23, "components": 256, "max_pieces": 450}
 """Settings of the paper: ``create("kernel_svm", **PUBLISHED)``."""
 
 CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}
 """Classifiers and their published C."""
-_FOLDS = 5  # that decision values are held out from
+_FOLDS = 5  # of the decision values
 _DISTANCE = 500.0
 
 
@@ -74,19 +69,19 @@ class KernelSVM(Member):
     encoder : str, optional
         Name or folder; the embedded MiniLM by default.
     layer : int, optional
-        Whose vectors are read, from 0 (embeddings); by default the one at two thirds of the depth.
+        Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth.
     classifier : str
         ``svm`` or ``logistic`` (multinomial regression).
     c : float, optional
         Inverse strength of regularisation; by default the classifier's published one.
     gamma : str or float
-        Of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that over their variance.
+        Of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that divided by their variance.
     components, removed
         Of :class:`~gapstack.members.kernel_svm.reduction.PostProcessedPCA`; ``components`` None for no reduction.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     seed : int
-        Of the folds that the machine's probabilities are fitted on.
+        Of the folds for the machine's probabilities.
 
     Raises
     ------
@@ -119,11 +114,9 @@ class KernelSVM(Member):
                 f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
             )
         vectors = self._vectors(corpus)
-        self.reduction_: PostProcessedPCA | None = None
-        if self.components is not None:
-            self.reduction_ = PostProcessedPCA(self.components, self.removed).fit(
-                vectors.reshape(-1, vectors.shape[-1])
-            )
+        self.reduction_ = self._reduction()
+        if self.reduction_ is not None:
+            self.reduction_.fit(vectors.reshape(-1, vectors.shape[-1]))
         inputs = self._inputs(corpus, vectors)
         self.machine_: KernelMachine | None = None
         if self.classifier == "svm":
@@ -132,7 +125,7 @@ class KernelSVM(Member):
         self.weights_, self.biases_ = final.coef_, final.intercept_
 
     def _fit_machine(self, inputs: Floats, labels: NDArray[np.int64], folds: int) -> Floats:
-        """Fit the machine and give the decision values (n, 3) of machines that had not seen the row."""
+        """Fit the machine and give out-of-fold decision values (n, 3)."""
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
         from sklearn.svm import SVC
 
@@ -149,6 +142,9 @@ class KernelSVM(Member):
             inputs = self.machine_.decide(inputs)
         return np.asarray(softmax(inputs @ self.weights_.T + self.biases_, axis=1))
 
+    def _reduction(self) -> PostProcessedPCA | None:
+        return None if self.components is None else PostProcessedPCA(self.components, self.removed)
+
     def _c(self) -> float:
         return CLASSIFIERS[self.classifier] if self.c is None else self.c
 
@@ -161,9 +157,9 @@ class KernelSVM(Member):
         """Mean vectors of pronoun, A and B, (n, 3, H)."""
         encoder = load_encoder(self.encoder)
         layer = round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer
-        found = span_activations(corpus, encoder, (layer,), max_pieces=self.max_pieces)
-        counts = found.counts.ravel()
-        sums = np.add.reduceat(found.vectors[:, 0].astype(np.float64), counts.cumsum() - counts, axis=0)
+        activations = span_activations(corpus, encoder, (layer,), max_pieces=self.max_pieces)
+        counts = activations.counts.ravel()
+        sums = np.add.reduceat(activations.vectors[:, 0].astype(np.float64), counts.cumsum() - counts, axis=0)
         return (sums / counts[:, None]).reshape(len(corpus), len(MENTIONS), -1)
 
     def _inputs(self, corpus: Corpus, vectors: Floats) -> Floats:
@@ -183,9 +179,8 @@ class KernelSVM(Member):
         arrays = state.arrays
         self.weights_, self.biases_ = arrays["weights"], arrays["biases"]
         self.machine_ = KernelMachine.from_arrays(arrays) if self.classifier == "svm" else None
-        self.reduction_ = None
-        if self.components is not None:
-            self.reduction_ = PostProcessedPCA(self.components, self.removed)
+        self.reduction_ = self._reduction()
+        if self.reduction_ is not None:
             self.reduction_.mean_, self.reduction_.projection_ = arrays["mean"], arrays["projection"]
 
 
@@ -195,14 +190,14 @@ def scalars(corpus: Corpus) -> Floats:
 
 
 def _scalars(example: Example) -> Sequence[float]:
-    found = words(example.text)
+    text = words(example.text)
     title = page_title(example.url)
 
     def place(span: Span) -> int:
-        return found.word_index(span)[0]
+        return text.word_index(span)[0]
 
     def into_sentence(span: Span) -> float:
-        sentence = found.sentences[found.sentence_of[place(span)]]
+        sentence = text.sentences[text.sentence_of[place(span)]]
         return (place(span) - sentence[0]) / len(sentence)
 
     names = (example.a, example.b)

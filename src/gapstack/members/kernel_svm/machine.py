@@ -1,4 +1,4 @@
-"""A fitted support vector machine as plain arrays, so that it is stored without pickle."""
+"""A fitted support vector machine as plain arrays."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.members.parts.learned import ArrayFields
+
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class KernelMachine:
+class KernelMachine(ArrayFields):
     """One machine with a radial kernel for each pair of c classes.
 
     Attributes
@@ -23,12 +25,14 @@ class KernelMachine:
     counts : (c,) int64
         Support vectors of each class.
     dual : (c - 1, s) float64
-        Coefficients of a class's support vectors against each of the other classes in turn.
+        Coefficients of a class's support vectors against each other class in turn.
     intercept : (pairs,) float64
         Of the pairs (0, 1), (0, 2), ..., (1, 2), ...
     gamma : () float64
         The kernel is exp(-gamma * squared distance).
     """
+
+    PREFIX = "machine_"
 
     vectors: Floats
     counts: NDArray[np.int64]
@@ -61,12 +65,3 @@ class KernelMachine:
             for i, j in combinations(range(len(own)), 2)
         ]
         return np.asarray(np.stack(values, axis=1) + self.intercept)
-
-    def arrays(self, prefix: str = "machine_") -> dict[str, NDArray[Any]]:
-        """The arrays by name, for :class:`~gapstack.members.member.State`."""
-        return {prefix + name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], prefix: str = "machine_") -> KernelMachine:
-        """Inverse of :meth:`arrays`."""
-        return cls(**{name: arrays[prefix + name] for name in cls.__slots__})

@@ -1,4 +1,4 @@
-"""Fewer dimensions for vectors of an encoder, without the few directions that all of them share."""
+"""PPA-PCA-PPA: dimensionality reduction that removes the dominant common directions of vectors."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ Floats = NDArray[np.float64]
 class PostProcessedPCA:
     """PPA-PCA-PPA: post-processing, principal components, post-processing (Raunak 2017).
 
-    Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) takes the mean off all vectors and what they have in
-    their ``removed`` first principal components, which tell more about frequency than about meaning.
+    Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) subtracts the mean and the ``removed`` first principal
+    components, which reflect frequency more than meaning.
 
-    All three steps are written in the same principal components: the first takes away 1 to D, the second keeps
-    D + 1 to D + k, and the third takes away the first D of those. So it is one projection, found by one
-    decomposition.
+    All three steps work on the same principal components: the first removes 1 to D, the second keeps D + 1 to D + k,
+    and the third removes the first D of those. So it is one projection by one decomposition.
 
     Parameters
     ----------
     components : int
-        k, dimensions to keep, at most: vectors that span fewer keep fewer.
+        Most dimensions k to keep: vectors that span fewer keep fewer.
     removed : int
-        D; 7 in Raunak 2017. The first D of the k columns that come out are 0.
+        D; 7 in Raunak 2017. The first D of the k output columns are 0.
 
     Attributes
     ----------
@@ -53,15 +52,15 @@ class PostProcessedPCA:
         from sklearn.decomposition import PCA
 
         most = min(len(vectors) - 1, vectors.shape[1]) - self.removed
-        kept = min(self.components, most)
-        if not 0 <= self.removed < kept:
+        size = min(self.components, most)
+        if not 0 <= self.removed < size:
             raise MemberError(
                 f"PPA-PCA-PPA to {self.components} dimensions without {self.removed} leaves nothing of "
                 f"{len(vectors)} vectors of width {vectors.shape[1]}; remove fewer or turn the reduction off"
             )
-        found = PCA(self.removed + kept, svd_solver="covariance_eigh").fit(vectors.astype(np.float64))
-        self.mean_ = found.mean_
-        self.projection_ = found.components_[self.removed :].T.copy()
+        pca = PCA(self.removed + size, svd_solver="covariance_eigh").fit(vectors.astype(np.float64))
+        self.mean_ = pca.mean_
+        self.projection_ = pca.components_[self.removed :].T.copy()
         self.projection_[:, : self.removed] = 0.0
         return self
 

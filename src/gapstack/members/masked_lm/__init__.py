@@ -1,31 +1,29 @@
-"""Masked language modelling: which of two common names a language model puts in the pronoun's place.
+"""Masked LM: log probabilities of two common names in the pronoun's place, calibrated.
 
 Lois, Fonollosa and Costa-jussa 2019, *BERT Masked Language Modeling for Co-reference Resolution* (46th place of the
-shared task). What is known: names are replaced by common English ones, and BERT's own word probabilities are made a
-classifier; the system has a logloss of .302 on stage 2. Code and settings were not found, so this is a
-reconstruction, and its details are ours.
+shared task): names are replaced by common English ones and BERT's word probabilities are made a classifier; the system
+has a logloss of .302 on stage 2. Code and settings were not found, so this is a reconstruction with details of ours.
 
-A and B are told by common first names of the pronoun's gender that are one word piece each
-(see :mod:`~gapstack.members.masked_lm.name_substitution`, also for rows where that is impossible). The pronoun
-alone is masked, and the log probabilities of both names at the mask, and of all other words together, are averaged over
-several pairs of names in both orders, so that no name is likelier for what it is. A multinomial logistic regression
-over these three and the distance of the first two, fitted on the training rows, gives the answer, NEITHER included.
-Its weights for A and B are tied, so exchanging them exchanges the answers.
+A and B become common first names of the pronoun's gender that are one word piece each
+(:mod:`~gapstack.members.masked_lm.name_substitution`), and the pronoun is masked. The log probabilities of both names
+at the mask, and of all other words together, are averaged over several pairs of names in both orders, so that the
+names themselves cancel out. A multinomial logistic regression over these three and the distance of the first two is
+fitted on the training rows; its weights for A and B are tied, so swapping the names swaps the probabilities.
 
 An encoder with a masked-LM head of its own is used as it is, in float32: only the regression is fitted.
 
-An encoder without one, such as the embedded MiniLM, first gets BERT's head with the input embeddings as decoder, and
-head and layers learn to guess names from unlabelled texts: those that name A or B again are told with other names, a
-later mention is masked, and the name there is the answer. Why names: after guessing random and repeated words of
-3,000 snippets of stage 2 the likelier name was right in 57% of the 400 first development rows (those with an answer),
-and the regression, over five folds of these, had a logloss of .980, no better than the classes' shares (.974). After
-4,000 masked names it was 65%, and .927. Writing "[MASK]'s" for "his" changed nothing (66%, .926) and is not done.
-Those names were mostly the text's first; by now as many riddles ask for the second, which has not been measured.
+An encoder without one, such as the embedded MiniLM, first gets BERT's head with the input embeddings as decoder. Head
+and layers are trained on unlabelled texts that name A or B again: names are substituted, a later mention is masked,
+and its name is the target. After training on random and repeated words of 3,000 snippets of stage 2 instead, the
+likelier name was right in 57% of the 400 first development rows (those with an answer), and the regression, over five
+folds of these, had a logloss of .980, no better than the class prior (.974). After 4,000 masked names it was 65%, and
+.927. Writing "[MASK]'s" for "his" changed nothing (66%, .926) and is not done. Those names were mostly the text's
+first; the present balance of first and second names has not been measured.
 
-The texts are stage 2's (no page of GAP is among them; 4,698 riddles, one training for all folds), or the rows given to
-``fit`` (1,024 riddles in GAP development). The saved state says which (``learned_from``).
+The texts are stage 2's (no page of GAP is among them; 4,698 masked names, one training for all folds), or the rows
+given to ``fit`` (1,024 masked names in GAP development). The saved state says which (``learned_from``).
 
-It cannot learn rows by heart: the regression sees four numbers of each.
+It cannot memorise rows: the regression has four inputs.
 """
 
 from __future__ import annotations
@@ -46,10 +44,16 @@ from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.kinds import Count, Leaves, Plan, Positive, Seed
 from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
-from gapstack.members.masked_lm.name_substitution import COMMON_NAMES, repeated, single_pieces, tell, usable
+from gapstack.members.masked_lm.name_substitution import (
+    COMMON_NAMES,
+    masked_name_examples,
+    single_pieces,
+    substitute_names,
+    unused,
+)
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.parts.equivariant_logistic import SwapEquivariantLogistic
 from gapstack.members.parts.fine_tuned import compact
-from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.text.memory import Memory, row_key
 from gapstack.training import (
     PieceData,
@@ -69,37 +73,36 @@ with what settings, is not known."""
 GIVEN: Final = "given"
 STAGE2: Final = "stage2"
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
-"""What the regression reads: means of log probabilities, and how far apart the first two are."""
+"""Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
 _MIRROR = (1, 0, 2, 3)
-_CALIBRATION = "calibration."
 Floats = NDArray[np.float64]
 
 
 class MaskedLM(Member):
-    """Which of two common names a language model puts in the pronoun's place.
+    """A masked language model's preference between two common names in the pronoun's place.
 
     Parameters
     ----------
     encoder : str, optional
-        Name or folder; the embedded MiniLM by default. It must have a mask among its pieces.
+        Name or folder; the embedded MiniLM by default. Its vocabulary must have a mask.
     pairs : int
-        Pairs of names that each row is told with, at most, each in both orders: 2 * ``pairs`` passes for each row.
+        Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row.
     names : mapping of gender to sequence of str, optional
         First names to choose from; by default
         :data:`~gapstack.members.masked_lm.name_substitution.COMMON_NAMES`. Those of more than one piece are left out.
     texts : str
-        What an encoder without a masked-LM head learns from, none of it with its label: ``stage2``, the rows of
-        Kaggle's second stage, or ``given``, the rows given to ``fit``.
-    riddles : int
-        Texts with a masked name to make of these, at most.
+        Unlabelled texts for an encoder without a masked-LM head: ``stage2``, the rows of Kaggle's second stage, or
+        ``given``, the rows given to ``fit``.
+    masked_examples : int
+        Most texts with a masked name to make of these.
     training : mapping, optional
-        Fields of the plan of that training that shall differ from :attr:`PLAN`; its ``precision`` counts later too.
+        Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too.
     strength : float
         Inverse of the regression's L2 penalty, scikit-learn's ``C``.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     seed : int
-        Of the head's first weights, dropout, the riddles and their order.
+        Of the head's initial weights, dropout, and the choice and order of masked examples.
 
     Raises
     ------
@@ -107,14 +110,14 @@ class MaskedLM(Member):
         If a setting is out of range, the encoder has no mask or fewer than two of a gender's names, no text names
         anybody twice, or the mentions of a text do not fit into the window.
     DataNotFoundError
-        If ``texts`` is ``stage2`` and those rows are nowhere.
+        If ``texts`` is ``stage2`` and those rows are not available.
     """
 
     encoder: str | None = None
     pairs: Count = 2
     names: Mapping[str, Sequence[str]] | None = None
     texts: Literal["given", "stage2"] = STAGE2
-    riddles: Leaves = 4000
+    masked_examples: Leaves = 4000
     training: Plan | None = None
     strength: Positive = 1.0
     max_pieces: Count | None = None
@@ -130,12 +133,12 @@ class MaskedLM(Member):
     )
 
     def contaminates(self) -> tuple[str, ...]:
-        """Stage 2, if its texts have been learned from, though without labels."""
+        """Stage 2, if its texts are trained on, though without labels."""
         learns = not has_own_head(load_encoder(self.encoder))
         return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
 
     def reads(self) -> dict[str, Any]:
-        """Leave the texts out unless they are learned from."""
+        """Leave the texts out unless they are trained on."""
         return super().reads() | ({} if self.contaminates() else {"texts": False})
 
     def _plan(self) -> TrainingPlan:
@@ -143,36 +146,36 @@ class MaskedLM(Member):
 
     def _fit(self, corpus: Corpus) -> None:
         encoder, labels = load_encoder(self.encoder), corpus.labels
-        self._told(corpus, encoder)  # refuses what does not fit before anything is learned
+        self._substituted(corpus, encoder)  # texts that do not fit are refused before training
         arrays: dict[str, NDArray[Any]] = {}
         learned_from = "nothing: its own masked-LM head"
         if not has_own_head(encoder):
             texts = corpus if self.texts == GIVEN else sources.stage2()
-            arrays, riddles = self._learn(texts, encoder)
-            learned_from = f"{len(riddles)} masked names in {texts.name}, {len(texts)} texts without labels"
+            arrays, count = self._learn(texts, encoder)
+            learned_from = f"{count} masked names in {texts.name}, {len(texts)} texts without labels"
         self._take(encoder, State(arrays, values={"learned_from": learned_from}))
         self.regression_ = self._regression().fit(self._features(corpus), labels)
 
-    def _learn(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], Corpus]:
-        """Fit a tied head, and the layers beneath it, to masked names; give what was learned, and the riddles."""
+    def _learn(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], int]:
+        """Train a tied head and the layers beneath it on masked names; give the tensors and the number of examples."""
         plan, model = self._plan(), self._fresh(encoder)
-        riddles, answers = repeated(
+        examples, targets = masked_name_examples(
             texts,
             {gender: self._names(encoder, gender) for gender in set(texts.genders)},
             _mask(encoder),
-            self.riddles,
+            self.masked_examples,
             self.seed,
         )
-        if not len(riddles):
+        if not len(examples):
             raise MemberError(
                 f"no text of {texts.name} names A and B and then either again, so encoder {encoder.name}, which has no "
                 "masked-LM head, cannot learn one from them; give more rows, texts='stage2', or another encoder"
             )
-        view = align(riddles, encoder, self.max_pieces)
-        train_once(model, PieceData(view, np.array(answers), {"at": _masked(view)}), plan)
+        view = align(examples, encoder, self.max_pieces)
+        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
         freeze(model, plan.frozen)
         learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
-        return learned, riddles
+        return learned, len(examples)
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
         own = with_own_head(encoder)
@@ -187,35 +190,36 @@ class MaskedLM(Member):
     def _names(self, encoder: Encoder, gender: str) -> dict[str, int]:
         return single_pieces(encoder, COMMON_NAMES if self.names is None else self.names, gender)
 
-    def _told(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, NDArray[np.int64]]:
-        """Every row told with every pair in both orders, and which row each of these is."""
+    def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, NDArray[np.int64]]:
+        """Give every row with every pair of names in both orders, and the number of the row that each copy is of."""
         mask = _mask(encoder)
-        names = {gender: self._names(encoder, gender) for gender in dict.fromkeys(corpus.genders)}
-        told: list[Example] = []
+        ids = {gender: self._names(encoder, gender) for gender in dict.fromkeys(corpus.genders)}
+        copies: list[Example] = []
         words: list[tuple[int, int]] = []
         owners: list[int] = []
         for row, example in enumerate(corpus):
-            known = names[example.gender]
-            free = usable(example.text, list(known))
+            of_name = ids[example.gender]
+            free = unused(example.text, list(of_name))
             for one, other in list(zip(free[::2], free[1::2], strict=False))[: self.pairs]:
                 for a, b in ((one, other), (other, one)):
-                    told.append(replace(tell(example, a, b, mask), id=f"{example.id} as {a}, {b}"))
-                    words.append((known[a], known[b]))
+                    copy = substitute_names(example, a, b, mask)
+                    copies.append(replace(copy, id=f"{example.id} as {a}, {b}"))
+                    words.append((of_name[a], of_name[b]))
                     owners.append(row)
-        view = align(Corpus(told), encoder, self.max_pieces)
+        view = align(Corpus(copies), encoder, self.max_pieces)
         return PieceData(view, None, {"at": _masked(view), "words": np.array(words)}), np.array(owners)
 
     def _features(self, corpus: Corpus) -> Floats:
-        """Give :data:`FEATURES` of each row, (n, 4); rows that this model has read before are remembered."""
+        """Give :data:`FEATURES` of each row, (n, 4); results of this model are kept in memory."""
         encoder = load_encoder(self.encoder)
         decides = fingerprint(self.model_key_, self.pairs, self.names, self.max_pieces)
 
         def compute(rows: list[int]) -> Floats:
-            data, owners = self._told(corpus.take(rows), encoder)
+            data, owners = self._substituted(corpus.take(rows), encoder)
             precision = "float32" if has_own_head(encoder) else self._plan().precision
-            found = predict(self.model_, data, precision=precision)
-            sums = np.zeros((len(rows), found.shape[1]))
-            np.add.at(sums, owners, found)
+            log_p = predict(self.model_, data, precision=precision)
+            sums = np.zeros((len(rows), log_p.shape[1]))
+            np.add.at(sums, owners, log_p)
             return sums / np.bincount(owners)[:, None]
 
         means = np.array(_read.fetch([row_key(example, decides) for example in corpus], compute))
@@ -224,11 +228,11 @@ class MaskedLM(Member):
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return self.regression_.predict_proba(self._features(corpus))
 
-    def _regression(self) -> MirroredLogistic:
-        return MirroredLogistic(_MIRROR, strength=self.strength)
+    def _regression(self) -> SwapEquivariantLogistic:
+        return SwapEquivariantLogistic(_MIRROR, strength=self.strength)
 
     def _take(self, encoder: Encoder, state: State) -> None:
-        """Answer from now on with what a file would give back."""
+        """Use the weights as they are stored, so that a saved member predicts the same."""
         self.model_ = self._fresh(encoder)
         self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in state.arrays.items()}, strict=False)
         self.model_arrays_, self.values_ = state.arrays, state.values
@@ -239,21 +243,15 @@ class MaskedLM(Member):
         self.model_key_ = fingerprint(encoder.fingerprint, hashes, self._plan().precision)
 
     def _state(self) -> State:
-        fitted = {f"{_CALIBRATION}{name}": array for name, array in self.regression_.arrays.items()}
-        return State({**self.model_arrays_, **fitted}, values=self.values_)
+        return self.regression_.added_to(State(self.model_arrays_, values=self.values_))
 
     def _restore(self, state: State) -> None:
-        encoder = load_encoder(self.encoder)
-        own = {name: array for name, array in state.arrays.items() if name.startswith(_CALIBRATION)}
-        model = {name: array for name, array in state.arrays.items() if name not in own}
-        self._take(encoder, State(model, values=state.values))
-        self.regression_ = self._regression().restore(
-            {name.removeprefix(_CALIBRATION): array for name, array in own.items()}
-        )
+        self.regression_ = self._regression()
+        self._take(load_encoder(self.encoder), self.regression_.taken_from(state))
 
 
 _read: Memory[Floats] = Memory(100_000)  # about 20 MB
-"""Means of log probabilities, (3,), by row and model: folds whose models are the same read each row once."""
+"""Mean log probabilities, (3,), by row and model: folds with the same model compute each row once."""
 
 
 def _mask(encoder: Encoder) -> str:
@@ -266,5 +264,5 @@ def _mask(encoder: Encoder) -> str:
 
 
 def _masked(view: PieceView) -> NDArray[np.int64]:
-    """Places (n,) of the masks that stand for the pronouns."""
+    """Positions (n,) of the masks in the pronouns' place."""
     return view.mentions[:, MENTIONS.index("pronoun"), 0]

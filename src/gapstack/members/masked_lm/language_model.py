@@ -1,4 +1,4 @@
-"""Masked language models: which word stands at a mask."""
+"""Masked language models: logits of the words at a mask."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gapstack.errors import MemberError
 
 
 class LanguageModel(nn.Module):
-    """An encoder, and what makes words of its output.
+    """An encoder with a masked-LM head.
 
     Parameters
     ----------
     encoder : torch.nn.Module
-        Of transformers; with its own masked-LM head if ``head`` is left out, else without one.
+        Of transformers; with its own masked-LM head if ``head`` is None, else without one.
     head : TiedHead, optional
     """
 
@@ -28,7 +28,7 @@ class LanguageModel(nn.Module):
     def forward(
         self, ids: Tensor, at: Tensor, keep: Tensor | None = None, words: Tensor | None = None, **_: Tensor
     ) -> Tensor:
-        """Give the logits (b, V) of all words at the places ``at`` (b,) of ``ids`` (b, L).
+        """Give the logits (b, V) of all words at the positions ``at`` (b,) of ``ids`` (b, L).
 
         With ``words`` (b, w): log probabilities (b, w + 1) of these words, and of all others together.
         """
@@ -70,13 +70,13 @@ class TiedHead(nn.Module):
 
 
 def has_own_head(encoder: Encoder) -> bool:
-    """Whether the encoder's files say that they hold the masked-LM head that it was pre-trained with."""
+    """Whether the encoder's configuration says that its files hold its masked-LM head."""
     names = encoder.config.get("architectures") or []
     return any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names)
 
 
 def with_own_head(encoder: Encoder) -> nn.Module | None:
-    """Load an encoder with the masked-LM head that it was pre-trained with; None if it comes without one.
+    """Load an encoder with the masked-LM head of its pre-training; None if it has none.
 
     Raises
     ------
@@ -96,5 +96,5 @@ def with_own_head(encoder: Encoder) -> nn.Module | None:
             f"encoder {encoder.name} says that it is a {encoder.config['architectures'][0]}, and its weights lack "
             f"{', '.join(sorted(report['missing_keys'])[:3])}; get its files again"
         )
-    found: nn.Module = model.eval()
-    return found
+    ready: nn.Module = model.eval()
+    return ready

@@ -1,13 +1,13 @@
-"""The two names told by others: common first names of the pronoun's gender, each one word piece.
+"""Name substitution: both names replaced by common first names of the pronoun's gender, each one word piece.
 
-What the names say of their own (fame, gender, number of pieces) goes; what is left is the story. Every row can be
-told so, and A and B are treated alike:
+Substitution removes what the names themselves tell (fame, gender, number of pieces). It applies to every row, and to A
+and B alike:
 
-- Both mentions are replaced, and so is every other place where a name stands as whole words and no mention has a
-  part in it. The longer name is looked for first, so "Ann" is not found in "Ann Lee". Where both have the same
-  words, other places stay as they are, since nobody says whose they are.
-- Names that the text has as words are not used. If that leaves fewer than two, those at the head of the list are
-  used all the same; with a dozen names in it, this wants a text that has nearly all of them.
+- Both mentions are replaced, and every other occurrence of a name as whole words that overlaps no mention. The longer
+  name is searched first, so "Ann" is not found in "Ann Lee". Where both names have the same words, other occurrences
+  stay.
+- Names that occur in the text are not used. If that leaves fewer than two, the first of the list are used all the
+  same.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
 
 
 def single_pieces(encoder: Encoder, names: Mapping[str, Sequence[str]], gender: str) -> dict[str, int]:
-    """Those of a gender's names that are one piece of the encoder's vocabulary, with its id, in the list's order.
+    """A gender's names that are one piece of the encoder's vocabulary, with the piece's id, in the order of the list.
 
     Raises
     ------
@@ -51,52 +51,52 @@ def single_pieces(encoder: Encoder, names: Mapping[str, Sequence[str]], gender: 
         If there are fewer than two.
     """
     listed = names.get(gender, ())
-    # behind another word, since some vocabularies write the space before a word into its piece
+    # after another word, since some vocabularies write the space before a word into its piece
     alone, *behind = pieces(encoder, ["a", *(f"a {name}" for name in listed)])
-    found = {
+    ids_of = {
         name: int(ids[-1])
         for name, ids in zip(listed, behind, strict=True)
         if len(ids) == len(alone) + 1 and ids[-1] != encoder.tokenizer.unk_token_id
     }
-    if len(found) < 2:
+    if len(ids_of) < 2:
         known = ", ".join(listed) or "(none given)"
         raise MemberError(
-            f"encoder {encoder.name} has {len(found)} of the {gender} names {known} as one "
+            f"encoder {encoder.name} has {len(ids_of)} of the {gender} names {known} as one "
             "word piece; expected two at least. Give names that are in its vocabulary, or use another encoder"
         )
-    return found
+    return ids_of
 
 
-def usable(text: str, names: Sequence[str]) -> list[str]:
-    """Names that the text does not have as words, whatever their case; all of them if that leaves fewer than two."""
+def unused(text: str, names: Sequence[str]) -> list[str]:
+    """Names that do not occur in the text as words, whatever their case; all names if fewer than two are left."""
     free = [name for name in names if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
     return free if len(free) >= 2 else list(names)
 
 
-def tell(example: Example, a: str, b: str, pronoun: str | None = None) -> Example:
-    """Put ``a`` and ``b`` in the place of the names wherever they stand, and ``pronoun`` in the pronoun's."""
+def substitute_names(example: Example, a: str, b: str, pronoun: str | None = None) -> Example:
+    """Replace the names by ``a`` and ``b`` wherever they occur, and the pronoun by ``pronoun``."""
     names = {example.a: a, example.b: b}
-    taken = [example.pronoun, *names]
+    mentions = [example.pronoun, *names]
     replacements = [Replacement(*span, name) for span, name in names.items()]
     if pronoun is not None:
         replacements.append(Replacement(*example.pronoun, pronoun))
     if example.a_text != example.b_text:
         for span in sorted(names, key=lambda span: (span.start - span.end, example.words(span))):
-            for place in places(example.text, example.words(span)):
-                if not any(place.overlaps(other) for other in taken):
-                    taken.append(place)
+            for place in occurrences(example.text, example.words(span)):
+                if not any(place.overlaps(other) for other in mentions):
+                    mentions.append(place)
                     replacements.append(Replacement(*place, names[span]))
     return edit(example, replacements)
 
 
-def repeated(
+def masked_name_examples(
     corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
 ) -> tuple[Corpus, list[int]]:
-    """Make riddles of texts that name A or B again: told by other names, with a later mention masked.
+    """Make masked examples of texts that name A or B again: names substituted, and a later mention masked.
 
-    The mention masked is not a name's first and stands behind both names, as most pronouns do, and as many riddles
-    ask for the name that comes first as for the other: the first is named again far more often, and a model would
-    learn to say it. Names are drawn for each riddle. Labels are not looked at.
+    The masked mention is not a name's first and follows both names, as most pronouns do. Half of the examples mask the
+    name that comes first: it is repeated far more often than the other, and a model would learn to prefer it. Names are
+    drawn for each text. Labels are not used.
 
     Parameters
     ----------
@@ -105,38 +105,38 @@ def repeated(
         Of all genders in the corpus: see :func:`single_pieces`.
     mask : str
     most : int
-        Riddles to make, at most.
+        Largest number of examples.
     seed : int
-        Of the names, and of which riddles are kept.
+        Of the names, and of which examples are kept.
 
     Returns
     -------
-    riddles : Corpus
+    examples : Corpus
         The pronoun is the mask.
-    answers : list of int
-        Ids of the names that are masked.
+    targets : list of int
+        Ids of the masked names.
     """
-    chance = np.random.default_rng(seed)
-    asked: tuple[list[tuple[Example, int]], ...] = ([], [])
+    rng = np.random.default_rng(seed)
+    by_order: tuple[list[tuple[Example, int]], ...] = ([], [])
     for example in corpus:
-        known = names[example.gender]
-        pair = [str(name) for name in chance.choice(usable(example.text, list(known)), 2, replace=False)]
-        told = tell(example, *pair)
-        # the mentions by themselves, since one may stand within a word
-        found = set(zip((told.a, told.b), pair, strict=True))
-        found |= {(place, name) for name in pair for place in places(told.text, name)}
-        first = [min(place for place, other in found if other == name) for name in pair]
-        for place, name in sorted(found):
+        ids = names[example.gender]
+        pair = [str(name) for name in rng.choice(unused(example.text, list(ids)), 2, replace=False)]
+        copy = substitute_names(example, *pair)
+        # the mentions are added, since one may be a part of a word
+        mentions = set(zip((copy.a, copy.b), pair, strict=True))
+        mentions |= {(place, name) for name in pair for place in occurrences(copy.text, name)}
+        first = [min(place for place, other in mentions if other == name) for name in pair]
+        for place, name in sorted(mentions):
             if place > max(first):
-                riddle = edit(replace(told, pronoun=place), [Replacement(*place, mask)])
-                asked[first[pair.index(name)] == max(first)].append((riddle, known[name]))
-    each = min(most // 2, *map(len, asked))
-    kept = [part[place] for part in asked for place in chance.permutation(len(part))[:each]]
-    riddles = [replace(riddle, id=f"{place}", label=None) for place, (riddle, _) in enumerate(kept)]
-    return Corpus(riddles, name=f"{corpus.name}, repeated names"), [answer for _, answer in kept]
+                masked = edit(replace(copy, pronoun=place), [Replacement(*place, mask)])
+                by_order[first[pair.index(name)] == max(first)].append((masked, ids[name]))
+    each = min(most // 2, *map(len, by_order))
+    chosen = [part[place] for part in by_order for place in rng.permutation(len(part))[:each]]
+    examples = [replace(masked, id=f"{place}", label=None) for place, (masked, _) in enumerate(chosen)]
+    return Corpus(examples, name=f"{corpus.name}, repeated names"), [target for _, target in chosen]
 
 
-def places(text: str, words: str) -> Iterator[Span]:
-    """Where ``words`` stand as whole words."""
+def occurrences(text: str, words: str) -> Iterator[Span]:
+    """Spans where ``words`` occur as whole words."""
     for match in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text):
         yield Span(*match.span())

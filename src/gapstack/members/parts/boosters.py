@@ -1,4 +1,4 @@
-"""LightGBM models from text, which is looked over first: the library aborts the process over one that is cut off."""
+"""LightGBM models from text, which is checked first: the library aborts the process over a truncated model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SIZES = re.compile(rb"^tree_sizes=([\d ]*)\n\n", re.MULTILINE)
 
 
 def restore_booster(text: str) -> lightgbm.Booster:
-    """Make a booster of what ``model_to_string`` gave.
+    """Make a booster of the text of ``model_to_string``.
 
     Raises
     ------
     DamageError
-        If the text is not whole: trees of other sizes or another number than its head says, or no end.
+        If the text is truncated or its trees do not have the sizes in its header.
     """
     content = text.encode("utf-8", "surrogatepass")
     head = _SIZES.search(content)

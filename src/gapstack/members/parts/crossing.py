@@ -1,4 +1,4 @@
-"""How a name meets the pronoun, and how a network that could tell A from B is kept from it."""
+"""Interactions of name and pronoun, and equivariance to swapping A and B."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-_EXCHANGED = {"mentions": [0, 2, 1], "names": [1, 0]}
-"""For inputs that have one: the order of their second axis when A and B are exchanged."""
+_SWAPPED = {"mentions": [0, 2, 1], "names": [1, 0]}
+"""By input: the order of its second axis when A and B are swapped."""
 
 
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:
@@ -20,17 +20,16 @@ def cross(name: Tensor, pronoun: Tensor) -> Tensor:
     return torch.cat([name, pronoun, name * pronoun, pronoun - name], dim=-1)
 
 
-class EitherOrder(nn.Module):
-    """The mean of what a network says of a row and of the row with A and B exchanged.
+class SwapEquivariant(nn.Module):
+    """A network averaged over both orders of A and B, so that swapping them swaps their columns exactly.
 
-    So exchanging them exchanges their columns exactly, and every row teaches in both orders. Both go through the
-    network as one batch, so batch normalisation cannot tell them apart either.
+    Both orders go through the network as one batch, which batch normalisation treats alike.
 
     Parameters
     ----------
     network : torch.nn.Module
-        Gives logits (b, 3) from inputs by name: ``mentions`` (b, 3, ...) are of pronoun, A and B, ``names``
-        (b, 2, ...) of A and B; of any other input exchanging changes nothing.
+        Gives logits (b, 3) from inputs by name: ``mentions`` (b, 3, ...) are of pronoun, A and B, ``names`` (b, 2, ...)
+        of A and B; other inputs do not depend on the order.
     """
 
     def __init__(self, network: nn.Module):
@@ -39,12 +38,12 @@ class EitherOrder(nn.Module):
 
     def forward(self, **inputs: Tensor) -> Tensor:
         """Give logits (b, 3)."""
-        both = {name: torch.cat([value, _exchange(name, value)]) for name, value in inputs.items()}
+        both = {name: torch.cat([value, _swap(name, value)]) for name, value in inputs.items()}
         first, second = self.network(**both).chunk(2)
         mean: Tensor = (first + second[:, [1, 0, 2]]) / 2
         return mean
 
 
-def _exchange(name: str, value: Tensor) -> Tensor:
-    order: Any = _EXCHANGED.get(name)
+def _swap(name: str, value: Tensor) -> Tensor:
+    order: Any = _SWAPPED.get(name)
     return value if order is None else value[:, order]

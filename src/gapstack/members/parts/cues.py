@@ -1,10 +1,9 @@
-"""From a cue's decision to probabilities: one small monotone model for all cues.
+"""Base of the cue members: a cue's decisions become probabilities by one small monotone model.
 
-A cue says which name it chooses, which pass of its chain decided, and by what margin. The logits of
-(A, B, NEITHER) are (+s, -s, n) where A is chosen and (-s, +s, n) where B is, so that swapping the names swaps
-the answer. For each pass, s grows with the margin and is never negative, and n never grows with it: a wider
-margin is never a reason to doubt the choice. The weights are fitted by ridge-penalised maximum likelihood
-under these signs.
+A decision is the chosen name, the pass of the cue's sieve that chose it, and its margin. The logits of (A, B, NEITHER)
+are (+s, -s, n) where A is chosen and (-s, +s, n) where B is, so that swapping the names swaps the probabilities. For
+each pass, s is never negative and grows with the margin, and n never grows with it. The weights are fitted by
+ridge-penalised maximum likelihood under these bounds.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.kinds import NotNegative, Task
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Member, Probabilities
+from gapstack.members.parts.learned import LearnedArrays
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
 
 Floats = NDArray[np.float64]
 
-# a margin of this many words or edges is half way to the widest
-_HALF = 4.0
+_HALF = 4.0  # the margin in words or edges that is scaled to one half
 _MOST_PASSES = 5
 
 
-class CueMember(Member):
+class CueMember(LearnedArrays, Member):
     """A coreference cue with calibrated probabilities.
 
     Parameters
@@ -46,17 +45,18 @@ class CueMember(Member):
     Attributes
     ----------
     strength_, doubt_ : (3 L,) and (4 L,) float64
-        Weights of s and n for each of L passes: constant, margin, only name admitted, and for n another name chosen.
+        Weights of s and n for each of L passes: constant, margin, single candidate, and for n another name chosen.
     """
 
     setting: Task = "gold-two-mention"
     ridge: NotNegative = 1.0
     parser: str | None = None
 
+    LEARNED = ("strength", "doubt")
     cue: ClassVar[Cue]
 
-    def verdicts(self, corpus: Corpus) -> CueDecisions:
-        """Raw decisions with the passes that made them and their margins; needs no fit.
+    def cue_decisions(self, corpus: Corpus) -> CueDecisions:
+        """Decisions with their passes and margins; needs no fit.
 
         Raises
         ------
@@ -70,8 +70,8 @@ class CueMember(Member):
         return decide(corpus, self.cue, Setting(self.setting), self.parser)
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
-        """Raw decisions for A and B, as an (n, 2) array; needs no fit."""
-        return self.verdicts(corpus).answers
+        """Decisions for A and B, (n, 2); needs no fit."""
+        return self.cue_decisions(corpus).answers
 
     def reads(self) -> dict[str, Any]:
         """Leave the parser out where the cue needs none."""
@@ -82,10 +82,10 @@ class CueMember(Member):
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass."""
-        self.verdicts(corpus)
+        self.cue_decisions(corpus)
 
     def _fit(self, corpus: Corpus) -> None:
-        direction, design, doubt = _design(self.verdicts(corpus))
+        direction, design, doubt = _design(self.cue_decisions(corpus))
         targets = one_hot(corpus.labels)
         split = design.shape[1]
 
@@ -104,17 +104,11 @@ class CueMember(Member):
         self.strength_, self.doubt_ = weights[:split], weights[split:]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        direction, design, doubt = _design(self.verdicts(corpus))
+        direction, design, doubt = _design(self.cue_decisions(corpus))
         probabilities: Probabilities = softmax(
             _logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1
         )
         return probabilities
-
-    def _state(self) -> State:
-        return State(arrays={"strength": self.strength_, "doubt": self.doubt_})
-
-    def _restore(self, state: State) -> None:
-        self.strength_, self.doubt_ = state.arrays["strength"], state.arrays["doubt"]
 
 
 def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
@@ -122,21 +116,21 @@ def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
     return np.stack([direction * strength, -direction * strength, doubt], axis=1)
 
 
-def _design(verdicts: CueDecisions) -> tuple[Floats, Floats, Floats]:
-    """Which name was chosen, +1 A, -1 B, 0 both or none (n,), and the designs of s (n, 3L) and of n (n, 4L)."""
-    answers = verdicts.answers.astype(np.float64)
-    direction = answers[:, 0] - answers[:, 1]
-    alone = np.isinf(verdicts.margins)
+def _design(decisions: CueDecisions) -> tuple[Floats, Floats, Floats]:
+    """The chosen name, +1 A, -1 B, 0 both or none (n,), and the design matrices of s (n, 3L) and n (n, 4L)."""
+    names = decisions.answers.astype(np.float64)
+    direction = names[:, 0] - names[:, 1]
+    alone = np.isinf(decisions.margins)
     # from 0 for a tie to 1 where there was no runner-up
-    reach = 1.0 - _HALF / (verdicts.margins + _HALF)
-    elsewhere = ~verdicts.answers.any(axis=1)
+    reach = 1.0 - _HALF / (decisions.margins + _HALF)
+    elsewhere = ~decisions.answers.any(axis=1)
     ones = np.ones(len(direction))
     columns: Floats = np.stack([ones, reach, alone], axis=1)
-    # doubt falls with the margin by which A or B was chosen, and rises where another name was
+    # n falls with the margin where A or B is chosen, and has a constant where another name is
     doubt: Floats = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1).astype(
         np.float64
     )
-    level: Floats = np.eye(_MOST_PASSES + 1)[verdicts.levels, :_MOST_PASSES]
+    level: Floats = np.eye(_MOST_PASSES + 1)[decisions.levels, :_MOST_PASSES]
     return direction, _cross(level, columns), _cross(level, doubt)
 
 

@@ -1,4 +1,4 @@
-"""Dense layers as the heads on frozen features use them."""
+"""Dense layers of the heads on frozen features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.nn import functional
 class ParallelLinear(nn.Module):
     """Several linear layers of one shape applied at once: (count, rows, inputs) -> (count, rows, outputs).
 
-    Weights begin with a variance of 1 / inputs (LeCun et al. 1998), as SELU wants them.
+    Weights have an initial variance of 1 / inputs (LeCun et al. 1998), as SELU requires.
     """
 
     def __init__(self, count: int, inputs: int, outputs: int, *, zero: bool = False):
@@ -25,7 +25,7 @@ class ParallelLinear(nn.Module):
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch normalisation that takes a lone training row, which has no spread, as it would when asked about it."""
+    """Batch normalisation that uses the running statistics for a batch of one row in training too."""
 
     def forward(self, rows: Tensor) -> Tensor:
         """Give (b, width) from (b, width)."""

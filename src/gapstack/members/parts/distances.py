@@ -1,4 +1,4 @@
-"""Where the names stand to the pronoun, for heads that read no positions."""
+"""Relative positions of names and pronoun, for heads without positions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gapstack.corpus import Corpus, Example, Span
 
 
 def distance_relations(corpus: Corpus) -> NDArray[np.float32]:
-    """Where each name stands to the pronoun, (n, 2, 4).
+    """Relations of each name to the pronoun, (n, 2, 4).
 
-    Signed log distance in characters and its absolute value, whether the name comes first, and whether the
-    other name stands between.
+    Signed log distance in characters, its absolute value, whether the name comes first, and whether the other name is
+    between.
     """
 
     def relate(example: Example, name: Span, other: Span) -> list[float]:

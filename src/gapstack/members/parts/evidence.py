@@ -1,17 +1,17 @@
-"""Evidence pooling (Attree 2019, section 3.2, equations 1 to 11): many resolvers' clusters as one vector.
+"""Evidence pooling: many resolvers' clusters as one vector (Attree 2019, section 3.2, equations 1 to 11).
 
-Pieces are pooled to mentions, mentions to a cluster, the resolvers' clusters to one piece of evidence, which stands
-beside the pronoun's vector before the last layer. In between, the mentions are told of pronoun, A and B, one after
-the other.
+Pieces are pooled to mentions, mentions to a cluster, the resolvers' clusters to one vector of evidence, which is
+concatenated to the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B, one
+after the other.
 
-Two things the equations leave open. A query of one vector gives one vector, over which the next attention and
-equation 8 would have nothing to choose; as in the released code, what a query gathers is added to *each* mention and
-normalised, a transformer layer's residual, so that a cluster stays a list of mentions. And A's and B's layers have
-common weights, the pronoun's its own; every mention, asked about or found, is pooled with the same weights.
+Two things the equations leave open. Attention of one query gives one vector, over which the next attention and
+equation 8 would have nothing to choose; as in the released code, the attended vector is added to *each* mention and
+normalised, a transformer layer's residual, so that a cluster stays a list of mentions. And A's and B's layers share
+weights, the pronoun's has its own; all mentions, queries and evidence, are pooled with the same weights.
 
-The released code differs from the paper in ways that are mistakes, and which this module does not have: its masks
-are inverted, so that pooling reads the padding (here True means keep, and what is not kept has weight zero); and its
-queries are tiled so that they meet the mentions of other rows of a batch (here every tensor has the row first).
+The released code differs from the paper by mistakes that this module does not have: its masks are inverted, so that
+pooling reads the padding (here True means keep, and all else has weight zero); and its queries are tiled so that they
+meet the mentions of other rows of a batch (here every tensor has the row first).
 """
 
 from __future__ import annotations
@@ -70,31 +70,26 @@ class QueryLayer(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, query: Tensor, mentions: Tensor, keep: Tensor) -> Tensor:
-        """Give mentions (b, N, M, H) that know of query (b, H), from mentions (b, N, M, H) and mask (b, N, M)."""
+        """Give mentions (b, N, M, H) that attended to query (b, H), from mentions (b, N, M, H) and mask (b, N, M)."""
         size = query.shape[-1] // self.heads
         # (b, h, d)
-        asked = self.query(query).unflatten(-1, (self.heads, size))
+        queries = self.query(query).unflatten(-1, (self.heads, size))
         # (b, N, M, h, d)
         keys = self.key(mentions).unflatten(-1, (self.heads, size))
         values = self.value(mentions).unflatten(-1, (self.heads, size))
         # (b, N, h, M)
-        scores = torch.einsum("bhd,bnmhd->bnhm", asked, keys) / math.sqrt(size)
+        scores = torch.einsum("bhd,bnmhd->bnhm", queries, keys) / math.sqrt(size)
         weights = masked_softmax(scores, keep.unsqueeze(2))
         # (b, N, 1, H)
         gathered = torch.einsum("bnhm,bnmhd->bnhd", weights, values).flatten(-2).unsqueeze(2)
-        told: Tensor = torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
-        return told
+        updated: Tensor = torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
+        return updated
 
 
 class EvidencePooling(nn.Module):
-    """The clusters of N resolvers, pooled to one vector (equations 1 to 9).
+    """The clusters of N resolvers, pooled to one vector (equations 1 to 9); their order does not matter.
 
-    Neither the order of resolvers nor that of mentions matters, and there may be any number of both.
-
-    Parameters
-    ----------
-    width, heads, dropout
-        As for :class:`QueryLayer`.
+    Parameters are those of :class:`QueryLayer`.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.1):
@@ -104,7 +99,7 @@ class EvidencePooling(nn.Module):
         self.about_name = QueryLayer(width, heads, dropout)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
-        """Give evidence (b, H), zeros where no resolver has any.
+        """Give evidence (b, H), zeros where no resolver has a cluster.
 
         Parameters
         ----------
@@ -117,13 +112,13 @@ class EvidencePooling(nn.Module):
         """
         length = hidden.shape[1]
         here = torch.arange(length, device=hidden.device)
-        asked = (here >= mentions[..., :1]) & (here < mentions[..., 1:])
+        inside = (here >= mentions[..., :1]) & (here < mentions[..., 1:])
         # (b, H) each
-        pronoun, a, b = self.of_pieces(hidden, asked).unbind(1)
+        pronoun, a, b = self.of_pieces(hidden, inside).unbind(1)
         # (b, N * M, L)
-        found = _marked(places, kept, length).flatten(1, 2)
+        inside = _marked(places, kept, length).flatten(1, 2)
         # (b, N, M, H)
-        cluster = self.of_pieces(hidden, found).unflatten(1, places.shape[1:3])
+        cluster = self.of_pieces(hidden, inside).unflatten(1, places.shape[1:3])
         # (b, N, M)
         keep = kept.any(-1)
         for query, layer in ((pronoun, self.about_pronoun), (a, self.about_name), (b, self.about_name)):
@@ -137,7 +132,7 @@ class EvidencePooling(nn.Module):
 def _marked(places: Tensor, kept: Tensor, length: int) -> Tensor:
     """Mask (b, N, M, L) of the pieces at ``places`` (b, N, M, T) where ``kept``."""
     marks = torch.zeros(*places.shape[:3], length + 1, dtype=torch.bool, device=places.device)
-    # what is not kept goes to a column beyond the text, which is cut off again
+    # padding goes to a column beyond the text, which is cut off again
     return marks.scatter_(-1, torch.where(kept, places, length), True)[..., :length]
 
 
@@ -146,10 +141,7 @@ class EvidenceHead(nn.Module):
 
     The pronoun's vector goes through a dense layer with tanh first, as in :mod:`gapstack.members.probert`.
 
-    Parameters
-    ----------
-    width, heads, dropout
-        As for :class:`QueryLayer`.
+    Parameters are those of :class:`QueryLayer`.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.1):

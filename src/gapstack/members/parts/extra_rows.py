@@ -1,4 +1,4 @@
-"""What all members check that learn from further corpora."""
+"""Contamination of members that are trained on extra corpora."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gapstack.members.member import each_once
 
 
 def contaminated_by(extra: Sequence[str]) -> tuple[str, ...]:
-    """Name what these corpora of :data:`gapstack.corpus.extra.EXTRA` share rows with.
+    """Name the test sets that these corpora of :data:`gapstack.corpus.extra.EXTRA` share rows with.
 
     Raises
     ------

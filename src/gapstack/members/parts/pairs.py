@@ -1,9 +1,8 @@
-"""Texts with something beside them: ``[CLS] question [SEP] text [SEP]`` and ``[CLS] text [SEP] ending [SEP]``.
+"""Two-part inputs: ``[CLS] question [SEP] text [SEP]`` and ``[CLS] text [SEP] ending [SEP]``.
 
-The pieces of the other part are put among those of the text's window, which is cut so that both fit and no mention
-is lost. What separates the parts is what the encoder's tokenizer puts between two texts. Segment numbers (BERT's
-token types) are not told apart: the embedded encoder was trained with one, RoBERTa has one, and a separator says
-the same.
+The other part's pieces are inserted into the text's window, which is cut so that both fit and no mention is lost. The
+separator is the one that the encoder's tokenizer puts between two texts. Segment numbers (BERT's token types) are all
+the same: the embedded encoder was trained with one, RoBERTa has one.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Ids = NDArray[np.int64]
 def before_text(
     corpus: Corpus, encoder: Encoder, questions: Sequence[str], max_pieces: int | None = None
 ) -> tuple[PieceView, Ids]:
-    """Put a question of its own before each text.
+    """Put a question before each text.
 
     Parameters
     ----------
@@ -64,9 +63,7 @@ def with_endings(
     endings: Sequence[Sequence[str]],
     max_pieces: int | None = None,
 ) -> PieceView:
-    """Close each text with some words, and put each of k endings after it.
-
-    The k inputs of a row differ in the ending alone: its text is cut to leave room for the longest.
+    """Append closing words and each of k endings to each text, which is cut to leave room for the longest ending.
 
     Parameters
     ----------
@@ -74,7 +71,7 @@ def with_endings(
         n rows.
     encoder : Encoder
     closings : sequence of str
-        n of them; they begin with the space that parts them from the text.
+        n of them, each with a leading space.
     endings : sequence of sequence of str
         k for each row.
     max_pieces : int, optional
@@ -100,16 +97,16 @@ def with_endings(
 
 
 def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ids]:
-    """Ids of each text alone, without special pieces."""
+    """Ids of each text without special pieces."""
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    found = backend.encode_batch(list(texts), add_special_tokens=False)
-    return [np.array(encoding.ids, dtype=np.int64) for encoding in found]
+    encodings = backend.encode_batch(list(texts), add_special_tokens=False)
+    return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
 
 
 def between(encoder: Encoder) -> Ids:
-    """Ids that the encoder wants between two texts ([SEP] for BERT)."""
+    """Ids of the encoder's separator between two texts ([SEP] for BERT)."""
     probe: Any = encoder.tokenizer.backend_tokenizer.encode("a", "a")
     special = np.array(probe.special_tokens_mask, dtype=bool)
     first, second = np.flatnonzero(~special)
@@ -136,7 +133,7 @@ def insert(view: PieceView, places: Ids, added: Sequence[Ids]) -> PieceView:
 
 
 def _repeated(view: PieceView, times: int) -> PieceView:
-    """Each text so many times, one after the other."""
+    """Each text ``times`` times in a row."""
     order = np.repeat(np.arange(len(view)), times)
     if not len(order):
         return view

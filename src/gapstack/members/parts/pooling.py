@@ -1,4 +1,4 @@
-"""From the hidden states of all pieces to a vector for each mention.
+"""Pooling of pieces' hidden states to a vector for each mention.
 
 Mention ranges are half-open piece ranges (b, m, 2), as batches have them (pronoun, A, B), none of them empty.
 """
@@ -18,10 +18,7 @@ def first_pieces(hidden: Tensor, mentions: Tensor) -> Tensor:
 
 
 def mention_pieces(hidden: Tensor, mentions: Tensor) -> tuple[Tensor, Tensor]:
-    """Gather each mention's pieces: vectors (b, m, W, D), W of the longest, and their mask (b, m, W).
-
-    True is on pieces; what the others hold is some piece of the text.
-    """
+    """Gather each mention's pieces: vectors (b, m, W, D), W of the longest, and their mask (b, m, W)."""
     start, end = mentions[..., :1], mentions[..., 1:]
     # (b, m, W)
     at = start + torch.arange(int((end - start).max()), device=hidden.device)
@@ -39,9 +36,9 @@ def mean_of_pieces(vectors: Tensor, keep: Tensor) -> Tensor:
 def query_attention(
     vectors: Tensor, keep: Tensor, query: Tensor, scores_from: Tensor | None = None
 ) -> Tensor:
-    """Attention without parameters of its own: softmax(vectors . query / sqrt(D)) over pieces, and their sum.
+    """Attention without parameters (Wang 2019): the sum of vectors weighted by softmax(vectors . query / sqrt(D)).
 
-    Wang 2019. Everything but the last two axes broadcasts.
+    All but the last two axes broadcast.
 
     Parameters
     ----------
@@ -50,7 +47,7 @@ def query_attention(
         Mask, True on at least one.
     query : (..., D)
     scores_from : (..., W, D), optional
-        Vectors that are compared with the query, where they are others (a dropped-out copy) than those summed.
+        Vectors to compare with the query (a copy with dropout), if not ``vectors``.
 
     Returns
     -------
@@ -62,5 +59,5 @@ def query_attention(
 
 
 def inclusive(mentions: Tensor) -> Tensor:
-    """Ranges (b, m, 2) with the last piece in the place of the end, as allennlp's span extractors want them."""
+    """Ranges (b, m, 2) with inclusive ends, as allennlp's span extractors take them."""
     return torch.stack([mentions[..., 0], mentions[..., 1] - 1], dim=-1)

@@ -1,7 +1,7 @@
 """Mentions tagged in the encoder's input: ``<A> name <A>``, ``<P> pronoun <P>`` (Attree 2019, section 3.1).
 
-Tags are put around the mentions' word pieces rather than into the text, so a window that holds the mentions
-holds their tags, and a mention that begins inside a word is still the mention.
+Tags are put around the mentions' word pieces and not into the text, so a window that holds the mentions holds their
+tags, and a mention may begin inside a word.
 """
 
 from __future__ import annotations
@@ -15,21 +15,26 @@ from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
 
+ATTREE = {
+    **{"epochs": 20, "batch_size": 8, "encoder_lr": 4e-6, "head_lr": 4e-6, "frozen": []},
+    **{"schedule": {"shape": "constant", "warmup": 0.0}, "label_smoothing": 0.0, "patience": 3},
+    **{"evaluate_every": 80, "attention_dropout": True},
+}
+"""Training of the paper (section 4) with BERT-large; ``batch_size`` 16 for BERT-base."""
 TAGS = ("<P>", "<A>", "<B>")
-"""Of pronoun, A and B, in the order of :data:`gapstack.encoding.pieces.MENTIONS`; one opens and closes alike."""
+"""Of pronoun, A and B, as in :data:`gapstack.encoding.pieces.MENTIONS`; the opening tag closes too."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedPieces:
-    """Pieces with tags among them.
+    """Pieces with tags.
 
     Attributes
     ----------
     view : PieceView
-        Its mentions are the mentions' own pieces, counted in the sequence with tags; tags have the character
-        range (0, 0).
+        Mentions without their tags, counted in the sequence with tags; tags have the character range (0, 0).
     is_text : (pieces,) bool
-        Mask over all pieces: True on those that stay in the encoder's output, False on tags, which are dropped.
+        False on tags, which are dropped from the encoder's output.
     """
 
     view: PieceView
@@ -37,7 +42,7 @@ class TaggedPieces:
 
 
 def tagged(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> TaggedPieces:
-    """Tokenise a corpus, cut what is too long, and tag its mentions.
+    """Tokenise a corpus into windows with tagged mentions.
 
     Tags are no new vocabulary: the encoder's tokenizer makes several pieces of each (BERT's: ``< a >``).
 
@@ -67,15 +72,14 @@ def insert_tags(plain: PieceView, tags: list[NDArray[np.int64]]) -> TaggedPieces
     """
     ranges = plain.bounds[:-1, None, None] + plain.mentions
     sizes = np.array([len(tag) for tag in tags])
-    # one entry for each tag's piece: first all that close, then all that open, since insertion at one place
-    # keeps the order of the list
+    # one entry for each tag's piece, closing ones first, since insertion at one place keeps the order of the list
     count = len(plain)
     places = np.concatenate(
         [np.repeat(ranges[:, mention, side], sizes[mention]) for side in (1, 0) for mention in range(3)]
     )
     pieces = np.concatenate([np.tile(tags[mention], count) for _ in range(2) for mention in range(3)])
     total = len(plain.ids)
-    # how many tag pieces lie before each original piece, those right before it included
+    # number of tag pieces before each original piece
     shift = np.cumsum(np.bincount(places, minlength=total + 1))[:total]
     is_text = np.zeros(total + len(places), dtype=bool)
     is_text[np.arange(total) + shift] = True

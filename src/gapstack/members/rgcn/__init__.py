@@ -1,34 +1,33 @@
-"""R-GCN: the mentions and the words next to them in the dependency tree, convolved and read beside the encoder.
+"""R-GCN: a relational graph convolution over the dependency graph around the mentions, beside a frozen encoder.
 
 Xu and Yang 2019, *Look Again at the Syntax: Relational Graph Convolutional Network for Gendered Ambiguous Pronoun
-Resolution*. The encoder stands still and its last layer is read. Two paths: A, B and pronoun after a gated relational
-graph convolution over a small graph (the three, their heads and their dependents; an edge each way and one from every
-node to itself), and the same three vectors through batch normalisation, dropout and a dense layer; what comes out is
-put side by side and goes through two more dense layers to three classes.
+Resolution*. The last layer of a frozen encoder is read in two paths: A, B and pronoun after a gated relational graph
+convolution over a small graph (the three, their heads and their dependents; an edge each way and one from every node
+to itself), and the same three vectors through batch normalisation, dropout and a dense layer. Both are concatenated
+and go through two more dense layers to three classes.
 
 The authors report, with BERT-large uncased, F1 80.3 on GAP test, where the GAP paper's baseline in snippet context has
 66.9. The released notebook trains on validation and test in five stratified folds and averages the five networks.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named, and the layer that is read is by default the one at two
-  thirds of its depth.
-- Layers of the graph may be as many and as wide as ``widths`` says; the released code can do one of 256.
-- A word's vector is the mean of its pieces, in the one tokenisation that the encoder was shown. Theirs is the first
-  piece of a mention, and for other words comes of a second run over the text without punctuation, in which pieces and
-  the parser's words happen to be as many.
-- A mention is one node, whose head is that of its head word and whose dependents are those of all its words. Theirs is
-  a mention's first word, of a name of two words often a leaf below the second.
-- Nodes go through dropout before each layer of the graph, as Yang et al. 2019 do with vectors of a frozen encoder.
-- AdamW that warms up and decays linearly for a few epochs, and weight decay, where they run Adam for a hundred, ten of
+- The encoder is the embedded MiniLM unless another is named, read by default at two thirds of its depth.
+- The graph may have as many layers, as wide, as ``widths`` says; the released code has one of 256.
+- A word's vector is the mean of its pieces, in one tokenisation. Theirs is the first piece of a mention, and for other
+  words comes from a second run over the text without punctuation, where pieces and parser's words happen to be as
+  many.
+- A mention is one node with the head of its head word and the dependents of all its words. Theirs is a mention's first
+  word, in a name of two words often a leaf below the second.
+- Nodes have dropout before each layer of the graph, as in Yang et al. 2019 on vectors of a frozen encoder.
+- AdamW with warm-up and linear decay for a few epochs, and weight decay, where they run Adam for a hundred, ten of
   them at 1e-5, then from 1e-4 down to 1.5e-5, with the weights' norm in the loss; they keep the best epoch after the
-  twentieth. :data:`PUBLISHED` is the nearest that a training plan can say.
+  twentieth. :data:`PUBLISHED` is the nearest that a training plan can express.
 
-One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss
-.682 and F1 74.4; the mean of three seeds .678 and 74.8; over the last layer .778 and 71.0; without the graph
-(``widths=()``) .694 and 71.7; without dropout on the nodes .906, since the graph then learns its rows by heart.
+One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss .682 and F1
+74.4; the mean of three seeds .678 and 74.8; over the last layer .778 and 71.0; without the graph (``widths=()``) .694
+and 71.7; without dropout on the nodes .906, since the graph then overfits.
 
-A and B have weights of their own, as published, so that exchanging them does not exchange the answers exactly.
+A and B have weights of their own, as published, so that swapping them does not swap the probabilities exactly.
 """
 
 from __future__ import annotations
@@ -53,20 +52,11 @@ from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layer": -1,
-    "widths": [256],
-    "text_width": 1536,
-    "dropout": 0.5,
-    "node_dropout": 0.0,
+    **{"encoder": "bert-large-uncased", "layer": -1, "widths": [256], "text_width": 1536},
+    **{"dropout": 0.5, "node_dropout": 0.0},
     "training": {
-        "epochs": 100,
-        "batch_size": 4,
-        "head_lr": 1e-4,
-        "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
-        "weight_decay": 0.035,
-        "label_smoothing": 0.0,
-        "patience": 20,
+        **{"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035, "label_smoothing": 0.0},
+        **{"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}, "patience": 20},
     },
 }
 """Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
@@ -80,10 +70,9 @@ class RGCN(FrozenHead):
     encoder : str, optional
         Name or folder; the embedded MiniLM by default.
     layer : int, optional
-        Whose vectors are read, from 0 (embeddings) up or from -1 (the last) down; by default the one at two thirds
-        of the encoder's depth.
+        Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
     widths : sequence of int
-        Of the layers over the graph; none: the graph is not looked at.
+        Of the layers over the graph; empty: no graph.
     text_width : int, optional
         Of the dense layer over the encoder's vectors; by default half of the three vectors together.
     hidden : int
@@ -94,8 +83,6 @@ class RGCN(FrozenHead):
         Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
-    training, seeds, validation_share, seed
-        See :class:`~gapstack.members.parts.frozen_head.FrozenHead`.
 
     Raises
     ------
@@ -152,13 +139,13 @@ class RGCN(FrozenHead):
             counts = inside.sum(axis=1)
             means = (inside / np.maximum(counts, 1)[:, None]) @ states[row].astype(np.float32)
             nodes[row, : len(spans)] = means
-            # a word that the window was cut off before is no node
+            # a word outside the window is no node
             edges[row, :, : len(spans), : len(spans)] = adjacency(pairs, counts > 0)
         return {"nodes": nodes, "edges": edges}
 
 
 class GraphHead(nn.Module):
-    """Two paths to three classes: through the graph, and past it.
+    """Two paths to three classes: through the graph, and beside it.
 
     Parameters
     ----------
@@ -167,7 +154,7 @@ class GraphHead(nn.Module):
     widths : sequence of int
         Of the graph's layers.
     text : int
-        Width of the path past the graph.
+        Width of the path beside the graph.
     hidden : int
         Width of the layer before the classes.
     dropout, node_dropout : float
@@ -193,9 +180,9 @@ class GraphHead(nn.Module):
 
     def forward(self, nodes: Tensor, edges: Tensor) -> Tensor:
         """Give logits (b, 3) from nodes (b, N, H), pronoun, A and B first, and edges (b, relations, N, N)."""
-        # every node that there is has an edge from itself; after the last of them all is padding for longer rows
-        there = edges[:, 0].diagonal(dim1=-2, dim2=-1).any(dim=0)
-        most = int(there.nonzero()[-1]) + 1
+        # every node has an edge from itself; those after the last such edge are padding
+        present = edges[:, 0].diagonal(dim1=-2, dim2=-1).any(dim=0)
+        most = int(present.nonzero()[-1]) + 1
         nodes = nodes.float()
         paths = [self.text(nodes[:, : len(MENTIONS)].flatten(1))]
         if len(self.graph):

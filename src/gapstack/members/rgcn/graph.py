@@ -21,11 +21,10 @@ RELATIONS = ("self", "head to dependent", "dependent to head")
 
 
 def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
-    """Give the nodes of a text's graph, by where they stand, and the pairs (head, dependent) among them.
+    """Give the spans of a text's nodes, and the pairs (head, dependent) among them.
 
-    Nodes are the mentions, in their order, and then the words that govern one of them or depend on it. A mention
-    is one node however many words it has; a word that two mentions share is part of the first. A pair has a
-    mention on at least one side.
+    Nodes are the mentions, each one node, in their order, and then the words that govern one of them or depend on it. A
+    word that two mentions share is part of the first. A pair has a mention on at least one side.
     """
     node_of: dict[int, int] = {}
     for node, span in enumerate(mentions):
@@ -51,10 +50,10 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
 
 
 def adjacency(pairs: Sequence[tuple[int, int]], present: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Give the weight of every edge, (relations, N, N): of the relation, into the second axis' node, from the third's.
+    """Give the weights of edges, (relations, N, N), into the second axis' node from the third's.
 
-    ``present`` (N,) says which nodes there are; edges with others are left out. An edge weighs 1 over the number
-    of edges into its node, that from the node itself apart, which weighs 1.
+    Edges of nodes that are not ``present`` (N,) are left out. An edge weighs 1 over the number of edges into its node;
+    that from the node itself weighs 1 and does not count.
     """
     edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
     for head, dependent in pairs:
@@ -79,7 +78,7 @@ class GatedGraphConvolution(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, relations: int = len(RELATIONS)):
         super().__init__()
-        # as Glorot and Bengio 2010 begin
+        # Glorot and Bengio 2010
         bound = (6 / (inputs + outputs)) ** 0.5
         self.weight = nn.Parameter(torch.empty(relations, inputs, outputs).uniform_(-bound, bound))
         self.gate = nn.Parameter(torch.empty(relations, inputs).uniform_(-bound, bound))
@@ -88,6 +87,6 @@ class GatedGraphConvolution(nn.Module):
         """Give nodes (b, N, outputs) from nodes (b, N, inputs) and edges (b, relations, N, N)."""
         # (b, N, relations)
         gates = torch.einsum("bui,ri->bur", nodes, self.gate).sigmoid()
-        # (b, relations, N, outputs): what every node would send along every relation
-        sent = torch.einsum("bui,rio->bruo", nodes, self.weight) * gates.transpose(1, 2)[..., None]
-        return torch.einsum("brvu,bruo->bvo", edges, sent).relu()
+        # (b, relations, N, outputs)
+        messages = torch.einsum("bui,rio->bruo", nodes, self.weight) * gates.transpose(1, 2)[..., None]
+        return torch.einsum("brvu,bruo->bvo", edges, messages).relu()

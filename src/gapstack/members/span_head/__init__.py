@@ -1,37 +1,37 @@
-"""Span head: narrow self-attentive spans of one upper layer, and 17 features of where the mentions stand.
+"""Span head: narrow self-attentive spans of one upper layer, and 17 features of the mentions' positions.
 
 Abzaliev 2019, *On GAP Coreference Resolution Shared Task: Insights from the 3rd Place Solution* (stage 2 .18397, F1
 95.4).
 
 One hidden state, the fifth or sixth from above of 24, is projected to 64 numbers a piece; allennlp's self-attentive
-span extractor makes a vector each of A, B and the pronoun. They are joined, batch normalised, sent through a narrow
-ReLU layer, normalised again, dropped out at .6, joined with the features, and classified. The logits of many such heads
-are averaged.
+span extractor makes a vector each of A, B and the pronoun. They are concatenated, batch normalised, sent through a
+narrow ReLU layer, normalised again, with dropout .6, concatenated with the features, and classified. The logits of
+many such heads are averaged.
 
-The paper learns other corpora first, the head and then the one encoder layer that it reads (OntoNotes, DPR and
-Winogender, watched on WinoBias), then the head alone on GAP with corrected labels: ten folds, four encoders, forty
+The paper trains on other corpora first, the head and then the one encoder layer that it reads (OntoNotes, DPR and
+Winogender, validated on WinoBias), then the head alone on GAP with corrected labels: ten folds, four encoders, forty
 heads. It reports the leaderboard's figures and none on GAP test.
 
 With MiniLM, the first of five folds of GAP development and validation (seed 2019, official labels) has logloss 0.832
-and F1 71.2 with the encoder standing still and no features; 0.709 and 75.4 with the layer tuned, the blocks
-``positions``, ``surface`` and ``cues``, and names swapped in training and averaging.
+and F1 71.2 with the encoder frozen and no features; 0.709 and 75.4 with the layer tuned, the blocks ``positions``,
+``surface`` and ``cues``, and names swapped in training and averaging.
 
 What differs here:
 
-- The encoder is the embedded MiniLM unless another is named; the layer is as deep in it as the paper's in 24, rounded:
-  the fifth of MiniLM's six. By default no other corpus is learned from, and the layer learns on GAP itself, in a second
-  phase that the head learns in too, with the rates that suit MiniLM. :data:`PUBLISHED` has the paper's order, without
-  OntoNotes, which is not free, and therefore with fewer updates; it is contaminated for Winogender
-  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminates`). WinoBias is not learned from and may be
-  audited. The paper kept the best of many snapshots on the fold that it scored; here nothing is so chosen.
-- ``seeds`` heads learn side by side from the same batches, and share the encoder layer. Their logits are averaged as in
-  the paper, which trained each apart.
-- The features are the block ``positions`` (:mod:`gapstack.features.positions`, which lists them and their sources), put
-  on one scale as they are seen in training, missing ones being the mean. ``blocks`` names others, or none.
-- Mentions are found by alignment, so no marks are put into the text, and windows lose none.
+- The encoder is the embedded MiniLM unless another is named; the fifth of its six layers is as deep as the paper's. By
+  default there are no other corpora, and the layer is tuned on GAP itself, in a second phase together with the head,
+  with rates that suit MiniLM. :data:`PUBLISHED` has the paper's order, without OntoNotes, which is not free, and
+  therefore with fewer updates; it is contaminated for Winogender
+  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminates`). WinoBias is not trained on and may be audited.
+  The paper kept the best of many snapshots on the fold that it scored; nothing is chosen so here.
+- ``seeds`` heads are trained side by side on the same batches and share the encoder layer. Their logits are averaged
+  as in the paper, which trained each apart.
+- The features are the block ``positions`` (:mod:`gapstack.features.positions` lists them and their sources),
+  standardised as they are seen in training, missing ones being the mean. ``blocks`` names others, or none.
+- Mentions are aligned with pieces, so no marks are put into the text, and windows lose none.
 
-Exchanging A and B does not exchange the answers: each has its own weights, as in the paper. ``either_order`` has every
-head answer for both orders, after which it does.
+Swapping A and B does not swap the probabilities: each has its own weights, as in the paper. ``either_order`` averages
+every head over both orders, after which it does.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from gapstack.members.span_head.network import SpanHeads
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 
 _DEPTH = 24
-# Pieces, enough for 32 of the longest windows: a batch goes through in one pass, since it is normalised as one
+# pieces, enough for 32 of the longest windows: batch normalisation needs the batch in one pass
 _WHOLE_BATCH = 16_384
 _TRIANGLES = {"shape": "triangular", "cycles": 20, "floor": 0.05, "warmup": 0.0}
 _ADAM = {"batch_size": 32, "label_smoothing": 0.0, "weight_decay": 0.0, "schedule": _TRIANGLES}
@@ -86,27 +86,23 @@ class SpanHead(FineTuned):
     Parameters
     ----------
     layer : int, optional
-        Hidden state that is read, 1 the first layer's; None for the one as deep as the 20th of 24.
+        Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24.
     blocks : sequence of str
-        Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; none: the text alone.
+        Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty.
     seeds : int
         Heads whose logits are averaged.
     tune_layer : bool
-        Whether the encoder layer that is read learns with the heads in a second phase; without, the encoder stands
-        still and there is one phase.
+        Tune the encoder layer that is read, with the heads, in a second phase; else the encoder is frozen.
     width, units : int
         Of the projected pieces and of the hidden layer.
     dropout : float
         On the hidden layer.
     feature_units : int
-        Of a hidden layer over the features; 0, as in the paper: none, they go to the classifier.
+        Of a hidden layer over the features; 0, as in the paper, for none.
     feature_dropout : float
         On the features and on that layer; none in the paper.
     either_order : bool
-        Whether each head's answer is its mean over both orders of A and B, so that exchanging them exchanges the
-        answers exactly; not in the paper.
-    encoder, training, extra, teacher, first, augment, average, validation_share, max_pieces, seed
-        See :class:`~gapstack.members.parts.fine_tuned.FineTuned`.
+        Average each head over both orders of A and B, for equivariance; not in the paper.
     """
 
     layer: AnyLayer | None = None
@@ -155,7 +151,7 @@ class SpanHead(FineTuned):
         return (layer,)
 
     def _head(self, encoder: Encoder) -> nn.Module:
-        # what the empty corpus has no rows of has columns all the same
+        # the empty corpus has all columns
         names, row = self._features(Corpus([])).values()
         return SpanHeads(
             encoder.hidden_size,
@@ -176,11 +172,11 @@ class SpanHead(FineTuned):
         """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN where one has no value."""
         if not self.blocks:
             return {"names": np.empty((len(corpus), 2, 0)), "row": np.empty((len(corpus), 0))}
-        found = features(corpus, self.blocks)
-        return {"names": found.candidates, "row": found.shared}
+        table = features(corpus, self.blocks)
+        return {"names": table.candidates, "row": table.shared}
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Mean of the heads' losses while they learn (b, seeds, 3); loss of their mean logits otherwise."""
+        """Mean of the heads' losses in training (b, seeds, 3); loss of their mean logits otherwise."""
         if output.dim() == 2:
             return cross_entropy(output, target, smoothing)
         losses = [cross_entropy(logits, target, smoothing) for logits in output.unbind(1)]

@@ -7,21 +7,21 @@ from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
 from gapstack.corpus import Label
-from gapstack.members.parts.crossing import EitherOrder
+from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.pooling import inclusive
 
 _SLOWEST = 0.01
-"""Least share that a batch has in the running scale of the features."""
+"""Least weight of a batch in the running scale of the features."""
 _WIDEST = 5.0
-"""Standard deviations beyond which a feature is cut off."""
+"""Standard deviations at which a feature is clipped."""
 
 
 class RunningScale(nn.Module):
-    """Puts inputs on mean 0 and deviation 1 over the rows seen in training, with 0 for what is missing.
+    """Standardises inputs over the rows seen in training, with 0 for missing values.
 
-    Unlike batch normalisation it scales by what it has seen so far in training too, not by the batch at hand; it
-    may, since no gradient passes to its inputs.
+    In training too, unlike batch normalisation, it scales by all rows so far and not by the batch; inputs get no
+    gradient.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class RunningScale(nn.Module):
         self.seen += counts
         # an exact mean of all rows at first, then one of the latest few thousand
         share = torch.where(counts > 0, (counts / self.seen.clamp_min(1)).clamp_min(_SLOWEST), 0.0)
-        for kept, values in ((self.mean, filled), (self.square, filled**2)):
-            kept.lerp_(values.sum(0) / counts.clamp_min(1), share)
+        for moment, values in ((self.mean, filled), (self.square, filled**2)):
+            moment.lerp_(values.sum(0) / counts.clamp_min(1), share)
 
 
 class SpanHeads(nn.Module):
@@ -78,8 +78,7 @@ class SpanHeads(nn.Module):
     feature_dropout : float
         On the features and on that hidden layer.
     either_order : bool
-        Whether each head's answer is its mean over both orders of A and B
-        (:class:`~gapstack.members.parts.crossing.EitherOrder`).
+        Whether each head is averaged over both orders of A and B.
     """
 
     def __init__(
@@ -99,10 +98,10 @@ class SpanHeads(nn.Module):
         self.names_scale, self.row_scale = map(RunningScale, features)
 
         def head() -> _Head:
-            vote = _Vote(
+            classifier = _Classifier(
                 3 * width, units, dropout, 2 * features[0] + features[1], feature_units, feature_dropout
             )
-            return _Head(hidden, width, EitherOrder(vote) if either_order else vote)
+            return _Head(hidden, width, SwapEquivariant(classifier) if either_order else classifier)
 
         self.heads = nn.ModuleList(head() for _ in range(seeds))
 
@@ -118,7 +117,7 @@ class SpanHeads(nn.Module):
 
 
 class _Head(nn.Module):
-    """Spans of the three mentions, and a vote over them and the features."""
+    """Spans of the three mentions, and a classifier over them and the features."""
 
     def __init__(self, hidden: int, width: int, vote: nn.Module):
         super().__init__()
@@ -134,7 +133,7 @@ class _Head(nn.Module):
         return logits
 
 
-class _Vote(nn.Module):
+class _Classifier(nn.Module):
     """Logits from three spans and features."""
 
     def __init__(

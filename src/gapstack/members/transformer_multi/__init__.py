@@ -1,16 +1,15 @@
-"""Transformer-Multi (Webster et al. 2018, section 4.4): many attention heads, composed by extremely random trees.
+"""Transformer-Multi (Webster et al. 2018, section 4.4): several attention heads, combined by extremely random trees.
 
-Each of the two names is an instance of its own: one binary feature for every head says whether the head's
-favourite counts for the name, chi-square keeps the best three heads, and ExtraTrees fitted on GAP validation say
-TRUE or FALSE. The paper's figure is 62.3 F1 on GAP development (gold-two-mention); the same recipe over the
-embedded encoder's 72 heads gives 68.0. The paper does not state the number of trees; here it is 100.
+Each of the two names is an instance: one binary feature for every head says whether the head's favourite counts for
+the name, chi-square keeps the best three heads, and ExtraTrees fitted on GAP validation decide TRUE or FALSE. The
+paper's figure is 62.3 F1 on GAP development (gold-two-mention); the same recipe over the embedded encoder's 72 heads
+gives 68.0. The paper does not state the number of trees; here it is 100.
 
-Two things go beyond the paper. Raw decisions are its TRUE/FALSE for each name, but a member owes probabilities of
-three classes: A and B get the trees' own values, NEITHER what they leave of 1 (at least ``floor``; the three are
-then divided by their sum). Their most probable column answers more rows than the two thresholds of one half, and
-has 71.4 F1. And ``features="share"`` keeps the size of the attention, which is what a stack wants: with
-``heads=20, direction="each", min_samples_leaf=10``, fitted on validation, logloss on development is 0.76 instead of
-0.82, F1 73.2.
+Two things go beyond the paper. Its decisions are TRUE or FALSE for each name; here A and B get the trees' own values,
+NEITHER the rest to 1 (at least ``floor``), and the three are divided by their sum. The most probable class then
+answers more rows than two thresholds of one half, and has 71.4 F1. And ``features="share"`` keeps the size of the
+attention, which suits a stack: with ``heads=20, direction="each", min_samples_leaf=10``, fitted on validation, logloss
+on development is 0.76 instead of 0.82, F1 73.2.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ Floats = NDArray[np.float64]
 
 
 class TransformerMulti(Member):
-    """ExtraTrees over what the best heads say of each name.
+    """ExtraTrees over features of the best attention heads, one instance for each name.
 
     Parameters
     ----------
     heads : int
-        How many heads chi-square keeps (at most as many as there are).
+        Most heads that chi-square keeps.
     features : str
-        ``choice``: whether the head's favourite counts for the name, as the paper. ``share``: the name's share of
-        the attention that A and B get from the head.
+        ``choice``: whether the head's favourite counts for the name, as in the paper. ``share``: the name's share of
+        the head's attention to A and B.
     direction : str
         As for :class:`~gapstack.members.transformer_single.TransformerSingle`.
     trees, min_samples_leaf : int
         Size of the forest and of its smallest leaf.
     floor : float
-        Least value of a class before the three are divided by their sum.
+        Lower bound of a class before the three are divided by their sum.
     encoder, setting, parser
         As for :class:`~gapstack.members.transformer_single.TransformerSingle`.
     seed : int
@@ -55,7 +54,7 @@ class TransformerMulti(Member):
     Attributes
     ----------
     selected_ : (heads,) int64
-        Positions of the heads that were kept, layer by layer.
+        Positions of the selected heads, layer by layer.
     heads_a_layer_ : int
     forest_ : Forest
     """
@@ -76,12 +75,12 @@ class TransformerMulti(Member):
         return super().reads() | ({} if self.setting == Setting.SNIPPET_CONTEXT else {"parser": False})
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
-        """The paper's decisions: TRUE for each name that the trees find more likely than not, (n, 2)."""
+        """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""
         self._check_fitted()
         return self._by_name(corpus) > 0.5
 
     def head_names(self) -> list[str]:
-        """The heads that were kept, as ``L3H1``; for direction ``each`` the second reading's follow the first's."""
+        """The selected heads, as ``L3H1``; for direction ``each`` the second direction's follow the first's."""
         self._check_fitted()
         return [f"L{index // self.heads_a_layer_}H{index % self.heads_a_layer_}" for index in self.selected_]
 
@@ -99,11 +98,11 @@ class TransformerMulti(Member):
             )
         # a head that never chooses has no chi-square
         with np.errstate(invalid="ignore"):
-            chosen = SelectKBest(chi2, k=min(self.heads, rows.shape[1])).fit(rows, targets)
+            selection = SelectKBest(chi2, k=min(self.heads, rows.shape[1])).fit(rows, targets)
         forest = ExtraTreesClassifier(
             self.trees, min_samples_leaf=self.min_samples_leaf, random_state=self.seed
         )
-        self.selected_ = np.flatnonzero(chosen.get_support()).astype(np.int64)
+        self.selected_ = np.flatnonzero(selection.get_support()).astype(np.int64)
         self.heads_a_layer_ = heads_a_layer
         self.forest_ = Forest.of(forest.fit(rows[:, self.selected_], targets))
 
@@ -121,15 +120,15 @@ class TransformerMulti(Member):
 
     def _table(self, corpus: Corpus) -> tuple[Floats, int]:
         """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
-        seen = attention(corpus, self.encoder, self.setting, self.parser)
+        weights = attention(corpus, self.encoder, self.setting, self.parser)
         if self.features == "choice":
-            found = seen.choices(self.direction).astype(np.float64)
+            table = weights.choices(self.direction).astype(np.float64)
         else:
-            pairs = seen.pairs(self.direction).astype(np.float64)
+            pairs = weights.pairs(self.direction).astype(np.float64)
             total = pairs.sum(axis=-1, keepdims=True)
-            found = np.divide(pairs, total, out=np.full_like(pairs, 0.5), where=total > 0)
+            table = np.divide(pairs, total, out=np.full_like(pairs, 0.5), where=total > 0)
         # (n, L, H, 2) -> (n, 2, L * H)
-        return np.moveaxis(found, -1, 1).reshape(len(found), 2, -1), found.shape[2]
+        return np.moveaxis(table, -1, 1).reshape(len(table), 2, -1), table.shape[2]
 
     def _state(self) -> State:
         return State(

@@ -1,7 +1,4 @@
-"""A fitted scikit-learn forest as plain arrays, so that it is stored without pickle.
-
-Predictions always come from the arrays, so a forest that was stored and read back answers as it did before.
-"""
+"""A fitted scikit-learn forest as plain arrays, from which all predictions come."""
 
 from __future__ import annotations
 
@@ -11,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack.members.parts.learned import ArrayFields
+
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(ArrayFields):
     """Binary classification trees, their nodes end to end.
 
     Attributes
@@ -25,10 +24,12 @@ class Forest:
     left, right : (nodes,) int64
         Children; -1 at a leaf.
     feature : (nodes,) int64
-        Column that a node asks about; goes left where it is at most ``threshold``, (nodes,) float64.
+        Column that a node tests; goes left where it is at most ``threshold``, (nodes,) float64.
     positive : (nodes,) float64
         Share of the positive class among a node's training rows.
     """
+
+    PREFIX = "forest_"
 
     roots: NDArray[np.int64]
     left: NDArray[np.int64]
@@ -49,7 +50,7 @@ class Forest:
             ]
             for side in ("left", "right")
         }
-        # (nodes, 1, classes); a forest that has met one class only has one column
+        # (nodes, 1, classes); a forest fitted on one class only has one column
         column = np.flatnonzero(fitted.classes_)
         shares = [tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True) for tree in trees]
         return cls(
@@ -67,17 +68,8 @@ class Forest:
         values = np.asarray(rows, dtype=np.float32)
         node = np.tile(self.roots, (len(values), 1))
         while (inner := self.left[node] >= 0).any():
-            asked = np.take_along_axis(values, np.where(inner, self.feature[node], 0), axis=1)
-            child = np.where(asked <= self.threshold[node], self.left[node], self.right[node])
+            tested = np.take_along_axis(values, np.where(inner, self.feature[node], 0), axis=1)
+            child = np.where(tested <= self.threshold[node], self.left[node], self.right[node])
             node = np.where(inner, child, node)
         mean: Floats = self.positive[node].mean(axis=1)
         return mean
-
-    def arrays(self, prefix: str = "forest_") -> dict[str, NDArray[Any]]:
-        """The arrays by name, for :class:`~gapstack.members.member.State`."""
-        return {prefix + name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], prefix: str = "forest_") -> Forest:
-        """Inverse of :meth:`arrays`."""
-        return cls(**{name: arrays[prefix + name] for name in cls.__slots__})
