@@ -34,13 +34,8 @@ UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place only when the block ends without error.
 
-    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of
-    zeros. The suffix is kept, since several writers choose their format by it.
-
-    Raises
-    ------
-    DataError
-        If ``target`` is a folder.
+    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of zeros.
+    The suffix is kept, since several writers choose their format by it. Raises DataError if ``target`` is a folder.
     """
     target = Path(target)
     if target.is_dir():

@@ -137,22 +137,15 @@ class Registry(Mapping[str, T], Generic[T]):
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
         """Check the settings of a class of this registry without importing it, where it is ours.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is none of this name.
-        SettingError
-            If it has no such setting, or a value is of another type or out of range.
+        Raises UnknownNameError if there is none of this name; SettingError if it has no such setting, or a value is of
+        another type or out of range.
         """
         check_all(settings, self.kinds(name))
 
     def create(self, name: str, **settings: Any) -> Any:
         """Make one with settings that are checked; what is not given has its default.
 
-        Raises
-        ------
-        UnknownNameError, SettingError
-            As :meth:`check`.
+        Raises UnknownNameError, SettingError as :meth:`check`.
         """
         try:
             self.check(name, settings)

@@ -42,6 +42,9 @@ def seal(path: Path, values: Mapping[str, Any], *, beside: bool = False) -> None
 def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str = "") -> dict[str, Any]:
     """Read a record and check the files that it vouches for.
 
+    Raises DamageError if the record or one of the files is missing, cannot be read, or is not what was written; it
+    names the file.
+
     Parameters
     ----------
     path : Path
@@ -50,11 +53,6 @@ def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str
         Files to check, or folders of them, relative to the record's; by default all, none for ``()``.
     remedy : str
         What the error tells to do.
-
-    Raises
-    ------
-    DamageError
-        If the record or one of the files is missing, cannot be read, or is not what was written; it names the file.
     """
     try:
         record = json.loads(path.read_bytes())

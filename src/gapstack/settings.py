@@ -56,10 +56,7 @@ def closest(name: object, known: Iterable[str]) -> str:
 def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     """Check a value against a kind: a type, one of the names above, or a union, sequence or mapping of such.
 
-    Raises
-    ------
-    SettingError
-        If it is another type or out of range; says what was found and what was expected.
+    Raises SettingError if it is another type or out of range; says what was found and what was expected.
     """
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 

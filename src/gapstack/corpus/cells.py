@@ -124,6 +124,9 @@ def stream_table(
 ) -> Iterator[T]:
     """Give what ``parse`` makes of each row of a table, in order, one after the other.
 
+    Raises DataError with file, line and column, for anything wrong; also if no good row is left to read;
+    DataNotFoundError if there is no such file.
+
     Parameters
     ----------
     layouts : sequence of column tuples
@@ -134,13 +137,6 @@ def stream_table(
         Tab: cells are taken as they are, quotes have no meaning. Comma: cells may be quoted within a line.
     quarantine : Quarantine, optional
         Takes bad rows; without one the first of them is raised.
-
-    Raises
-    ------
-    DataError
-        With file, line and column, for anything wrong; also if no good row is left to read.
-    DataNotFoundError
-        If there is no such file.
     """
     path = Path(path)
     columns = layouts[0]
@@ -185,12 +181,8 @@ def read_lines(path: Path) -> list[bytes]:
 def iter_lines(path: Path) -> Iterator[bytes]:
     """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
 
-    Raises
-    ------
-    DataError
-        If the file is empty, damaged or begins with a byte-order mark.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError if the file is empty, damaged or begins with a byte-order mark; DataNotFoundError if there is no
+    such file.
     """
     with open_bytes(path) as stream:
         line = stream.readline()

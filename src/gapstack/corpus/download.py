@@ -21,8 +21,9 @@ class DownloadError(DataNotFoundError):
 def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, attempts: int = 3) -> Path:
     """Download ``url`` to ``target`` and give ``target``, which appears only whole and checked.
 
-    A transfer that breaks off leaves ``<target>.part``, from which the next attempt or the next call goes on
-    if the server can.
+    A transfer that breaks off leaves ``<target>.part``, from which the next attempt or the next call goes on if the
+    server can. Raises DownloadError if the file cannot be had; IntegrityError if the bytes are not the published ones;
+    they are deleted.
 
     Parameters
     ----------
@@ -32,13 +33,6 @@ def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, atte
         Seconds to wait for the server's next bytes.
     attempts : int
         How often to try while the server does not answer, breaks off or has an error of its own (5xx).
-
-    Raises
-    ------
-    DownloadError
-        If the file cannot be had.
-    IntegrityError
-        If the bytes are not the published ones; they are deleted.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -86,21 +86,16 @@ class Solution(NamedTuple):
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
     """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels); the header says which it is.
 
+    Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses
+    its mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
+    :func:`~gapstack.corpus.cells.read_table` refuses; DataNotFoundError if there is no such file.
+
     Parameters
     ----------
     label_set : str
         What to call the labels in the file (see :mod:`gapstack.corpus.labels`).
     quarantine : Quarantine, optional
         Takes bad rows so that the others can be read; without one the first bad row is raised.
-
-    Raises
-    ------
-    DataError
-        For a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses its
-        mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
-        :func:`~gapstack.corpus.cells.read_table` refuses.
-    DataNotFoundError
-        If there is no such file.
     """
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
@@ -142,10 +137,7 @@ def read_gold(path: Path) -> Gold:
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since the scorer counts the first.
 
-    Raises
-    ------
-    DataError
-        For an empty id and for a decision that is not TRUE, FALSE or empty.
+    Raises DataError for an empty id and for a decision that is not TRUE, FALSE or empty.
     """
 
     def parse(row: Row) -> tuple[str, list[int]]:
@@ -166,11 +158,8 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
 def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
     """Read a submission CSV; rows are not rescaled.
 
-    Raises
-    ------
-    DataError
-        For an empty or repeated id, and for a row with a value that is no number, negative, not finite, or
-        with three zeros (Kaggle divides by the sum).
+    Raises DataError for an empty or repeated id, and for a row with a value that is no number, negative, not finite, or
+    with three zeros (Kaggle divides by the sum).
     """
     unique = _unique_ids()
     values = array("d")  # a million rows of Python's own floats would take 200 megabytes
@@ -187,13 +176,9 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
 def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
     """Read a Kaggle solution CSV: ``ID,A,B,NEITHER,Usage``.
 
-    ``Usage`` says where a row was scored: ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose
-    targets mean nothing and may be anything.
-
-    Raises
-    ------
-    DataError
-        For an empty or repeated id, another usage, and a scored row without exactly one 1 and two 0.
+    ``Usage`` says where a row was scored: ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose targets
+    mean nothing and may be anything. Raises DataError for an empty or repeated id, another usage, and a scored row
+    without exactly one 1 and two 0.
     """
     unique = _unique_ids()
 
@@ -217,10 +202,7 @@ def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Soluti
 def write_gap(path: Path, corpus: Corpus) -> None:
     """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
 
-    Raises
-    ------
-    DataError
-        If only some examples have labels, or a text, id or URL has a tab, line break or NUL in it.
+    Raises DataError if only some examples have labels, or a text, id or URL has a tab, line break or NUL in it.
     """
     labelled = any(example.label is not None for example in corpus)
     if labelled and not corpus.is_labelled:
@@ -255,10 +237,7 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
 def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
     """Give a submission CSV of (n, 3) probabilities, to the last bit; ``path`` is named in errors.
 
-    Raises
-    ------
-    DataError
-        If the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
+    Raises DataError if the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.shape != (len(ids), 3):

@@ -92,14 +92,8 @@ class GapData:
 def search(name: str, data: Path | None = None) -> Found | None:
     """Find a data set by its name in :data:`~gapstack.corpus.datasets.DATASETS`, without any download.
 
-    Raises
-    ------
-    DataError
-        If the name is unknown.
-    DataNotFoundError
-        If ``data`` or ``GAP_DATA`` names a folder that is not there.
-    IntegrityError
-        If the cache has it with other bytes than the published ones.
+    Raises DataError if the name is unknown; DataNotFoundError if ``data`` or ``GAP_DATA`` names a folder that is not
+    there; IntegrityError if the cache has it with other bytes than the published ones.
     """
     dataset = _dataset(name)
     for origin, folder in _places(data):
@@ -143,19 +137,12 @@ def load_gap(
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and say on stderr which one that was.
 
-    All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only
-    some of them is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails,
-    or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place. A
-    ``quarantine`` takes bad rows, so that the others can be read.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a folder named lacks a split, or a label set's corrections are nowhere.
-    IntegrityError
-        If the cache or the download has other bytes than the published ones.
-    MismatchError
-        If another label set than ``official`` is asked of the sample.
+    All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only some of them
+    is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails, or ``fetch_missing`` is
+    False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place. A ``quarantine`` takes bad rows, so that the
+    others can be read. Raises DataNotFoundError if a folder named lacks a split, or a label set's corrections are
+    nowhere; IntegrityError if the cache or the download has other bytes than the published ones; MismatchError if
+    another label set than ``official`` is asked of the sample.
     """
     reason = "downloads are switched off"
     origin = _origin_of_splits(data)
@@ -200,14 +187,8 @@ def gap_split(
 ) -> Corpus:
     """Load one GAP split, named ``gap-<split>``, from where the search finds it; nothing is downloaded.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it, or the corrections of the label set, is nowhere.
-    UnknownNameError
-        If there is no such split.
-    DataError
-        If its file is bad.
+    Raises DataNotFoundError if it, or the corrections of the label set, is nowhere; UnknownNameError if there is no
+    such split; DataError if its file is bad.
     """
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
@@ -237,6 +218,9 @@ def fetch(
 ) -> list[Path]:
     """Download data sets into the cache, those that are there and intact excepted.
 
+    Raises DownloadError if a file cannot be had, or ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's checksum is
+    not the published one; DataNotFoundError if a data set has no public file to download.
+
     Parameters
     ----------
     names : iterable of str, optional
@@ -247,15 +231,6 @@ def fetch(
         Address of the folder that serves the files; the public one (``GAP_HOME``) by default.
     timeout : float
         Seconds to wait for the server's next bytes.
-
-    Raises
-    ------
-    DownloadError
-        If a file cannot be had, or ``GAPSTACK_OFFLINE`` is set.
-    IntegrityError
-        If a file's checksum is not the published one.
-    DataNotFoundError
-        If a data set has no public file to download.
     """
     chosen = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
     paths: list[Path] = []

@@ -111,6 +111,9 @@ def shown(value: object) -> str:
 def check(value: Any, shape: Shape, where: str = "") -> None:
     """Check that a parsed value has a shape.
 
+    Raises DataError without a place, for the first part that has another shape: which, what is there, what was
+    expected.
+
     Parameters
     ----------
     shape
@@ -120,11 +123,6 @@ def check(value: Any, shape: Shape, where: str = "") -> None:
         missing; ``{str: shape}``: an object with any keys.
     where : str
         What to call the value.
-
-    Raises
-    ------
-    DataError
-        Without a place, for the first part that has another shape: which, what is there, what was expected.
     """
     if isinstance(shape, UnionType):
         _require(value, where, *shape.__args__)

@@ -70,12 +70,7 @@ class Lists:
 def read_lists(data: Path | None = None) -> Lists:
     """Read the lists of the data set ``wordlists``.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it is missing.
-    DataError
-        If a file breaks its format.
+    Raises DataNotFoundError if it is missing; DataError if a file breaks its format.
     """
 
     def loaded(name: str, shape: Any) -> Any:

@@ -74,7 +74,8 @@ def span_activations(
     """Give the frozen activations of a corpus, computing only what the cache does not hold.
 
     Runs in bfloat16 on a GPU or on a CPU with instructions for it, in float32 elsewhere. On one machine a row's
-    activations are the same to the bit whatever the other rows, their order, or what the cache holds.
+    activations are the same to the bit whatever the other rows, their order, or what the cache holds. Raises
+    MemberError if a layer does not exist or a mention cannot be aligned.
 
     Parameters
     ----------
@@ -87,11 +88,6 @@ def span_activations(
         Layers whose attention to give, from 1.
     max_pieces : int, optional
         Window, as in :func:`~gapstack.encoding.pieces.align`.
-
-    Raises
-    ------
-    MemberError
-        If a layer does not exist or a mention cannot be aligned.
     """
     request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new

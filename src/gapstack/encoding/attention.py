@@ -105,10 +105,7 @@ class Attention:
     def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
         """What one head says; margins are in decibels of attention over the best name that loses.
 
-        Raises
-        ------
-        MemberError
-            If there is no such layer or head.
+        Raises MemberError if there is no such layer or head.
         """
         scores = self.directed(direction)
         if not (0 <= layer < scores.shape[2] and 0 <= head < scores.shape[3]):
@@ -138,16 +135,11 @@ def attention(
 ) -> Attention:
     """Read every head's attention between the pronoun and the names that compete.
 
-    In gold-two-mention the names are A and B (k = 2, in this order); in snippet-context they are all PERSON
-    names of the parse. The paper's structural filter concerns the structural cues only, so it is not applied.
-    What has been read is kept by content under the cache folder, so that each text is encoded once.
-
-    Raises
-    ------
-    DataNotFoundError
-        If the encoder is not there, or the setting needs a parser and there is none.
-    MemberError
-        If the mentions of a row do not fit into the encoder's window.
+    In gold-two-mention the names are A and B (k = 2, in this order); in snippet-context they are all PERSON names of
+    the parse. The paper's structural filter concerns the structural cues only, so it is not applied. What has been read
+    is kept by content under the cache folder, so that each text is encoded once. Raises DataNotFoundError if the
+    encoder is not there, or the setting needs a parser and there is none; MemberError if the mentions of a row do not
+    fit into the encoder's window.
     """
     found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)

@@ -36,12 +36,8 @@ HEURISTICS: Registry[Cue] = Registry(
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
     """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen.
 
-    Raises
-    ------
-    MemberError
-        If no heuristic has that name.
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
+    Raises MemberError if no heuristic has that name; DataNotFoundError if a text has no stored parse and there is no
+    parser.
     """
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
     clusters: list[Cluster] = []

@@ -91,10 +91,7 @@ class Encoder:
     def tokenizer(self) -> Any:
         """The fast tokenizer (``transformers.PreTrainedTokenizerFast``).
 
-        Raises
-        ------
-        MemberError
-            If there is only a slow one, which cannot say where in the text a piece lies.
+        Raises MemberError if there is only a slow one, which cannot say where in the text a piece lies.
         """
         from transformers import AutoTokenizer
 
@@ -115,12 +112,8 @@ class Encoder:
     def fresh_model(self, **options: Any) -> Any:
         """Load a new copy of the model, in training mode, for whoever means to change it.
 
-        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``).
-
-        Raises
-        ------
-        MismatchError
-            If the files are not those any more that :func:`load_encoder` came across.
+        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``). Raises MismatchError if
+        the files are not those any more that :func:`load_encoder` came across.
         """
         from transformers import AutoModel
 
@@ -166,14 +159,8 @@ def positions(config: Mapping[str, Any]) -> int:
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None for the embedded MiniLM, else a local folder, else a repository on the hub.
 
-    The same one is given as long as its files are the same.
-
-    Raises
-    ------
-    DataNotFoundError
-        If it is at none of the places; the message lists them.
-    IntegrityError
-        If the embedded weights are not the published ones.
+    The same one is given as long as its files are the same. Raises DataNotFoundError if it is at none of the places;
+    the message lists them; IntegrityError if the embedded weights are not the published ones.
     """
     if name is None:
         folder = _embedded_folder()

@@ -28,6 +28,8 @@ def hidden_states(
 ) -> Ragged:
     """Give the hidden states of every piece of n windows, computing only what the cache does not hold.
 
+    Raises MemberError if a layer does not exist.
+
     Parameters
     ----------
     view : PieceView
@@ -41,11 +43,6 @@ def hidden_states(
     -------
     Ragged
         Values (pieces, layers * H) float16, layers side by side as asked for; sizes are ``view.lengths``.
-
-    Raises
-    ------
-    MemberError
-        If a layer does not exist.
     """
     depth = encoder.num_layers
     numbers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)

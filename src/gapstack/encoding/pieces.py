@@ -85,6 +85,8 @@ def align(
 ) -> PieceView:
     """Tokenise a corpus and say which pieces are whose.
 
+    Raises MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
+
     Parameters
     ----------
     corpus : Corpus
@@ -94,11 +96,6 @@ def align(
         Longest window, special pieces included; at most, and by default, the encoder's limit.
     reserved : int or (n,) int64
         Pieces of the window to leave free, for whoever adds some.
-
-    Raises
-    ------
-    MemberError
-        If a text has no piece at all, or the mentions of one do not fit into the window.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)
@@ -125,7 +122,8 @@ def align(
 def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
     """Tokenise a corpus and cut a window around each mention, with as much of the text on either side.
 
-    Near an end of the text the other side gets what is missing there.
+    Near an end of the text the other side gets what is missing there. Raises MemberError if a text has no piece at all,
+    or a mention alone does not fit into the window.
 
     Parameters
     ----------
@@ -140,11 +138,6 @@ def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> Pi
     PieceView
         3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its
         B.
-
-    Raises
-    ------
-    MemberError
-        If a text has no piece at all, or a mention alone does not fit into the window.
     """
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))

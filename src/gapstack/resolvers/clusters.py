@@ -95,16 +95,13 @@ def apart(mentions: Iterable[Span]) -> Cluster:
 class Clusters:
     """What one resolver found in many texts.
 
+    Raises DataError if two documents share an id.
+
     Parameters
     ----------
     resolver, version : str
         Whose clusters these are.
     documents : iterable of Document
-
-    Raises
-    ------
-    DataError
-        If two documents share an id.
     """
 
     def __init__(self, resolver: str, version: str, documents: Iterable[Document]):
@@ -166,10 +163,7 @@ class Clusters:
 def span_within(start: int, end: int, length: float) -> Span:
     """Make a span of a text of ``length`` characters, infinite where it is not known.
 
-    Raises
-    ------
-    DataError
-        Without a place, unless 0 <= start < end <= length.
+    Raises DataError without a place, unless 0 <= start < end <= length.
     """
     if start >= end:
         raise DataError(f"the span [{start}, {end}] is empty", expected="a start before its end, exclusive")

@@ -125,10 +125,7 @@ def id_of(record: Record) -> str | None:
 def spans(clusters: Iterable[Iterable[Sequence[int]]], text: str) -> tuple[Cluster, ...]:
     """Take half-open character ranges of a text as they are; clusters of nothing are left out.
 
-    Raises
-    ------
-    DataError
-        If a range is empty or reaches out of the text.
+    Raises DataError if a range is empty or reaches out of the text.
     """
     found = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
     return tuple(cluster for cluster in found if cluster)

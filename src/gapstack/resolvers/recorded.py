@@ -27,17 +27,14 @@ _FORMAT = 1  # of what is stored; another number converts all files again
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
     """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one for each split it answered.
 
+    Raises DataNotFoundError if its output, or the rows that it is about, are nowhere.
+
     Parameters
     ----------
     name : str
         Among :data:`RECORDED`.
     data : Path, optional
         Where to look first.
-
-    Raises
-    ------
-    DataNotFoundError
-        If its output, or the rows that it is about, are nowhere.
     """
     folder = require("resolvers", data)
     files: list[Path] = []
@@ -68,12 +65,8 @@ def cluster_files(name: str | Path) -> Sequence[Path]:
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
     """Read files of clusters, joining those of one resolver and version, in order of appearance.
 
-    Raises
-    ------
-    DataError
-        As :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError as :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id;
+    DataNotFoundError if there is no such file.
     """
     documents: dict[tuple[str, str], list[Document]] = {}
     for path in chain.from_iterable(map(cluster_files, names)):

@@ -77,8 +77,9 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     (Maleki et al. 2013; Castro et al. 2017), for which the number of coalitions grows as the number of members: a
     Shapley value is the mean over places of a member's mean gain on arriving there. Places are taken in strata that
     double, 1, 2, 3-4, 5-8 and so on, since gains are large and various at the first places and small and alike at the
-    last; in each stratum a draw looks at one place, where in the rotations of a random order every member arrives
-    once. The estimate is unbiased. What its sum lacks to the total gain, which is known, is shared out evenly.
+    last; in each stratum a draw looks at one place, where in the rotations of a random order every member arrives once.
+    The estimate is unbiased. What its sum lacks to the total gain, which is known, is shared out evenly. Raises
+    DataError without members, or for fewer than two draws, which would have no standard error.
 
     Parameters
     ----------
@@ -90,11 +91,6 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
         in each of eight strata at most.
     seed : int
         Of the draw.
-
-    Raises
-    ------
-    DataError
-        Without members, or for fewer than two draws, which would have no standard error.
     """
     if draws is None:
         asked = 2 * members * len(_strata(members))
@@ -198,6 +194,8 @@ def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) 
 def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     """Weights on the simplex that maximise the mean log of ``found @ weights``, for many coalitions at once.
 
+    Raises DataError if a coalition's weights do not get there.
+
     Parameters
     ----------
     found : (n, m) float64
@@ -209,11 +207,6 @@ def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     -------
     (m, c) float64; each column is within 5e-4 nats of its optimum by a bound that holds for any weights (Cover
     1984): the log of the largest derivative.
-
-    Raises
-    ------
-    DataError
-        If a coalition's weights do not get there.
     """
     weights = np.zeros(coalitions.T.shape)
     # single precision is far below the tolerance, and twice as fast

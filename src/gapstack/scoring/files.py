@@ -55,15 +55,9 @@ class Predictions:
 def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
 
-    A tab in the first line makes it a scorer TSV.
-
-    Raises
-    ------
-    DataError
-        For what the readers refuse, for a submission whose ids are not those of the corpus, and for a file
-        that shares no id with it.
-    DataNotFoundError
-        If there is no such file.
+    A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
+    ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is no such
+    file.
     """
     path = Path(path)
     return _scorer_rows(path, corpus) if b"\t" in _first_line(path) else _submission_rows(path, corpus)

@@ -96,6 +96,8 @@ class GapScores:
 def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDArray[np.int64]:
     """How many true positives, false positives, false negatives and true negatives each row has.
 
+    Raises DataError if the shapes do not fit.
+
     Parameters
     ----------
     gold : (n, 2) bool array
@@ -109,11 +111,6 @@ def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDAr
     Returns
     -------
     (..., n, 4) int array, columns tp, fp, fn, tn; each row sums to 2.
-
-    Raises
-    ------
-    DataError
-        If the shapes do not fit.
     """
     if gold.shape[-1:] != (2,) or decided.shape[-2:] != gold.shape:
         raise DataError(
@@ -135,12 +132,8 @@ def gap_scores(
 ) -> GapScores:
     """Score two decisions a row as the official scorer does.
 
-    ``genders`` is (n,), values of :class:`~gapstack.corpus.Gender`; the rest is as in :func:`outcomes`.
-
-    Raises
-    ------
-    DataError
-        If the shapes do not fit.
+    ``genders`` is (n,), values of :class:`~gapstack.corpus.Gender`; the rest is as in :func:`outcomes`. Raises
+    DataError if the shapes do not fit.
     """
     rows = outcomes(gold, decided, answered)
     return GapScores(

@@ -52,10 +52,7 @@ class Difference(NamedTuple):
 def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
     """What each row adds to the sums behind every score, (n, columns), for (n, 3) probabilities.
 
-    Raises
-    ------
-    DataError
-        As :func:`gapstack.scoring.score` does.
+    Raises DataError as :func:`gapstack.scoring.score` does.
     """
     labels = corpus.labels
     made = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
@@ -68,10 +65,7 @@ def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
 def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools | None = None) -> Floats:
     """As :func:`contributions`, for (n, 2) decisions: what needs probabilities is NaN.
 
-    Raises
-    ------
-    DataError
-        As :func:`gapstack.scoring.score_decisions` does.
+    Raises DataError as :func:`gapstack.scoring.score_decisions` does.
     """
     rows = outcomes(gold_decisions(corpus), decided, answered)[:, :3].astype(np.float64)
     made = np.full((len(corpus), COLUMNS), np.nan)
@@ -134,6 +128,8 @@ def bootstrap(
 ) -> Bootstrap:
     """Resample pages with replacement and score every member on every replicate.
 
+    Raises DataError if there are no rows or no members; MismatchError if a member has another number of rows.
+
     Parameters
     ----------
     groups : (n,) array
@@ -144,13 +140,6 @@ def bootstrap(
         How often.
     seed : int
         Of the resampling alone; the same seed and groups give the same replicates to whatever members.
-
-    Raises
-    ------
-    DataError
-        If there are no rows or no members.
-    MismatchError
-        If a member has another number of rows.
     """
     return bootstrap_label_sets(groups, {"": members}, replicates=replicates, seed=seed)[""]
 
@@ -165,12 +154,8 @@ def bootstrap_label_sets(
     """As :func:`bootstrap`, for the same members under several label sets, in little more than the time of one.
 
     Label sets differ on few rows, so that only the first is resampled whole; to its sums are added those of the
-    differences, on the pages that have any.
-
-    Raises
-    ------
-    DataError, MismatchError
-        As :func:`bootstrap` does, and where label sets have different members.
+    differences, on the pages that have any. Raises DataError, MismatchError as :func:`bootstrap` does, and where label
+    sets have different members.
     """
     pages = Pages.of(groups)
     tables = {name: _table(groups, pages, members) for name, members in label_sets.items()}

@@ -44,10 +44,7 @@ def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]
 def precision_at(k: int, ranked: Sequence[str], wrong: Collection[str]) -> float:
     """Share of the first ``k`` ids (of all, where there are fewer) that are known to be wrong, 0 to 1.
 
-    Raises
-    ------
-    DataError
-        If nothing is ranked.
+    Raises DataError if nothing is ranked.
     """
     first = list(ranked)[:k]
     if not first or k < 1:

@@ -65,10 +65,10 @@ def all_pairs(
 ) -> dict[str, Pairs]:
     """Compare every pair of members under each of ``metrics``.
 
-    The permutation test swaps what two members say on whole pages at random and takes their scores anew
-    (approximate randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the
-    two after any swaps are half their total plus and minus half the signed difference, so one matrix product
-    serves all pairs and metrics.
+    The permutation test swaps what two members say on whole pages at random and takes their scores anew (approximate
+    randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the two after any
+    swaps are half their total plus and minus half the signed difference, so one matrix product serves all pairs and
+    metrics. Raises DataError for a metric that has no better side; MismatchError if ``made`` is of other members.
 
     Parameters
     ----------
@@ -84,13 +84,6 @@ def all_pairs(
         Of the swaps.
     level : float
         Of the intervals.
-
-    Raises
-    ------
-    DataError
-        For a metric that has no better side.
-    MismatchError
-        If ``made`` is of other members.
     """
     if made.members != tuple(members):
         raise MismatchError(f"replicates of {made.members} for contributions of {tuple(members)}")

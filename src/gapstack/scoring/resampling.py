@@ -41,10 +41,7 @@ class Pages:
     def sums(self, values: Floats) -> Floats:
         """Sum (n, ...) values by page: (pages, ...).
 
-        Raises
-        ------
-        MismatchError
-            If there is not one value for each row.
+        Raises MismatchError if there is not one value for each row.
         """
         if len(values) != len(self.place):
             raise MismatchError(f"{len(values)} values for {len(self.place)} rows")

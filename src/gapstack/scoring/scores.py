@@ -80,13 +80,9 @@ def gold_decisions(corpus: Corpus | Gold) -> Bools:
 def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
     """Score (n, 3) probabilities, columns A, B, NEITHER, in the order of a labelled corpus.
 
-    Decisions are the most probable column of each row (see :func:`~gapstack.scoring.metrics.decisions`).
-
-    Raises
-    ------
-    DataError
-        If the corpus is empty or has no labels, or the probabilities are none (see
-        :func:`~gapstack.scoring.metrics.normalise`) or not one row for each example.
+    Decisions are the most probable column of each row (see :func:`~gapstack.scoring.metrics.decisions`). Raises
+    DataError if the corpus is empty or has no labels, or the probabilities are none (see
+    :func:`~gapstack.scoring.metrics.normalise`) or not one row for each example.
     """
     labels = corpus.labels
     decided = metrics.decisions(metrics.normalise(probabilities))
@@ -105,12 +101,8 @@ def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
 def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | None = None) -> Scores:
     """Score (n, 2) decisions in the order of a labelled corpus; there is no logloss.
 
-    ``answered`` is False where the system says nothing (see :func:`~gapstack.scoring.gap.outcomes`).
-
-    Raises
-    ------
-    DataError
-        If the corpus is empty or has no labels, or there are not two decisions for each example.
+    ``answered`` is False where the system says nothing (see :func:`~gapstack.scoring.gap.outcomes`). Raises DataError
+    if the corpus is empty or has no labels, or there are not two decisions for each example.
     """
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")

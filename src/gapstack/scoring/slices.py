@@ -62,6 +62,8 @@ def slice_scores(
 ) -> list[Slice]:
     """Score every member on every slice.
 
+    Raises MismatchError if a dimension has not one value for each row.
+
     Parameters
     ----------
     groups, genders : (n,) arrays
@@ -74,11 +76,6 @@ def slice_scores(
         In what order values come; alphabetical for a dimension that it does not name.
     replicates, seed, level
         Of the intervals.
-
-    Raises
-    ------
-    MismatchError
-        If a dimension has not one value for each row.
     """
     pages = Pages.of(groups)
     parts = np.stack(

@@ -47,9 +47,9 @@ class _Collector(Quarantine):
 def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
     """Say whether Kaggle would take a submission for the rows of ``corpus``.
 
-    Taken are files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other,
-    in any order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do
-    not sum to 1 and probabilities that Kaggle would clip are notes.
+    Taken are files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
+    order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
+    probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
 
     Parameters
     ----------
@@ -61,11 +61,6 @@ def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
     Returns
     -------
     Problems, those that matter most first; Kaggle would take the file if none is ``fatal``.
-
-    Raises
-    ------
-    DataNotFoundError
-        If there is no such file.
     """
     bad = _Collector()
     try:

@@ -108,6 +108,9 @@ def read_vectors(
 ) -> Vectors:
     """Read a space from a file, or take an encoder's input embeddings.
 
+    Raises DataError if the file is a pickle, or breaks its format; says where; DataNotFoundError if there is no such
+    file or encoder.
+
     Parameters
     ----------
     source : str or Path
@@ -116,13 +119,6 @@ def read_vectors(
         How many words are read, which are the most frequent ones since files begin with these; None for all.
     keep : collection of str
         Words that are read wherever they stand, also in lower case.
-
-    Raises
-    ------
-    DataError
-        If the file is a pickle, or breaks its format; says where.
-    DataNotFoundError
-        If there is no such file or encoder.
     """
     path = _home_of(source)
     if isinstance(path, Encoder):
@@ -169,10 +165,7 @@ def _home_of(source: str | Path) -> Path | Encoder:
 def write_vectors(path: Path, vectors: Vectors) -> None:
     """Write word2vec's text format, atomically; numbers so exact that reading gives the same float32.
 
-    Raises
-    ------
-    DataError
-        If a word has white space in it, which the format cannot hold.
+    Raises DataError if a word has white space in it, which the format cannot hold.
     """
     for word in vectors.words:
         if not word or word.split() != [word]:

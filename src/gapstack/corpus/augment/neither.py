@@ -100,6 +100,8 @@ def with_synthetic_neither(
 ) -> Corpus:
     """Add synthetic NEITHER rows, and copies of A and B rows with exchanged roles to keep the prior.
 
+    Raises DataError if a row has no label, too few rows can be made, or the share cannot be met.
+
     Parameters
     ----------
     corpus : Corpus
@@ -114,11 +116,6 @@ def with_synthetic_neither(
     -------
     Corpus
         The rows of ``corpus``, then the synthetic ones, then the copies.
-
-    Raises
-    ------
-    DataError
-        If a row has no label, too few rows can be made, or the share cannot be met.
     """
     labels = corpus.labels
     rng = np.random.default_rng(seed)

@@ -91,10 +91,8 @@ def read_corpus(name: str, data: Path | None = None) -> Iterator[Document]:
 def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Document]:
     """Read the ``.conll`` files in a folder of a tar archive, by name; see :func:`parse` for the rest.
 
-    Raises
-    ------
-    DataError
-        If the archive is damaged or unpacks to too much, holds links or devices, or the folder has no such file.
+    Raises DataError if the archive is damaged or unpacks to too much, holds links or devices, or the folder has no such
+    file.
     """
     blobs: dict[str, bytes] = {}
     try:
@@ -141,7 +139,8 @@ def _refuse_member(member: tarfile.TarInfo, path: Path, *, again: bool) -> None:
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]:
     """Parse documents of lines parted by tabs, the last column with the mentions.
 
-    Sentences are parted by empty lines; in documents without any, they end at full stops.
+    Sentences are parted by empty lines; in documents without any, they end at full stops. Raises DataError for another
+    number of columns, brackets that do not match, or a document without an end.
 
     Parameters
     ----------
@@ -149,11 +148,6 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]
         How many columns a token's line has.
     token : int
         Which of them, from 0, has the token.
-
-    Raises
-    ------
-    DataError
-        For another number of columns, brackets that do not match, or a document without an end.
     """
     document: Document | None = None
     opened: dict[str, list[int]] = {}

@@ -65,10 +65,7 @@ class Gathered:
     def add(self, name: str, text: str, pronoun: Span, right: Span, other: Span, place: Place) -> None:
         """Add a row whose pronoun means ``right``, A before B, unless its pronoun is not asked for.
 
-        Raises
-        ------
-        DataError
-            If two of the three spans overlap.
+        Raises DataError if two of the three spans overlap.
         """
         spans = {"the pronoun": pronoun, "the right name": right, "the other name": other}
         for one, another in (("the pronoun", "the right name"), ("the pronoun", "the other name")):
@@ -121,10 +118,7 @@ def file_of(dataset: str, file: str, data: Path | None) -> Path:
 def read_text(path: Path, *, windows: bool = False) -> str:
     """Read a text file; ``windows`` says that its lines end in CRLF, of which the line feed is kept.
 
-    Raises
-    ------
-    DataError
-        If it is empty, or no UTF-8, with the line; or has Windows line ends.
+    Raises DataError if it is empty, or no UTF-8, with the line; or has Windows line ends.
     """
     blob = read_bytes(path)
     if not blob.strip():
@@ -155,10 +149,7 @@ def decode(blob: bytes, path: Path) -> str:
 def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
     """Give the blocks of a file whose blocks are parted by empty lines, each with the place of its first line.
 
-    Raises
-    ------
-    DataError
-        If a block has another number of lines.
+    Raises DataError if a block has another number of lines.
     """
     found: list[str] = []
     for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):

@@ -137,10 +137,10 @@ def mine(
 ) -> None:
     """Make one row at most of each pronoun of the documents.
 
-    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The
-    distractor is a name mention of another person, the nearest of that person, in no conflict with the pronoun's gender
-    as far as the person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two
-    distractors. No two rows ask about the same two name mentions.
+    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is a
+    name mention of another person, the nearest of that person, in no conflict with the pronoun's gender as far as the
+    person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two distractors.
+    No two rows ask about the same two name mentions. Raises DataError if ``prior`` is no distribution.
 
     Parameters
     ----------
@@ -153,11 +153,6 @@ def mine(
         Of the choice of labels, distractors and dropped rows.
     words : int
         Tokens of a window at most: the pronoun's sentence, the next, and as many as fit before.
-
-    Raises
-    ------
-    DataError
-        If ``prior`` is no distribution.
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != (3,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):

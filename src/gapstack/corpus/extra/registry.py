@@ -109,6 +109,9 @@ def load(
 ) -> ExtraCorpus:
     """Read an extra corpus from where the search finds it; nothing is downloaded.
 
+    Raises UnknownNameError if there is no extra corpus of this name; DataError if it is left out, a prior is given for
+    a corpus that is not mined, or a file breaks its format; DataNotFoundError if the data are nowhere.
+
     Parameters
     ----------
     name : str
@@ -125,15 +128,6 @@ def load(
         Of what is chosen at random in LitBank and GUM; the others have nothing random.
     label_set : str
         What to call the labels, so that the corpus can be joined with one that has labels of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no extra corpus of this name.
-    DataError
-        If it is left out, a prior is given for a corpus that is not mined, or a file breaks its format.
-    DataNotFoundError
-        If the data are nowhere.
     """
     if name in LEFT_OUT:
         raise DataError(f"{name} is left out: {LEFT_OUT[name]}", expected=f"one of {', '.join(EXTRA)}")

@@ -79,12 +79,7 @@ class Reading:
 def detect(path: Path) -> str:
     """Name the format of a file by its marks.
 
-    Raises
-    ------
-    DataError
-        If it is none of those known.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError if it is none of those known; DataNotFoundError if there is no such file.
     """
     lines = read_lines(Path(path))
     if lines[0].startswith(b"{") and all(mark in lines[0] for mark in (b'"resolver"', b'"version"')):
@@ -111,6 +106,8 @@ def read_resolver(
     """Read a resolver's file and put its clusters into the corpus's own texts.
 
     Documents belong to the rows whose ids they have; in formats without ids there must be one for each row, in order.
+    Raises DataError for another shape than the format's, ids that occur twice, and documents that are no row's;
+    DataNotFoundError if there is no such file.
 
     Parameters
     ----------
@@ -121,13 +118,6 @@ def read_resolver(
         Among :data:`FORMATS`, or :data:`EXCHANGE`; by default as :func:`detect` finds.
     resolver, version : str, optional
         Who it was, where the file does not say.
-
-    Raises
-    ------
-    DataError
-        For another shape than the format's, ids that occur twice, and documents that are no row's.
-    DataNotFoundError
-        If there is no such file.
     """
     path = Path(path)
     name = format or detect(path)

@@ -34,8 +34,10 @@ BATCH = 16
 def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: float = 30.0) -> Reading:
     """Ask a resolver about every row and write what it found to ``target``.
 
-    What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is
-    interrupted, and the same call goes on from there.
+    What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is interrupted,
+    and the same call goes on from there. Raises DataNotFoundError if the package or the model is missing;
+    UnknownNameError if there is no such resolver; DataError if its library does not take the model; MismatchError if
+    the part that is there was made by another resolver, version or model.
 
     Parameters
     ----------
@@ -45,17 +47,6 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
         What it needs, see ``Adapter.needs``.
     target : Path
         ``.jsonl``, or with ``.gz`` or ``.xz``; see :mod:`gapstack.resolvers.clusters`.
-
-    Raises
-    ------
-    DataNotFoundError
-        If the package or the model is missing.
-    UnknownNameError
-        If there is no such resolver.
-    DataError
-        If its library does not take the model.
-    MismatchError
-        If the part that is there was made by another resolver, version or model.
 
     Returns
     -------

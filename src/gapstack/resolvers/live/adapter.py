@@ -56,10 +56,7 @@ def package_version(package: str) -> str:
 def library(module: str, extra: str) -> Any:
     """Import a module of an optional extra.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it cannot be imported; says what to install.
+    Raises DataNotFoundError if it cannot be imported; says what to install.
     """
     try:
         return importlib.import_module(module)
@@ -72,10 +69,7 @@ def library(module: str, extra: str) -> Any:
 def required(model: Path, needs: str, *files: str) -> Path:
     """Give the model's folder if it is one and has ``files``.
 
-    Raises
-    ------
-    DataNotFoundError
-        With what is needed otherwise.
+    Raises DataNotFoundError with what is needed otherwise.
     """
     missing = [name for name in files if not (model / name).is_file()]
     if not model.is_dir() or missing:
