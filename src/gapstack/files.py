@@ -121,15 +121,15 @@ def _temporary(target: Path) -> Path:
 
 
 def _is_left_over(path: Path) -> bool:
-    named = _TEMPORARY.fullmatch(path.name)
-    if named is None:
+    match = _TEMPORARY.fullmatch(path.name)
+    if match is None:
         return False
     try:
         if time.time() - path.lstat().st_mtime > _ABANDONED:
             return True
-        if named[1] != _HOST or os.name != "posix":
+        if match[1] != _HOST or os.name != "posix":
             return False
-        os.kill(int(named[2]), 0)
+        os.kill(int(match[2]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:  # gone, or another user's living process
@@ -293,5 +293,5 @@ def fingerprint(*parts: object) -> str:
 
 def cache_root() -> Path:
     """Folder for everything that can be computed again: ``GAPSTACK_CACHE``, else the user's cache folder."""
-    chosen = os.environ.get("GAPSTACK_CACHE")
-    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("gapstack"))
+    folder = os.environ.get("GAPSTACK_CACHE")
+    return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

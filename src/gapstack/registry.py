@@ -23,9 +23,9 @@ class UnknownNameError(MemberError, KeyError):
         return str(self.args[0])
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
+def unknown(kind: str, name: object, names: Iterable[str]) -> UnknownNameError:
     """The one form in which a name is refused: ``no member is called "priro"; did you mean prior?``."""
-    return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, known)}")
+    return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, names)}")
 
 
 def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
@@ -151,8 +151,8 @@ class Registry(Mapping[str, T], Generic[T]):
             self.check(name, settings)
         except SettingError as error:
             raise error.within(f"{self.kind} {name}") from None
-        made: Any = self[name]
-        return made(**settings)
+        factory: Any = self[name]
+        return factory(**settings)
 
     @cached_property
     def _others(self) -> dict[str, Entry]:

@@ -44,12 +44,12 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
-def closest(name: object, known: Iterable[str]) -> str:
+def closest(name: object, choices: Iterable[str]) -> str:
     """Say which known name was probably meant; where none is close, which there are."""
-    names = list(known)
+    names = list(choices)
     lowered = {one.lower(): one for one in names}
-    found = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
-    close = [lowered[one] for one in found]
+    matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
+    close = [lowered[one] for one in matches]
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
 
 
@@ -184,8 +184,8 @@ def _describe_annotated(kind: Any) -> str:
     return expected(base)
 
 
-def _refusal(value: object, kind: Any, where: Where, known: Sequence[str] = ()) -> SettingError:
-    hint = closest(value, known) if isinstance(value, str) else ""
+def _refusal(value: object, kind: Any, where: Where, choices: Sequence[str] = ()) -> SettingError:
+    hint = closest(value, choices) if isinstance(value, str) else ""
     meant = f"; {hint}" if hint.startswith("did you mean") else ""
     if isinstance(value, int) and value > LARGEST:
         meant = f", at most {LARGEST}"

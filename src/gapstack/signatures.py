@@ -63,7 +63,7 @@ def settings_of(where: str | type) -> Mapping[str, Setting]:
 @lru_cache(maxsize=256)
 def _of_source(where: str) -> Mapping[str, Setting]:
     module, _, name = where.partition(":")
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     classes = _classes(module)
     if name not in classes and (
         origin := _origin(module, name)
@@ -72,24 +72,24 @@ def _of_source(where: str) -> Mapping[str, Setting]:
     for base in classes[name].bases:
         origin = _origin(module, ast.unparse(base))
         if origin is not None:
-            found |= settings_of(origin)
+            settings |= settings_of(origin)
     for node in classes[name].body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_setting(node):
             kind = eval(ast.unparse(node.annotation), {}, _Names(module))  # our own source, no input
-            found[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
-    return found
+            settings[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
+    return settings
 
 
 def described(kind: type) -> dict[str, str]:
     """What numpydoc says of each parameter, on one line, by name; from the class's docstring and its bases'."""
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
         for name, words in _parameters(vars(owner).get("__doc__") or ""):
             if not (
-                words.startswith("See ") and name in found
+                words.startswith("See ") and name in descriptions
             ):  # "See the base", whose words are there already
-                found[name] = words
-    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in found.items()}
+                descriptions[name] = words
+    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in descriptions.items()}
 
 
 def _parameters(docstring: str) -> Iterator[tuple[str, str]]:

@@ -208,13 +208,13 @@ def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator:
         if normal == [name.lower() for name in layout]:
             return layout
     nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
-    wanted = f"the header {', '.join(nearest)}"
+    expected = f"the header {', '.join(nearest)}"
     other, word = (",", "commas") if separator == "\t" else ("\t", "tabs")
     if len(normal) == 1 and other in normal[0]:
         raise row.error(
             1,
             f"cells are parted by {word}",
-            expected=f"{wanted}, parted by {separator!r}",
+            expected=f"{expected}, parted by {separator!r}",
             remedy="Convert it",
         )
     for position, name in enumerate(nearest):
@@ -223,13 +223,13 @@ def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator:
             raise row.error(
                 position + 1,
                 f"the header has {shown}",
-                expected=f"{name!r} of {wanted}",
+                expected=f"{name!r} of {expected}",
                 remedy="Check that the first line is the header and that no column is missing or moved",
             )
     raise row.error(
         len(nearest) + 1,
         f"the header has the further column {row.cells[len(nearest)]!r}",
-        expected=wanted,
+        expected=expected,
         remedy="Remove it",
     )
 

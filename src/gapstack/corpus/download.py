@@ -51,11 +51,11 @@ def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, atte
                     f"cannot download {url}: {problem or type(problem).__name__} (attempt {attempt} of {attempts}). "
                     "Check the network, or get the file by hand and name its folder with --data"
                 ) from problem
-    found = sha256_of(part)
-    if found != sha256:
+    actual = sha256_of(part)
+    if actual != sha256:
         part.unlink()
         raise IntegrityError(
-            f"{url}: SHA-256 of what was downloaded is {found}; expected {sha256}. Nothing was kept. Try again; "
+            f"{url}: SHA-256 of what was downloaded is {actual}; expected {sha256}. Nothing was kept. Try again; "
             "if it stays so, something between here and the server changes files"
         )
     part.replace(target)

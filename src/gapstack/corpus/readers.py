@@ -145,11 +145,11 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
             raise row.error(
                 "ID", "there is a header", expected="decisions from the first line on", remedy="Delete line 1"
             )
-        known = {"true": 1, "false": 0, "": MISSING}
+        words = {"true": 1, "false": 0, "": MISSING}
         for column in ("A-coref", "B-coref"):
-            if row[column].lower() not in known:
+            if row[column].lower() not in words:
                 raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
-        return _id(row), [known[row["A-coref"].lower()], known[row["B-coref"].lower()]]
+        return _id(row), [words[row["A-coref"].lower()], words[row["B-coref"].lower()]]
 
     rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
     return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
@@ -165,8 +165,8 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
     values = array("d")  # a million rows of Python's own floats would take 200 megabytes
 
     def parse(row: Row) -> str:
-        found, name = _probabilities(row), unique(row)
-        values.extend(found)
+        row_values, name = _probabilities(row), unique(row)
+        values.extend(row_values)
         return name
 
     ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
@@ -300,16 +300,16 @@ def _unique_ids() -> Callable[[Row], str]:
     lines: dict[str, int] = {}
 
     def unique(row: Row) -> str:
-        found = _id(row)
-        if found in lines:
+        name = _id(row)
+        if name in lines:
             raise row.error(
                 "ID",
-                f"id {found!r} occurs again, first on line {lines[found]}",
+                f"id {name!r} occurs again, first on line {lines[name]}",
                 expected="unique ids",
                 remedy="Remove one of the two rows",
             )
-        lines[found] = row.line
-        return found
+        lines[name] = row.line
+        return name
 
     return unique
 

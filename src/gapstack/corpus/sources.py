@@ -34,7 +34,7 @@ _PROJECT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DataLocation:
     """A data set at a place: ``origin`` says which step of the search had it."""
 
     path: Path
@@ -50,7 +50,7 @@ class Status:
     """
 
     dataset: Dataset
-    found: Found | None
+    location: DataLocation | None
     rows: int | None
     intact: bool | None
 
@@ -89,7 +89,7 @@ class GapData:
         return self.splits["test"]
 
 
-def search(name: str, data: Path | None = None) -> Found | None:
+def search(name: str, data: Path | None = None) -> DataLocation | None:
     """Find a data set by its name in :data:`~gapstack.corpus.datasets.DATASETS`, without any download.
 
     Raises DataError if the name is unknown; DataNotFoundError if ``data`` or ``GAP_DATA`` names a folder that is not
@@ -104,21 +104,21 @@ def search(name: str, data: Path | None = None) -> Found | None:
                     f"{path}: the SHA-256 is not the published {dataset.sha256}. Delete the file, or get it again "
                     "with: gap data fetch"
                 )
-            return Found(path, origin)
+            return DataLocation(path, origin)
     return None
 
 
 def find(name: str, data: Path | None = None) -> Path | None:
     """Path of a data set, or None if it is at none of the places; raises as :func:`search` does."""
-    found = search(name, data)
-    return found.path if found else None
+    location = search(name, data)
+    return location.path if location else None
 
 
 def require(name: str, data: Path | None = None) -> Path:
     """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
-    found = search(name, data)
-    if found is not None:
-        return found.path
+    location = search(name, data)
+    if location is not None:
+        return location.path
     dataset = DATASETS[name]
     places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
     how = "Get it with: gap data fetch" if dataset.remote else f"It comes from {dataset.upstream}"
@@ -232,9 +232,9 @@ def fetch(
     timeout : float
         Seconds to wait for the server's next bytes.
     """
-    chosen = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
+    selection = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
     paths: list[Path] = []
-    for dataset in map(_dataset, chosen):
+    for dataset in map(_dataset, selection):
         if dataset.remote is None or dataset.sha256 is None:
             raise DataNotFoundError(
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
@@ -254,13 +254,13 @@ def status(data: Path | None = None) -> list[Status]:
     lines: list[Status] = []
     for dataset in DATASETS.values():
         places = ((origin, dataset.within(folder)) for origin, folder in _places(data))
-        found = next((Found(path, origin) for origin, path in places if path is not None), None)
+        location = next((DataLocation(path, origin) for origin, path in places if path is not None), None)
         rows = intact = None
-        if found is not None and dataset.rows is not None:
-            rows = read_bytes(found.path).count(b"\n") - 1  # the header
-        if found is not None and dataset.sha256 is not None:
-            intact = _intact(found.path, dataset)
-        lines.append(Status(dataset, found, rows, intact))
+        if location is not None and dataset.rows is not None:
+            rows = read_bytes(location.path).count(b"\n") - 1  # the header
+        if location is not None and dataset.sha256 is not None:
+            intact = _intact(location.path, dataset)
+        lines.append(Status(dataset, location, rows, intact))
     return lines
 
 
@@ -281,9 +281,9 @@ def _offline() -> bool:
 def _places(data: Path | None) -> list[tuple[str, Path]]:
     """Origins and folders in the order searched; a folder that somebody named must exist."""
     places: list[tuple[str, Path]] = []
-    for origin, named in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
-        if named:
-            folder = Path(named).expanduser()
+    for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
+        if value:
+            folder = Path(value).expanduser()
             if not folder.is_dir():
                 raise DataNotFoundError(f"{origin} names the folder {folder}, which is not there")
             places.append((origin, folder))

@@ -103,9 +103,11 @@ def window_activations(
     See :func:`~gapstack.encoding.pieces.windows_around`.
     """
     view = windows_around(corpus, encoder, max_pieces)
-    found = _of_view(view, Request(encoder, tuple(layers)))
+    activations = _of_view(view, Request(encoder, tuple(layers)))
     return SpanActivations(
-        found.vectors, found.counts.reshape(-1, len(MENTIONS)), found.attention[: len(corpus)]
+        activations.vectors,
+        activations.counts.reshape(-1, len(MENTIONS)),
+        activations.attention[: len(corpus)],
     )
 
 
@@ -121,12 +123,12 @@ def _of_view(view: PieceView, request: Request) -> SpanActivations:
     sizes = dict.fromkeys(request.names, counts.sum(axis=1)) | dict.fromkeys(
         request.attention_names, np.ones(len(view), dtype=np.int64)
     )
-    found = Shards(cache_root() / "activations" / computed_by(encoder)).fetch(
+    entries = Shards(cache_root() / "activations" / computed_by(encoder)).fetch(
         keys,
         request.names,
-        lambda rows, lacking: {
+        lambda rows, names: {
             name: Ragged(values, sizes[name][rows])
-            for name, values in encode(request.only(lacking), view, rows).items()
+            for name, values in encode(request.only(names), view, rows).items()
         },
         view.lengths,
         f"Encoding with {encoder.name}",
@@ -134,10 +136,10 @@ def _of_view(view: PieceView, request: Request) -> SpanActivations:
     hidden, heads, groups = encoder.hidden_size, encoder.num_heads, len(GROUPS)
     vectors = np.empty((int(counts.sum()), len(request.layers), hidden), dtype=np.float16)
     for column, name in enumerate(request.vector_names):
-        vectors[:, column] = found[name].values.reshape(-1, hidden)
+        vectors[:, column] = entries[name].values.reshape(-1, hidden)
     attention = np.empty((len(view), len(request.attention_layers), heads, groups, groups), dtype=np.float16)
     for column, name in enumerate(request.attention_names):
-        attention[:, column] = found[name].values.reshape(-1, heads, groups, groups)
+        attention[:, column] = entries[name].values.reshape(-1, heads, groups, groups)
     return SpanActivations(vectors, counts, attention)
 
 
@@ -150,15 +152,15 @@ def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
     return replace(view, mentions=mentions), exchanged
 
 
-def _exchange(found: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
+def _exchange(activations: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
     """Exchange A and B in the given rows."""
     if not rows.any():
-        return found
-    starts = np.concatenate([[0], found.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
+        return activations
+    starts = np.concatenate([[0], activations.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
     order = np.where(rows[:, None], [0, 2, 1], np.arange(len(MENTIONS)))
-    counts = np.take_along_axis(found.counts, order, axis=1)
+    counts = np.take_along_axis(activations.counts, order, axis=1)
     pieces = ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
-    attention = found.attention.copy()
+    attention = activations.attention.copy()
     groups = [0, 2, 1, 4, 3]
     attention[rows] = attention[rows][..., groups, :][..., groups]
-    return SpanActivations(found.vectors[pieces], counts, attention)
+    return SpanActivations(activations.vectors[pieces], counts, attention)

@@ -80,12 +80,12 @@ class Encoder:
         path = self.folder / "config.json"
         try:
             # not strictly: transformers itself writes Infinity and numbers beyond 64 bits
-            found = json.loads(read_bytes(path))
+            config = json.loads(read_bytes(path))
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            config = None
+        if not isinstance(config, dict):
             raise DataError("is no JSON object", place=Place(path), expected="the encoder's settings")
-        return found
+        return config
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -182,10 +182,10 @@ def _contents(folder: Path) -> str:
 
 def _embedded_folder() -> Path:
     weights = _weights_of(EMBEDDED_PACKAGE)
-    found = digest(weights)
-    if found != EMBEDDED_SHA256:
+    actual = digest(weights)
+    if actual != EMBEDDED_SHA256:
         raise IntegrityError(
-            f"{weights}: SHA-256 {found}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
+            f"{weights}: SHA-256 {actual}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
             f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
         )
     return weights.parent
@@ -233,11 +233,11 @@ def _hub_folder(name: str) -> Path:
 
 
 def _checked(folder: Path) -> Path:
-    wanted = {
+    files = {
         "config.json": folder.glob("config.json"),
         "model*.safetensors": folder.glob("model*.safetensors"),
     }
-    missing = [pattern for pattern, found in wanted.items() if not any(found)]
+    missing = [pattern for pattern, matches in files.items() if not any(matches)]
     if missing:
         raise DataNotFoundError(
             f"{folder} is no encoder: it has no {' and no '.join(missing)} (weights must be safetensors)"

@@ -50,17 +50,17 @@ def hidden_states(
     request = Request(encoder, numbers, whole=True, dtype=precision)
     shards = Shards(cache_root() / "hidden" / computed_by(encoder, precision))
     keys = [content_key(view.ids[view.row(row)].tobytes()) for row in range(len(view))]
-    found = shards.fetch(
+    entries = shards.fetch(
         keys,
         request.vector_names,
-        lambda rows, lacking: {
+        lambda rows, names: {
             name: Ragged(states, view.lengths[rows])
-            for name, states in encode(request.only(lacking), view, rows).items()
+            for name, states in encode(request.only(names), view, rows).items()
         },
         view.lengths,
         f"Encoding with {encoder.name}",
     )
     values = np.empty((len(view.ids), len(numbers), encoder.hidden_size), dtype=np.float16)
     for column, name in enumerate(request.vector_names):
-        values[:, column] = found[name].values.reshape(-1, encoder.hidden_size)
+        values[:, column] = entries[name].values.reshape(-1, encoder.hidden_size)
     return Ragged(values.reshape(len(values), -1), view.lengths)

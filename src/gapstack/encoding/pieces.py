@@ -105,15 +105,15 @@ def align(
     for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
         pieces, chars, ranges = whole
         if len(pieces) > space:
-            kept = _window(ranges, len(pieces), int(space))
-            if kept is None:
+            window = _window(ranges, len(pieces), int(space))
+            if window is None:
                 added = " and what is added to its text" if np.any(reserved) else ""
                 raise MemberError(
                     f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
                     "use a larger window or an encoder with a higher limit"
                 )
             # kept is sorted and holds every mention piece, so a range stays a range
-            texts.append((pieces[kept], chars[kept], np.searchsorted(kept, ranges)))
+            texts.append((pieces[window], chars[window], np.searchsorted(window, ranges)))
         else:
             texts.append(whole)
     return _joined(texts, encoder, len(MENTIONS))

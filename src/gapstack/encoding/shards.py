@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from gapstack.cache import put, sound
+from gapstack.cache import intact_files, store
 from gapstack.progress import progress
 
 SHARD_ROWS = 512
@@ -119,21 +119,21 @@ class Shards:
         title: str,
     ) -> None:
         """Compute and store what is missing."""
-        index, wanted = self._index(names), set(keys)
-        lacking = [name for name in names if not wanted <= index[name].keys()]
-        if lacking:
-            missing = self.missing(keys, lacking)
+        index, needs = self._index(names), set(keys)
+        incomplete = [name for name in names if not needs <= index[name].keys()]
+        if incomplete:
+            missing = self.missing(keys, incomplete)
             missing = missing[np.argsort(lengths[missing], kind="stable")]
             with progress(title, total=len(missing)) as ticker:
                 for start in range(0, len(missing), SHARD_ROWS):
                     rows = missing[start : start + SHARD_ROWS]
-                    self.add([keys[row] for row in rows], compute(rows, lacking))
+                    self.add([keys[row] for row in rows], compute(rows, incomplete))
                     ticker.advance(len(rows))
 
     def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
         """Positions of the keys that have no entry under some of ``names``; of equal keys the first."""
-        known = set(keys).intersection(*self._index(names).values())
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in known}
+        stored = set(keys).intersection(*self._index(names).values())
+        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
         return np.array(sorted(first.values()), dtype=np.int64)
 
     def add(self, keys: Sequence[bytes], entries: Mapping[str, Ragged]) -> None:
@@ -143,7 +143,7 @@ class Shards:
         }
         for name, entry in entries.items():
             content |= {name: np.ascontiguousarray(entry.values), f"sizes:{name}": entry.sizes}
-        put(self.folder, save(content), _SUFFIX)
+        store(self.folder, save(content), _SUFFIX)
 
     def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
         """Give the entries of all keys under each of ``names``; KeyError where there is none.
@@ -158,13 +158,13 @@ class Shards:
 
     def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
         """Where each key's entry of each name lies: a shard and a row of it."""
-        found: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
-        for shard in sound(self.folder, _SUFFIX):
+        index: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
+        for shard in intact_files(self.folder, _SUFFIX):
             keys, there = _contents(shard)
             for name in names:
                 if name in there:
-                    found[name].update((key, (shard, row)) for row, key in enumerate(keys))
-        return found
+                    index[name].update((key, (shard, row)) for row, key in enumerate(keys))
+        return index
 
 
 # a shard is named after its bytes, so that its name is all there is to know it by

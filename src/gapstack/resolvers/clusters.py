@@ -85,11 +85,11 @@ class Document:
 
 def apart(mentions: Iterable[Span]) -> Cluster:
     """Order mentions by their starts, leaving out those that overlap one before them."""
-    kept: list[Span] = []
+    result: list[Span] = []
     for mention in sorted(mentions):
-        if not kept or mention.start >= kept[-1].end:
-            kept.append(mention)
-    return tuple(kept)
+        if not result or mention.start >= result[-1].end:
+            result.append(mention)
+    return tuple(result)
 
 
 class Clusters:
@@ -107,11 +107,11 @@ class Clusters:
     def __init__(self, resolver: str, version: str, documents: Iterable[Document]):
         self.resolver, self.version = resolver, version
         self.documents = tuple(documents)
-        seen: set[str] = set()
+        ids: set[str] = set()
         for document in self.documents:
-            if document.id in seen:
+            if document.id in ids:
                 raise DataError(f"{self.name} has two documents {document.id!r}", expected="unique ids")
-            seen.add(document.id)
+            ids.add(document.id)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -137,8 +137,8 @@ class Clusters:
 
     def pronoun_cluster(self, example: Example) -> Cluster:
         """Give the pronoun's cluster as :meth:`Document.cluster_of` does; () where there is none."""
-        found = self.document(example)
-        return found.cluster_of(example.pronoun) if found else ()
+        document = self.document(example)
+        return document.cluster_of(example.pronoun) if document else ()
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Whether the pronoun's cluster has A and has B, as an (n, 2) array; neither where there is no document.
@@ -243,18 +243,18 @@ class _Line:
 
     def __init__(self, file: Path, number: int, raw: bytes):
         self._file, self._number = file, number
-        found = strict_json.read(raw, file, number)
-        if not isinstance(found, dict):
-            raise self.error(None, f"holds a {type(found).__name__}", "a JSON object")
-        missing = [key for key in _NEEDED if key not in found]
+        record = strict_json.read(raw, file, number)
+        if not isinstance(record, dict):
+            raise self.error(None, f"holds a {type(record).__name__}", "a JSON object")
+        missing = [key for key in _NEEDED if key not in record]
         if missing:
             raise self.error(missing[0], f"there is no {missing[0]!r}", f"the keys {', '.join(_NEEDED)}")
-        unknown = [key for key in found if key not in _KEYS]
+        unknown = [key for key in record if key not in _KEYS]
         if unknown:
             raise self.error(
                 unknown[0], f"the key {unknown[0]!r} is unknown", f"keys among {', '.join(_KEYS)}"
             )
-        self._record = found
+        self._record = record
         self.source = (self._word("resolver"), self._word("version"))
 
     def error(self, key: str | int | None, problem: str, expected: str, remedy: str = "") -> DataError:
@@ -282,23 +282,23 @@ class _Line:
 
     def _text(self, name: str, texts: Mapping[str, str] | None) -> tuple[str, float]:
         """Hash and length of the document's text; without a corpus the length is not known."""
-        given = self._word("text_sha256") if "text_sha256" in self._record else None
+        stated = self._word("text_sha256") if "text_sha256" in self._record else None
         if texts is None:
-            if given is None:
+            if stated is None:
                 raise self.error(
                     "text_sha256",
                     "there is no 'text_sha256'",
                     "the SHA-256 of the text that the spans are of",
                     "Read the file together with its corpus, and write it again",
                 )
-            return given, math.inf
+            return stated, math.inf
         if name not in texts:
             raise self.error("id", f"id {name!r} is not in the corpus", "ids of the corpus")
         proof = text_sha256(texts[name])
-        if given not in {None, proof}:
+        if stated not in {None, proof}:
             raise self.error(
                 "text_sha256",
-                f"the clusters of {name!r} are of another text ({given:.8}...)",
+                f"the clusters of {name!r} are of another text ({stated:.8}...)",
                 f"the corpus's own ({proof:.8}...)",
                 "Align the spans to the original text first",
             )

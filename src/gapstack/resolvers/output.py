@@ -102,8 +102,8 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, Record]]
     except (ValueError, RecursionError):
         lines = [b"\n".join(lines)]
     for number, line in enumerate(lines, start=1):
-        found = strict_json.read(line, path, number)
-        for record in found if isinstance(found, list) else [found]:
+        value = strict_json.read(line, path, number)
+        for record in value if isinstance(value, list) else [value]:
             if not isinstance(record, dict):
                 raise DataError(
                     f"holds {shown(record)}",
@@ -127,8 +127,8 @@ def spans(clusters: Iterable[Iterable[Sequence[int]]], text: str) -> tuple[Clust
 
     Raises DataError if a range is empty or reaches out of the text.
     """
-    found = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
-    return tuple(cluster for cluster in found if cluster)
+    mentions = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
+    return tuple(cluster for cluster in mentions if cluster)
 
 
 def at(rows: Sequence[T], number: int, what: str, first: int = 0) -> T:
@@ -175,8 +175,8 @@ class Tokens:
 
     def clusters(self, clusters: Iterable[Iterable[Sequence[int]]]) -> tuple[Cluster, ...]:
         """Character spans of clusters of ``[first, last]`` tokens, both included; clusters of nothing are left out."""
-        found = (tuple(self.span(first, last) for first, last in one) for one in clusters)
-        return tuple(cluster for cluster in found if cluster)
+        mentions = (tuple(self.span(first, last) for first, last in one) for one in clusters)
+        return tuple(cluster for cluster in mentions if cluster)
 
 
 def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
@@ -192,7 +192,7 @@ def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
     for mention, antecedent in links:
         first, second = sorted((root(mention), root(antecedent)))
         parent[second] = first
-    found: dict[Span, list[Span]] = {}
+    groups: dict[Span, list[Span]] = {}
     for span in sorted(parent):
-        found.setdefault(root(span), []).append(span)
-    return tuple(tuple(members) for members in found.values())
+        groups.setdefault(root(span), []).append(span)
+    return tuple(tuple(members) for members in groups.values())

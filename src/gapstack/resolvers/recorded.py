@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from gapstack.cache import put, sound
+from gapstack.cache import intact_files, store
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
 from gapstack.files import cache_root, digest, fingerprint
@@ -45,12 +45,12 @@ def recorded_files(name: str, data: Path | None = None) -> list[Path]:
         # by the files' bytes: members ask often, and need not wait for GAP to be read
         key = fingerprint(_FORMAT, digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
-        stored = sound(*place)
+        stored = intact_files(*place)
         if not stored:
             with TemporaryDirectory() as scratch:
                 converted = Path(scratch) / "clusters.jsonl.xz"
                 write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
-                stored = [put(place[0], converted.read_bytes(), *place[1:])]
+                stored = [store(place[0], converted.read_bytes(), *place[1:])]
         files.append(stored[0])
     if not files:
         raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")

@@ -18,9 +18,9 @@ def correlations(values: Floats) -> Floats:
     spread = np.sqrt((centred**2).sum(axis=1))
     flat = spread <= 1e-12 * np.abs(values).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = centred @ centred.T / np.outer(spread, spread)
-    found[flat | np.isnan(spread)] = found[:, flat | np.isnan(spread)] = np.nan
-    return np.clip(found, -1, 1)
+        result = centred @ centred.T / np.outer(spread, spread)
+    result[flat | np.isnan(spread)] = result[:, flat | np.isnan(spread)] = np.nan
+    return np.clip(result, -1, 1)
 
 
 def disagreement(decided: Bools) -> Floats:

@@ -2,7 +2,7 @@
 
 A coalition of members is worth what its stack scores. The stack here is the simplex blend, the weighted mean of
 probabilities whose weights minimise logloss, fitted on other folds than it is scored on; it is the one stack that
-hundreds of coalitions can be given in seconds. A coalition of nobody answers with the class prior of the other
+hundreds of coalitions can be given in seconds. A coalition of prior answers with the class prior of the other
 folds.
 
 Leaving one out asks what is lost without it *while all others stay*: near nothing for each of two twins. The
@@ -56,7 +56,7 @@ class Contributions:
         Shapley values; their sum over members is ``prior - all`` on every row.
     error : float
         Monte-Carlo standard error of a mean Shapley value, pooled over members; 0 where all coalitions were tried.
-    nobody, everybody : (n,) float64
+    prior, full : (n,) float64
         Losses of the class prior and of the stack of all.
     draws : int
         How often was drawn; 0 where all coalitions were tried.
@@ -65,8 +65,8 @@ class Contributions:
     left_out: Floats
     shapley: Floats
     error: float
-    nobody: Floats
-    everybody: Floats
+    prior: Floats
+    full: Floats
     draws: int
 
 
@@ -93,25 +93,25 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
         Of the draw.
     """
     if draws is None:
-        asked = 2 * members * len(_strata(members))
-        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(asked, 1)))
+        per_draw = 2 * members * len(_strata(members))
+        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(per_draw, 1)))
     if members < 1 or draws < 2:
         raise DataError(f"{members} members and {draws} draws", expected="members, and two draws or more")
     everyone = np.ones((1, members), dtype=bool)
     if members <= EXACT_UP_TO:
         # in the order of binary numbers
         losses = worth(np.array(list(product([False, True], repeat=members))))
-        nobody, everybody = losses[0], losses[-1]
-        left_out = losses[-1 - 2 ** np.arange(members)[::-1]] - everybody
-        return Contributions(left_out, _exact(losses, members), 0.0, nobody, everybody, 0)
-    nobody, everybody = worth(~everyone)[0], worth(everyone)[0]
-    left_out = worth(~np.eye(members, dtype=bool)) - everybody
+        prior, full = losses[0], losses[-1]
+        left_out = losses[-1 - 2 ** np.arange(members)[::-1]] - full
+        return Contributions(left_out, _exact(losses, members), 0.0, prior, full, 0)
+    prior, full = worth(~everyone)[0], worth(everyone)[0]
+    left_out = worth(~np.eye(members, dtype=bool)) - full
     generator = np.random.default_rng(seed)
     each = np.stack([_drawn(worth, members, generator) for _ in range(draws)])
-    each += (nobody - everybody - each.sum(axis=1))[:, None] / members
+    each += (prior - full - each.sum(axis=1))[:, None] / members
     # a few draws say little of one member and enough of all together
     error = float(np.sqrt(each.mean(axis=2).var(axis=0, ddof=1).mean() / draws))
-    return Contributions(left_out, each.mean(axis=0), error, nobody, everybody, draws)
+    return Contributions(left_out, each.mean(axis=0), error, prior, full, draws)
 
 
 def _drawn(worth: Worth, members: int, generator: np.random.Generator) -> Floats:
@@ -138,10 +138,10 @@ def _strata(members: int) -> list[tuple[int, int]]:
 def _rotations(order: NDArray[np.int64], size: int) -> Bools:
     """The first ``size`` members of each rotation of an order, as (m, m) coalitions."""
     members = len(order)
-    taken = np.zeros((members, members), dtype=bool)
+    coalitions = np.zeros((members, members), dtype=bool)
     turns = np.add.outer(np.arange(members), np.arange(size)) % members
-    np.put_along_axis(taken, order[turns], True, axis=1)
-    return taken
+    np.put_along_axis(coalitions, order[turns], True, axis=1)
+    return coalitions
 
 
 def _exact(losses: Floats, members: int) -> Floats:
@@ -175,23 +175,23 @@ def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) 
     """
     raised = np.clip(probabilities, FLOOR, None)
     # (n, m): what each member gives to the right answer, all that the blend's logloss looks at
-    found = (raised / raised.sum(axis=-1, keepdims=True))[:, np.arange(len(labels)), labels].T
+    of_label = (raised / raised.sum(axis=-1, keepdims=True))[:, np.arange(len(labels)), labels].T
 
     def worth(coalitions: Bools) -> Floats:
         losses = np.empty((len(coalitions), len(labels)))
         for fold in np.unique(folds):
-            held = folds == fold
-            prior = np.bincount(labels[~held], minlength=3) / (~held).sum()
-            losses[:, held] = -np.log(np.clip(prior[labels[held]], FLOOR, None))
+            inside = folds == fold
+            prior = np.bincount(labels[~inside], minlength=3) / (~inside).sum()
+            losses[:, inside] = -np.log(np.clip(prior[labels[inside]], FLOOR, None))
             some = np.flatnonzero(coalitions.any(axis=1))
-            weights = blend_weights(found[~held], coalitions[some])
-            losses[np.ix_(some, np.flatnonzero(held))] = -np.log(found[held] @ weights).T
+            weights = blend_weights(of_label[~inside], coalitions[some])
+            losses[np.ix_(some, np.flatnonzero(inside))] = -np.log(of_label[inside] @ weights).T
         return losses
 
     return worth
 
 
-def blend_weights(found: Floats, coalitions: Bools) -> Floats:
+def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
     """Weights on the simplex that maximise the mean log of ``found @ weights``, for many coalitions at once.
 
     Raises DataError if a coalition's weights do not get there.
@@ -201,7 +201,7 @@ def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     found : (n, m) float64
         Probability that each member gives to the right answer; above 0.
     coalitions : (c, m) bool
-        Who may have a weight; nobody may not be asked.
+        Who may have a weight; prior may not be asked.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     """
     weights = np.zeros(coalitions.T.shape)
     # single precision is far below the tolerance, and twice as fast
-    single = found.astype(np.float32)
+    single = of_label.astype(np.float32)
     for start in range(0, len(coalitions), _TOGETHER):
         some = coalitions[start : start + _TOGETHER]
         used = np.flatnonzero(some.any(axis=0))
@@ -218,37 +218,42 @@ def blend_weights(found: Floats, coalitions: Bools) -> Floats:
     return weights
 
 
-def _optimum(found: NDArray[np.float32], coalitions: Bools) -> Floats:
+def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
     """Weights of :func:`blend_weights`, by multiplicative updates of all coalitions at once.
 
-    Between two looks at everybody, only those are updated that have a weight worth speaking of or whose weight would
+    Between two looks at full, only those are updated that have a weight worth speaking of or whose weight would
     grow: of a hundred members a blend needs a dozen.
     """
     allowed = coalitions.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
-    made = np.empty(weights.shape)
+    optimum = np.empty(weights.shape)
     going = np.arange(weights.shape[1])
     for step in range(_STEPS // _BETWEEN):
-        gains = _gains(found, weights, allowed)
-        made[:, going] = weights
-        kept = np.log(gains.max(axis=0)) > _TOLERANCE
-        going, allowed, weights, gains = going[kept], allowed[:, kept], weights[:, kept], gains[:, kept]
+        gains = _gains(of_label, weights, allowed)
+        optimum[:, going] = weights
+        unfinished = np.log(gains.max(axis=0)) > _TOLERANCE
+        going, allowed, weights, gains = (
+            going[unfinished],
+            allowed[:, unfinished],
+            weights[:, unfinished],
+            gains[:, unfinished],
+        )
         if not len(going):
-            return made / made.sum(axis=0)
-        needed = ((weights > _SPEAKS) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
-        some, own, few = found[:, needed], allowed[needed], weights[needed]
+            return optimum / optimum.sum(axis=0)
+        active = ((weights > _SPEAKS) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
+        some, own, few = of_label[:, active], allowed[active], weights[active]
         for _ in range(_BETWEEN):
-            # nobody dies out, so that whoever is needed later can come back
+            # prior dies out, so that whoever is needed later can come back
             few = np.maximum(few * _gains(some, few, own) ** _OVERRELAXED, own * _LEAST)
             few /= few.sum(axis=0)
         weights = np.asarray(allowed * _LEAST)
-        weights[needed] = few
+        weights[active] = few
     raise DataError(f"the blends of {len(going)} coalitions are not at their optimum after {_STEPS} steps")
 
 
 def _gains(
-    found: NDArray[np.float32], weights: NDArray[np.float32], allowed: NDArray[np.float32]
+    of_label: NDArray[np.float32], weights: NDArray[np.float32], allowed: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Derivatives of the mean log by weight, (m, c)."""
-    gains = allowed * (found.T @ (1 / (found @ weights))) / len(found)
+    gains = allowed * (of_label.T @ (1 / (of_label @ weights))) / len(of_label)
     return np.asarray(gains, dtype=np.float32)

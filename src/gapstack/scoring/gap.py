@@ -46,14 +46,14 @@ class Counts:
     @property
     def precision(self) -> float:
         """True among those answered TRUE, in percent."""
-        found = self.tp + self.fp
-        return 100.0 * self.tp / found if found else 0.0
+        predicted = self.tp + self.fp
+        return 100.0 * self.tp / predicted if predicted else 0.0
 
     @property
     def recall(self) -> float:
         """Found among those that are TRUE, in percent; a missing answer counts as not found."""
-        wanted = self.tp + self.fn
-        return 100.0 * self.tp / wanted if wanted else 0.0
+        actual = self.tp + self.fn
+        return 100.0 * self.tp / actual if actual else 0.0
 
     @property
     def f1(self) -> float:
@@ -87,10 +87,10 @@ class GapScores:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON; neutral only where there are such rows."""
-        found = {"masculine": self.masculine, "feminine": self.feminine, "overall": self.overall}
+        groups = {"masculine": self.masculine, "feminine": self.feminine, "overall": self.overall}
         if self.neutral != Counts(0, 0, 0, 0):
-            found["neutral"] = self.neutral
-        return {**{name: counts.as_dict() for name, counts in found.items()}, "bias": self.bias}
+            groups["neutral"] = self.neutral
+        return {**{name: counts.as_dict() for name, counts in groups.items()}, "bias": self.bias}
 
 
 def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDArray[np.int64]:
@@ -116,13 +116,13 @@ def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDAr
         raise DataError(
             f"gold of shape {gold.shape}, decisions of shape {decided.shape}", expected="(n, 2) for both"
         )
-    said = np.ones_like(decided) if answered is None else answered
+    present = np.ones_like(decided) if answered is None else answered
     # (..., n, 2, 4), summed over the two decisions
     kinds = (
-        gold & decided & said,
-        ~gold & decided & said,
-        ~said | (gold & ~decided),
-        ~gold & ~decided & said,
+        gold & decided & present,
+        ~gold & decided & present,
+        ~present | (gold & ~decided),
+        ~gold & ~decided & present,
     )
     return np.stack(kinds, axis=-1).sum(axis=-2)
 

@@ -55,11 +55,11 @@ def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
     Raises DataError as :func:`gapstack.scoring.score` does.
     """
     labels = corpus.labels
-    made = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
-    made[:, LOSS] = metrics.example_losses(labels, probabilities)
-    made[:, BRIER] = metrics.example_briers(labels, probabilities)
-    made[:, GAPS] = metrics.calibration_gaps(labels, probabilities)
-    return made
+    table = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
+    table[:, LOSS] = metrics.example_losses(labels, probabilities)
+    table[:, BRIER] = metrics.example_briers(labels, probabilities)
+    table[:, GAPS] = metrics.calibration_gaps(labels, probabilities)
+    return table
 
 
 def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools | None = None) -> Floats:
@@ -68,12 +68,12 @@ def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools |
     Raises DataError as :func:`gapstack.scoring.score_decisions` does.
     """
     rows = outcomes(gold_decisions(corpus), decided, answered)[:, :3].astype(np.float64)
-    made = np.full((len(corpus), COLUMNS), np.nan)
-    made[:, HIT] = rows[:, 1:].sum(axis=1) == 0
-    made[:, COUNTS["overall"]] = rows
+    table = np.full((len(corpus), COLUMNS), np.nan)
+    table[:, HIT] = rows[:, 1:].sum(axis=1) == 0
+    table[:, COUNTS["overall"]] = rows
     for gender in (Gender.MASCULINE, Gender.FEMININE):
-        made[:, COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
-    return made
+        table[:, COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +174,17 @@ def bootstrap_label_sets(
         # scores are a third of the sums that they follow from, so only they are kept
         whole = weights @ base
         samples[0].append(_scores(whole))
-        for found, (touched, change) in zip(samples[1:], changes, strict=True):
-            found.append(_scores(whole + weights[:, touched] @ change))
+        for blocks, (touched, change) in zip(samples[1:], changes, strict=True):
+            blocks.append(_scores(whole + weights[:, touched] @ change))
     return {
         name: Bootstrap(
             members=names,
             points={key: row[0] for key, row in _scores(table.sum(axis=0)[None]).items()},
             samples={
-                metric: np.concatenate([block[metric] for block in found]) for metric in metrics.METRICS
+                metric: np.concatenate([block[metric] for block in blocks]) for metric in metrics.METRICS
             },
         )
-        for (name, table), found in zip(tables.items(), samples, strict=True)
+        for (name, table), blocks in zip(tables.items(), samples, strict=True)
     }
 
 

@@ -31,14 +31,14 @@ def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]
     """
     from cleanlab.filter import find_label_issues
 
-    found: NDArray[np.int64] = find_label_issues(
+    rows: NDArray[np.int64] = find_label_issues(
         labels,
         normalise(probabilities),
         filter_by="confident_learning",
         return_indices_ranked_by="self_confidence",
         n_jobs=1,
     )
-    return found
+    return rows
 
 
 def precision_at(k: int, ranked: Sequence[str], wrong: Collection[str]) -> float:
@@ -49,4 +49,4 @@ def precision_at(k: int, ranked: Sequence[str], wrong: Collection[str]) -> float
     first = list(ranked)[:k]
     if not first or k < 1:
         raise DataError("there is nothing to take a share of", expected="some ids, and a k of 1 or more")
-    return float(np.mean([found in wrong for found in first]))
+    return float(np.mean([name in wrong for name in first]))

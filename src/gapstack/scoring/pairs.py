@@ -87,14 +87,14 @@ def all_pairs(
     """
     if made.members != tuple(members):
         raise MismatchError(f"replicates of {made.members} for contributions of {tuple(members)}")
-    wanted = list(metrics)
-    sideless = [metric for metric in wanted if METRICS[metric].better == "one"]
+    names = list(metrics)
+    sideless = [metric for metric in names if METRICS[metric].better == "one"]
     if sideless:
         raise DataError(f"{sideless[0]} has no better side", expected="a metric that is better low or high")
     pages = Pages.of(groups)
     table = np.stack(list(members.values()), axis=1)
     # of all columns those that a wanted metric follows from
-    columns = sorted({column for metric in wanted for column in COLUMNS_OF[metric]})
+    columns = sorted({column for metric in names for column in COLUMNS_OF[metric]})
     sums = pages.sums(table[..., columns])
     flat = sums.reshape(pages.count, -1)
     signed = np.concatenate([signs @ flat for signs in sign_flips(pages.count, replicates, seed)])
@@ -103,11 +103,11 @@ def all_pairs(
     totals = sums.sum(axis=0).T
     # equal sums added in another order differ in their last bits; those are ties, and count
     rows = np.array(float(len(groups)))
-    found = {}
-    for metric in wanted:
+    result = {}
+    for metric in names:
         own = [columns.index(column) for column in COLUMNS_OF[metric]]
-        found[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
-    return found
+        result[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
+    return result
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -181,12 +181,12 @@ def _intervals(differences: Floats, level: float) -> Floats:
     # twice the smaller share of replicates on either side of 0, the observed one counted in
     side = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
     total = known.sum(axis=1)
-    found = np.full((3, len(differences)), np.nan)
+    result = np.full((3, len(differences)), np.nan)
     some = total > 0
-    found[0, some] = np.minimum(1.0, 2 * (side + 1) / (total + 1))[some]
+    result[0, some] = np.minimum(1.0, 2 * (side + 1) / (total + 1))[some]
     ends = [(1 - level) / 2, (1 + level) / 2]
     if known.all():
-        found[1:] = np.quantile(differences, ends, axis=1)
+        result[1:] = np.quantile(differences, ends, axis=1)
     elif some.any():
-        found[1:, some] = np.nanquantile(differences[some], ends, axis=1)
-    return found
+        result[1:, some] = np.nanquantile(differences[some], ends, axis=1)
+    return result

@@ -55,9 +55,9 @@ def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
     """Blocks of (replicates, pages): how often each page was drawn when as many as there are were drawn."""
     generator = np.random.default_rng(seed)
     for size in _blocks(replicates):
-        drawn = generator.integers(0, pages, (size, pages))
-        drawn += np.arange(size)[:, None] * pages
-        yield np.bincount(drawn.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
+        draws = generator.integers(0, pages, (size, pages))
+        draws += np.arange(size)[:, None] * pages
+        yield np.bincount(draws.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
 
 
 def sign_flips(pages: int, replicates: int, seed: int) -> Iterator[Floats]:

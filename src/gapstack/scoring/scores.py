@@ -57,8 +57,8 @@ class Scores:
 
     def value(self, metric: str) -> float | None:
         """The score called ``metric``, a key of :data:`~gapstack.scoring.METRICS`."""
-        found: float | None = getattr(self, METRICS[metric].name)
-        return found
+        value: float | None = getattr(self, METRICS[metric].name)
+        return value
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -108,7 +108,7 @@ def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | Non
         raise DataError("there is nothing to score", expected="at least one example")
     gold = gold_decisions(corpus)
     rows = outcomes(gold, decided, answered)
-    said = decided if answered is None else decided & answered
+    positive = decided if answered is None else decided & answered
     return Scores(
         data=corpus.name,
         label_set=corpus.label_set,
@@ -116,5 +116,5 @@ def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | Non
         # both decisions right: neither a false positive nor a false negative
         accuracy=float((rows[:, 1:3].sum(axis=1) == 0).mean()),
         gap=gap_scores(gold, decided, corpus.genders, answered),
-        double_true=int(said.all(axis=1).sum()),
+        double_true=int(positive.all(axis=1).sum()),
     )

@@ -165,10 +165,10 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]
             title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
             document, opened, breaks = Document(title or path.stem), {}, []
         elif marker is not None:
-            left = [cluster for cluster, starts in opened.items() if starts]
-            if document is None or left:
+            unclosed = [cluster for cluster, starts in opened.items() if starts]
+            if document is None or unclosed:
                 raise refuse(
-                    f"the document ends with {left} open", "a document before, all its mentions closed"
+                    f"the document ends with {unclosed} open", "a document before, all its mentions closed"
                 )
             yield _finished(document, breaks)
             document = None
@@ -195,9 +195,9 @@ def _bracket(document: Document, opened: dict[str, list[int]], cell: str) -> Non
     """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
     here = len(document.tokens)
     at = 0
-    while found := _BRACKETS.match(cell, at):
-        at = found.end()
-        whole, opens, closes = found.groups()
+    while match := _BRACKETS.match(cell, at):
+        at = match.end()
+        whole, opens, closes = match.groups()
         if opens:
             opened.setdefault(opens, []).append(here)
         name = whole or closes

@@ -51,7 +51,7 @@ class ExtraCorpus:
 
 
 @dataclass
-class Gathered:
+class ExtraRows:
     """Rows found so far, and what was skipped and why."""
 
     neutral: bool = False
@@ -151,20 +151,20 @@ def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
 
     Raises DataError if a block has another number of lines.
     """
-    found: list[str] = []
+    block: list[str] = []
     for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
         if line:
-            found.append(line)
-        elif found:
-            place = Place(path, number - len(found))
-            if len(found) != lines:
+            block.append(line)
+        elif block:
+            place = Place(path, number - len(block))
+            if len(block) != lines:
                 raise DataError(
-                    f"the block has {len(found)} lines",
+                    f"the block has {len(block)} lines",
                     place=place,
                     expected=f"{lines}, and an empty line after them",
                 )
-            yield place, found
-            found = []
+            yield place, block
+            block = []
 
 
 def occurrences(text: str, words: str) -> list[Span]:

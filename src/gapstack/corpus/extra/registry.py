@@ -12,7 +12,7 @@ from gapstack.corpus import sources
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
-from gapstack.corpus.extra.extra_corpus import ExtraCorpus, Gathered
+from gapstack.corpus.extra.extra_corpus import ExtraCorpus, ExtraRows
 from gapstack.corpus.extra.mined import GAP_PRIOR
 from gapstack.errors import DataError
 from gapstack.registry import Registry
@@ -36,12 +36,12 @@ class Entry:
     mined: bool = False
 
 
-def _read_dpr(data: Path | None, into: Gathered) -> None:
+def _read_dpr(data: Path | None, into: ExtraRows) -> None:
     for split in ("train", "test"):
         schemas.read_dpr(split, data, into)
 
 
-def _read_conll(name: str, data: Path | None, into: Gathered, prior: Prior, seed: int) -> None:
+def _read_conll(name: str, data: Path | None, into: ExtraRows, prior: Prior, seed: int) -> None:
     mined.mine(conll.read_corpus(name, data), into, prefix=name, prior=prior, seed=seed)
 
 
@@ -134,7 +134,7 @@ def load(
     entry = EXTRA[name]
     if prior is not None and not entry.mined:
         raise DataError(f"{name} has the labels it has", expected="no prior; it is for mined corpora alone")
-    into = Gathered(neutral)
+    into = ExtraRows(neutral)
     if entry.mined:
         entry.read(data, into, prior or GAP_PRIOR, seed)
     else:

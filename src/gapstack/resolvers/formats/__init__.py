@@ -136,9 +136,9 @@ def read_resolver(
         output = outputs.get(example.id)
         if output is not None and output.text.strip():
             tally.add(example, output)
-    made = Clusters(resolver or form.resolver, version, tally.documents.values())
-    given = len(tally.documents) + len(tally.failed)
-    return Reading(made, name, given, tuple(tally.failed), tally.lost, tally.mentions)
+    clusters = Clusters(resolver or form.resolver, version, tally.documents.values())
+    rows = len(tally.documents) + len(tally.failed)
+    return Reading(clusters, name, rows, tuple(tally.failed), tally.lost, tally.mentions)
 
 
 class Tally:
@@ -168,9 +168,9 @@ class Tally:
             return
         document = _moved(example, output, alignment)
         self.documents[example.id] = document
-        found = sum(map(len, output.clusters))
-        self.mentions += found
-        self.lost += found - sum(map(len, document.clusters))
+        mentions = sum(map(len, output.clusters))
+        self.mentions += mentions
+        self.lost += mentions - sum(map(len, document.clusters))
 
 
 def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Output]:
@@ -184,38 +184,38 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
             )
         return dict(zip(corpus.ids, outputs, strict=True))
     rows = set(corpus.ids)
-    found: dict[str, Output] = {}
+    by_id: dict[str, Output] = {}
     for number, output in enumerate(outputs, start=1):
-        if output.id is None or output.id in found:
+        if output.id is None or output.id in by_id:
             problem = "has no id" if output.id is None else f"has the id {output.id!r} again"
             raise DataError(
                 f"document {number} {problem}", place=Place(path), expected="an id of its own for each"
             )
-        found[output.id] = output
-    if not rows & set(found):
+        by_id[output.id] = output
+    if not rows & set(by_id):
         raise DataError(
-            f"shares no id with {corpus.name} (its first is {next(iter(found))!r})",
+            f"shares no id with {corpus.name} (its first is {next(iter(by_id))!r})",
             place=Place(path),
             expected=f"ids as {corpus[0].id!r}",
             remedy="Check that the rows are those that the resolver was asked about",
         )
-    return found
+    return by_id
 
 
 def _moved(example: Example, output: Output, alignment: Alignment) -> Document:
     """Put an output's spans into the original; those without a place are left out."""
-    known: dict[Span, Span | None] = {}
+    places: dict[Span, Span | None] = {}
 
     def moved(span: Span) -> Span | None:
-        if span not in known:
-            known[span] = alignment.span(span)
-        return known[span]
+        if span not in places:
+            places[span] = alignment.span(span)
+        return places[span]
 
     clusters: list[Cluster] = []
     for cluster in output.clusters:
-        kept = tuple(place for span in cluster if (place := moved(span)) is not None)
-        if kept:
-            clusters.append(kept)
+        mentions = tuple(place for span in cluster if (place := moved(span)) is not None)
+        if mentions:
+            clusters.append(mentions)
     singles = {
         place: score for span, score in output.mention_scores.items() if (place := moved(span)) is not None
     }

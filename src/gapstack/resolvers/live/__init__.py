@@ -57,13 +57,13 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
     ask = adapter.load(model)
     version = adapter.version(model)
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
-    done = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
-    if (done.resolver, done.version) != (name, version):
+    saved_clusters = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
+    if (saved_clusters.resolver, saved_clusters.version) != (name, version):
         raise MismatchError(
-            f"{part} was made by {done.name}, and this is {name}@{version}; delete it, or write elsewhere"
+            f"{part} was made by {saved_clusters.name}, and this is {name}@{version}; delete it, or write elsewhere"
         )
-    tally = Tally(done.documents)
-    left = [row for row in range(len(rows)) if rows[row].id not in tally.documents]
+    tally = Tally(saved_clusters.documents)
+    pending = [row for row in range(len(rows)) if rows[row].id not in tally.documents]
     saved = time.monotonic()
 
     def save() -> None:
@@ -72,20 +72,20 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
 
     try:
         with progress(f"Asking {name}", len(rows)) as ticker:
-            ticker.advance(len(rows) - len(left))
-            for start in range(0, len(left), BATCH):
-                asked = [rows[row] for row in left[start : start + BATCH]]
-                for example, output in zip(asked, ask([one.text for one in asked]), strict=True):
+            ticker.advance(len(rows) - len(pending))
+            for start in range(0, len(pending), BATCH):
+                batch = [rows[row] for row in pending[start : start + BATCH]]
+                for example, output in zip(batch, ask([one.text for one in batch]), strict=True):
                     tally.add(example, output)
-                ticker.advance(len(asked))
+                ticker.advance(len(batch))
                 if time.monotonic() - saved > seconds:
                     save()
                     saved = time.monotonic()
     except BaseException:
         save()
         raise
-    found = tally.documents
-    clusters = Clusters(name, version, [found[one] for one in rows.ids if one in found])
+    documents = tally.documents
+    clusters = Clusters(name, version, [documents[one] for one in rows.ids if one in documents])
     write_clusters(target, clusters)
     part.unlink(missing_ok=True)
     return Reading(clusters, name, len(rows), tuple(tally.failed), tally.lost, tally.mentions)

@@ -42,10 +42,10 @@ class Adapter:
     def version(self, model: Path) -> str:
         """Name package version, model and the first of the hash of its files: another model is another resolver."""
         files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in files:
-            found.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
-        return f"{package_version(self.package)}+{model.name}-{found.hexdigest()[:8]}"
+            digest.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
+        return f"{package_version(self.package)}+{model.name}-{digest.hexdigest()[:8]}"
 
 
 def package_version(package: str) -> str:
@@ -73,8 +73,8 @@ def required(model: Path, needs: str, *files: str) -> Path:
     """
     missing = [name for name in files if not (model / name).is_file()]
     if not model.is_dir() or missing:
-        found = f"has no {missing[0]}" if model.is_dir() else "is no folder"
-        raise DataNotFoundError(f"{model} {found}; expected {needs}")
+        problem = f"has no {missing[0]}" if model.is_dir() else "is no folder"
+        raise DataNotFoundError(f"{model} {problem}; expected {needs}")
     return model
 
 

@@ -26,12 +26,12 @@ _TEXTS = 10_000
 def model_class(kind: str = "fcoref") -> Any:
     """Import ``FCorefModel`` or ``LingMessModel``, ready for transformers 5; raises as :func:`library` does."""
     module = library(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
-    found = module.FCorefModel if kind == "fcoref" else module.LingMessModel
-    if not hasattr(found, "all_tied_weights_keys"):
-        found.all_tied_weights_keys = {}
+    model = module.FCorefModel if kind == "fcoref" else module.LingMessModel
+    if not hasattr(model, "all_tied_weights_keys"):
+        model.all_tied_weights_keys = {}
     if kind == "lingmess":
-        found._supports_sdpa = False
-    return found
+        model._supports_sdpa = False
+    return model
 
 
 def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:

@@ -25,8 +25,8 @@ def _load(model: Path) -> Ask:
     except Exception as problem:  # a missing factory is a ValueError, a broken one anything
         raise unusable(folder, _NEEDS, problem) from problem
     if not any("coref" in nlp.get_pipe_meta(name).factory for name in nlp.pipe_names):
-        found = ", ".join(nlp.pipe_names) or "nothing"
-        raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {found}"))
+        names = ", ".join(nlp.pipe_names) or "nothing"
+        raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {names}"))
 
     def ask(texts: Sequence[str]) -> list[Output | None]:
         return [_output(doc) for doc in nlp.pipe(texts)]
@@ -36,8 +36,8 @@ def _load(model: Path) -> Ask:
 
 def _output(doc: Any) -> Output:
     groups = [group for name, group in doc.spans.items() if name.startswith(PREFIX)]
-    found = spans([[(span.start_char, span.end_char) for span in group] for group in groups], doc.text)
-    return Output(None, doc.text, found)
+    clusters = spans([[(span.start_char, span.end_char) for span in group] for group in groups], doc.text)
+    return Output(None, doc.text, clusters)
 
 
 ADAPTER = Adapter("spacy", "spacy", _NEEDS, _load)

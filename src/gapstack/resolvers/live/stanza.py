@@ -34,7 +34,7 @@ def _load(model: Path) -> Ask:
 
 def _output(document: Any) -> Output:
     """Chains of a ``Document``; mentions of words that the text leaves out (tuples for places) are no span."""
-    found = []
+    clusters = []
     for chain in document.coref:
         cluster = []
         for mention in chain.mentions:
@@ -42,8 +42,8 @@ def _output(document: Any) -> Output:
                 words = document.sentences[mention.sentence].words[mention.start_word : mention.end_word]
                 # words of a contraction share a token, and only that has characters
                 cluster.append((words[0].parent.start_char, words[-1].parent.end_char))
-        found.append(cluster)
-    return Output(None, document.text, spans(found, document.text))
+        clusters.append(cluster)
+    return Output(None, document.text, spans(clusters, document.text))
 
 
 ADAPTER = Adapter("stanza", "stanza", _NEEDS, _load)
