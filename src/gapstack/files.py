@@ -94,14 +94,14 @@ def discard(path: Path) -> None:
 
 
 def sweep(folder: Path, *, deep: bool = False) -> None:
-    """Delete what killed writers left in ``folder``, and with ``deep`` below it, half-written.
+    """Delete temporary files that killed writers left in ``folder``, and with ``deep`` below it.
 
-    Whose writer lives on this machine stays, and so does what a writer elsewhere has touched within a day.
+    Those of living processes on this machine stay, and so do those of other machines that changed within a day.
     """
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
             if _is_left_over(Path(place, name)):
-                with suppress(OSError):  # somebody else swept it, or may
+                with suppress(OSError):  # another process swept it, or will
                     discard(Path(place, name))
         if not deep:
             break
@@ -110,7 +110,7 @@ def sweep(folder: Path, *, deep: bool = False) -> None:
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
 _ABANDONED = 86_400.0
-"""Seconds without a change after which a temporary file is nobody's, wherever its writer was."""
+"""Seconds without a change after which a temporary file counts as abandoned, whichever machine wrote it."""
 
 
 def _temporary(target: Path) -> Path:

@@ -1,4 +1,4 @@
-"""One way to find things by name: members, stackers, feature blocks, formats and all else that comes in kinds."""
+"""Look-up by name, for members, stackers, feature blocks, formats and all else that comes in kinds."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class UnknownNameError(MemberError, KeyError):
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> UnknownNameError:
-    """The one form in which a name is refused: ``no member is called "priro"; did you mean prior?``."""
+    """The error for an unknown name: ``no member is called "priro"; did you mean prior?``."""
     return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, names)}")
 
 
 def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a package whose public names are imported when they are first asked for (PEP 562).
+    """Make the ``__getattr__`` of a package whose public names are imported on first use (PEP 562).
 
     ``where`` maps each name to its ``module:object``. A name must not be that of a submodule too.
     """
@@ -49,13 +49,13 @@ class Entry:
     Attributes
     ----------
     target : object
-        ``module:object``, imported when it is first asked for; or the thing itself.
+        ``module:object``, imported on first use; or the object itself.
     about : str
-        One line on what it is.
+        One line of description.
     paper, needs : str
-        Published source, and what must be at hand.
+        Published source, and required data.
     package : str
-        Package that registered it, if that is another.
+        Other package that registered it, if any.
     """
 
     target: Any
@@ -66,7 +66,7 @@ class Entry:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind by name, in order; each is imported when it is first asked for.
+    """Things of one kind by name, in order, each imported on first use.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class Registry(Mapping[str, T], Generic[T]):
     entries : mapping
         By name: an :class:`Entry`, or its target alone.
     also : iterable of str
-        Further names that a caller knows what to do with, for errors.
+        Further valid names, for errors.
     group : str, optional
-        Entry points of other packages under which they add to these; a name that is here already stays ours.
+        Group of entry points by which other packages add entries; they cannot replace ours.
     """
 
     def __init__(

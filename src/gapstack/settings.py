@@ -1,7 +1,7 @@
-"""What settings may be: kinds with their ranges, and the one check that every setting goes through.
+"""The one check of settings against their kinds, that is types with ranges.
 
-A constructor's annotations say it, in the names defined here (``rounds: Count = 400``), so that recipes, Python callers
-and ``gap members NAME`` read one thing. Values are checked and kept as they are: nothing is converted.
+Constructors annotate their settings with the names in :mod:`gapstack.kinds` (``rounds: Count = 400``), which recipes,
+Python callers and ``gap members NAME`` share. Values are checked and never converted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SettingError(MemberError):
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: on one line, shortened, with nothing in it that a terminal would act on."""
+    """A value as errors show it: on one line, shortened, without control characters."""
     try:
         text = repr(value) if isinstance(value, float) else json.dumps(value, default=repr, skipkeys=True)
     except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
@@ -45,7 +45,7 @@ def shown(value: object) -> str:
 
 
 def closest(name: object, choices: Iterable[str]) -> str:
-    """Say which known name was probably meant; where none is close, which there are."""
+    """Name the closest matches (``did you mean prior?``), or all choices where none is close."""
     names = list(choices)
     lowered = {one.lower(): one for one in names}
     matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
@@ -62,7 +62,7 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
 
 
 FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr"}
-"""Former names of settings, which recipes may use until the next version; whoever reads them warns."""
+"""Former names of settings, which recipes may use, with a warning, until the next version."""
 
 
 def check_all(
@@ -80,7 +80,7 @@ def check_all(
 
 
 def check_settings(thing: Any) -> None:
-    """Check what an estimator is set to, however it was made; SettingError for what it may not be."""
+    """Check all settings of an estimator; SettingError for a wrong one."""
     kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
     try:
         check_all(thing.get_params(deep=False), kinds)

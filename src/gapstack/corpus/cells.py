@@ -1,10 +1,9 @@
-"""The strict layer under every reader: a text file as rows of cells, each of which knows its place.
+"""The strict layer under every reader: a text file as rows of cells with their places in the file.
 
-What is wrong with the file as a whole always stops the reading: an empty file, a header and nothing else, a
-byte-order mark, another header than expected, a damaged ``.gz`` or ``.xz``. What is wrong with one line
-(bytes that are no UTF-8, NUL, a carriage return, too few or too many cells, and whatever the reader's own
-checks refuse) stops it too, unless a :class:`Quarantine` is given: then such lines go there and the rest is
-read on. Tolerated without a word: a missing newline at the very end.
+An error in the file as a whole always stops the reading: no rows, a byte-order mark, another header than expected, a
+damaged ``.gz`` or ``.xz``. An error in one line (bytes that are not UTF-8, NUL, a carriage return, too few or too many
+cells, and the reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines. A missing newline at
+the very end is accepted.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ class Row:
 
 @dataclass
 class Quarantine:
-    """Where bad rows go so that the good ones can be read.
+    """Collects the bad rows of files, so that a reader can go on with the good ones.
 
-    Give one to a reader, and look at it afterwards. A file with bad rows leaves ``<stem>.quarantine.tsv`` in
-    ``folder``: line, column and reason, then the row as it was (so ``cut -f4-`` gives the rows back to mend).
+    A file with bad rows leaves ``<stem>.quarantine.tsv`` in ``folder``: line, column and reason, then the row as it
+    was (``cut -f4-`` gives the rows to mend).
 
     Attributes
     ----------

@@ -8,10 +8,9 @@ submission CSV      ``ID,A,B,NEITHER``: probabilities
 solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
 ==================  =====================================================================================
 
-Plain, ``.gz`` and ``.xz``, told apart by the suffix. Reading is strict: see :mod:`gapstack.corpus.cells`
-for what is checked in every file; each reader says what it checks besides. Tolerated without a word: labels
-in any case (the official scorer reads them so), probabilities that do not sum to 1 (Kaggle divides by the
-sum), A after B, and an empty URL (read as None).
+Plain, ``.gz`` and ``.xz``, by suffix. Reading is strict: see :mod:`gapstack.corpus.cells` for the checks of every
+file; each reader states its own. Accepted are labels in any case (as by the official scorer), probabilities that do not
+sum to 1 (Kaggle divides by the sum), A after B, and an empty URL (read as None).
 """
 
 from __future__ import annotations
@@ -296,7 +295,7 @@ def _example(row: Row, name: Callable[[Row], str]) -> Example:
 
 
 def _unique_ids() -> Callable[[Row], str]:
-    """Make a check that gives a row's id and refuses an id it has given before."""
+    """Make a function that returns a row's id, and raises DataError if an earlier row has it."""
     lines: dict[str, int] = {}
 
     def unique(row: Row) -> str:
@@ -321,7 +320,7 @@ def _id(row: Row) -> str:
 
 
 def _span(row: Row, name: str) -> Span:
-    """Give the span of a mention, after looking whether the text has the mention there."""
+    """Span of a mention; DataError if the text does not have the mention there."""
     mention, text = row[name], row["Text"]
     if not mention:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")

@@ -1,10 +1,9 @@
 """Where data come from.
 
-Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files
-directly in it: the folder given (``--data``), the one that ``GAP_DATA`` names, ``../shared/data`` seen from
-the current folder and from the project's, and the cache. GAP itself is then downloaded into the cache, and if
-that cannot be done, the embedded sample stands in; whoever loads GAP is told on stderr which one it was.
-``GAPSTACK_OFFLINE=1`` forbids downloads.
+Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files directly
+in it: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` seen from the current folder and from the
+project's, and the cache. GAP itself is then downloaded into the cache; if that fails, the embedded sample replaces it.
+Loading GAP prints to stderr which one it was. ``GAPSTACK_OFFLINE=1`` forbids downloads.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ class DataLocation:
 class Status:
     """A line of ``gap data status``.
 
-    ``rows`` counts the examples of a table. ``intact`` says whether the bytes are the published ones; None
-    where the data set is not there or nobody published a checksum.
+    ``rows`` counts the examples of a table. ``intact``: whether the bytes are the published ones; None if the data set
+    is missing or has no published checksum.
     """
 
     dataset: Dataset
@@ -155,7 +154,7 @@ def load_gap(
     if origin is None:
         if label_set != "official":
             raise MismatchError(
-                f"GAP is not to be had, and the sample has no {label_set} labels. Use official"
+                f"GAP is not available, and the sample has no {label_set} labels. Use official"
             )
         return load_sample(f"GAP was not found ({reason})")
     splits = {split: gap_split(split, data, label_set=label_set, quarantine=quarantine) for split in SPLITS}
@@ -168,7 +167,7 @@ def load_gap(
 
 
 def load_sample(reason: str) -> GapData:
-    """Load the embedded sample in GAP's place, and say on stderr, with the reason, that it is no GAP."""
+    """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
     splits = sample()
     rows = sum(map(len, splits.values()))
     _warn(
@@ -250,7 +249,7 @@ def fetch(
 
 
 def status(data: Path | None = None) -> list[Status]:
-    """Say of every data set where the search finds it, with how many rows, and whether it is intact."""
+    """Location, rows and integrity of every data set."""
     lines: list[Status] = []
     for dataset in DATASETS.values():
         places = ((origin, dataset.within(folder)) for origin, folder in _places(data))

@@ -102,7 +102,7 @@ def read_lists(data: Path | None = None) -> Lists:
 
 
 def lists_key(data: Path | None = None) -> str:
-    """What tells the contents of one set of lists from another's; DataNotFoundError if they are nowhere."""
+    """Digest of the lists' files; DataNotFoundError if they are nowhere."""
     return tree_digest(require("wordlists", data))
 
 

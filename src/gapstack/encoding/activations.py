@@ -1,15 +1,15 @@
-"""Frozen activations around the mentions: computed once per text, kept on disk by content.
+"""Frozen activations around the mentions: computed once per text, cached on disk by content.
 
-Two things are kept, both in float16:
+Stored in float16 are
 
 - the output of chosen layers at the pieces of pronoun, A and B;
 - the attention of chosen layers between groups of pieces: the three mentions and, for each name, all the
   places of the text where its pieces occur again. As in Transformer-Single (Webster et al. 2018, section
   4.4), attention is the mean over the pieces that look and the sum over the pieces looked at.
 
-The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name says which
-encoder and what else decides the bits. So any subset, fold or other corpus with the same texts and mentions
-finds what is there, and only the rest is computed. See :mod:`gapstack.encoding.shards`.
+The key of an example is its window (piece ids) and its mentions' places in it; the folder's name identifies the
+encoder and all else that decides the bits. So all subsets, folds and corpora with the same texts and mentions share
+the cache. See :mod:`gapstack.encoding.shards`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much each attention head of an encoder looks between the pronoun and each name.
+"""Attention of each head of an encoder between the pronoun and each name.
 
 Webster et al. 2018, section 4.4: the attention between two words is the mean over their pairs of pieces, and the
 attention between two pieces is summed over all their occurrences in the text, so that a name's other mentions
@@ -103,7 +103,7 @@ class Attention:
         return np.stack(answers, axis=-1)
 
     def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
-        """What one head says; margins are in decibels of attention over the best name that loses.
+        """Decisions of one head; margins are in decibels of attention over the runner-up.
 
         Raises MemberError if there is no such layer or head.
         """
@@ -179,9 +179,6 @@ def _padded(rows: Sequence[Floats], hits: Sequence[NDArray[np.bool_]], encoder: 
 
 def _num_heads(encoder: Encoder) -> int:
     return int(encoder.config.get("num_attention_heads") or encoder.config["n_heads"])
-
-
-# --- the encoder -----------------------------------------------------------------------------------------------
 
 
 def _read(

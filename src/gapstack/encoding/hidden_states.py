@@ -1,12 +1,12 @@
-"""Hidden states of all pieces of a text, out of an encoder that stands still: computed once, kept on disk.
+"""Hidden states of all pieces of a text from a frozen encoder: computed once, cached on disk.
 
-The key is the window, that is the ids of its pieces, special ones included; mentions are not part of it. So all
-members, folds and corpora that show the encoder the same window share what is there, exchanged names among them.
-The folder's name says which encoder, in which precision, and what else decides the bits.
+The key is the window, that is the ids of its pieces, special ones included and mentions aside, so that all members,
+folds and corpora with the same window share it, also with names exchanged. The folder's name identifies the encoder,
+the precision and all else that decides the bits.
 
-It takes room: one layer of 1,000 GAP snippets (97 pieces each) is 75 MB for the embedded encoder (384 wide)
-and 200 MB for BERT-large (1,024). All of GAP, 4,454 snippets, is 330 and 890 MB for each layer. Only layers that
-somebody asks for are stored; ``hidden`` in the cache folder may be deleted at any time.
+One layer of 1,000 GAP snippets (97 pieces each) is 75 MB for the embedded encoder (384 wide) and 200 MB for BERT-large
+(1,024); all of GAP, 4,454 snippets, is 330 and 890 MB a layer. Only requested layers are stored; ``hidden`` in the
+cache folder may be deleted at any time.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Every mention gets at least one piece, however the tokenizer treats its characte
 
 - a piece belongs to a mention when their character ranges overlap (so ``[UNK]`` does, and so does a piece
   that reaches beyond the mention, as where a name ends inside a word);
-- a mention whose characters the tokenizer throws away (zero-width or control characters alone) gets the
-  next piece, which is where a reader's eye would land, or the last one at the end of the text.
+- a mention whose characters the tokenizer drops (zero-width or control characters alone) gets the next piece,
+  or the last one at the end of the text.
 
 A text that is too long is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions
 divide it into two outer and two inner segments; the longest is shortened again and again, the outer ones
@@ -83,7 +83,7 @@ def align(
     *,
     reserved: int | NDArray[np.int64] = 0,
 ) -> PieceView:
-    """Tokenise a corpus and say which pieces are whose.
+    """Tokenise a corpus and find the pieces of each mention.
 
     Raises MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
 
@@ -95,7 +95,7 @@ def align(
     max_pieces : int, optional
         Longest window, special pieces included; at most, and by default, the encoder's limit.
     reserved : int or (n,) int64
-        Pieces of the window to leave free, for whoever adds some.
+        Pieces of the window to leave free for additions.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)

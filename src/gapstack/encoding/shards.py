@@ -1,10 +1,9 @@
-"""Arrays kept on disk by content: what was computed of a row is found again whoever asks for it.
+"""A cache of arrays on disk, keyed by the content that they are computed from.
 
-A folder of shards. A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of
-them, end to end; it is one safetensors file that is written whole or not at all and never changed. So a run that
-is killed loses at most the shard it was working on, and several processes may fill one folder: what two of them
-compute at once is stored twice, and either is right. A damaged shard is deleted, and what it held computed again
-(:mod:`gapstack.cache`).
+A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of them, end to end. It is one
+safetensors file, written whole or not at all and never changed. So a killed run loses at most one shard, and several
+processes may fill one folder: what two of them compute at once is stored twice. A damaged shard is deleted and computed
+again (:mod:`gapstack.cache`).
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ from gapstack.progress import progress
 SHARD_ROWS = 512
 _KEY_BYTES = 16
 _SUFFIX = ".safetensors"
-# A shard may be deleted between the look at what is there and the reading of it: by the user, or as damaged by
-# another process. More than twice in a row is no accident.
+# A shard may be deleted between listing and reading, by the user or as damaged by another process; more than twice in a
+# row is no accident.
 _TRIES = 3
 
 Ints = NDArray[np.int64]
@@ -83,7 +82,7 @@ class Shards:
     Parameters
     ----------
     folder : Path
-        Need not exist. Its name should say what, beside the key, decides the values.
+        Need not exist. Its name should identify all else that decides the values.
     """
 
     def __init__(self, folder: Path):
@@ -97,11 +96,10 @@ class Shards:
         lengths: Ints,
         title: str,
     ) -> dict[str, Ragged]:
-        """Give the entries of all keys under each of ``names``, computing what is not there.
+        """Entries of all keys under each of ``names``; missing ones are computed.
 
-        ``compute`` is given positions among the keys, up to :data:`SHARD_ROWS` of them and none of equal keys, in
-        order of their ``lengths``, so that texts that are encoded together are alike, and the names under which
-        something is missing; it gives the entries of each such name in that order.
+        ``compute`` gets up to :data:`SHARD_ROWS` positions of distinct keys, in order of their ``lengths``, so that
+        texts of a batch are alike, and the incomplete names; it returns the entries of each such name in that order.
         """
         for _ in range(_TRIES - 1):
             self._fill(keys, names, compute, lengths, title)

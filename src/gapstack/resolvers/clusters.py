@@ -1,16 +1,16 @@
-"""What coreference resolvers found: clusters of mentions, exchanged as JSON lines.
+"""Clusters of mentions, as coreference resolvers predict them, exchanged as JSON lines.
 
 One line is one document:
 
 - ``id``: of the example;
 - ``clusters``: each cluster a list of half-open spans ``[start, end]``, characters of the *original* text;
 - ``resolver`` and ``version``: the same in all lines of a file;
-- ``text_sha256``: of that text in UTF-8, the proof that the spans are of this text and not of a cleaned one. It may
-  be left out of a file that is read together with its corpus;
+- ``text_sha256``: of that text in UTF-8, proof that the spans are not of a cleaned one. A file that is read together
+  with its corpus may lack it;
 - ``mention_scores``, optional: ``[start, end, score]``, of any span, in a cluster or not;
 - ``link_scores``, optional: ``[start, end, start of antecedent, end of antecedent, score]``.
 
-Plain, ``.gz`` and ``.xz``. A resolver need not have said something of every text: see :meth:`Clusters.covers`.
+Plain, ``.gz`` and ``.xz``. A file need not cover every text: see :meth:`Clusters.covers`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def text_sha256(text: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """What one resolver found in one text.
+    """One resolver's clusters of one text.
 
     Attributes
     ----------
@@ -73,10 +73,9 @@ class Document:
     link_scores: Mapping[Link, float] = field(default_factory=dict)
 
     def cluster_of(self, span: Span) -> Cluster:
-        """Give the cluster that ``span`` is a mention of, or the first with one that overlaps it; () if there is none.
+        """The cluster that ``span`` is a mention of, or the first with one that overlaps it; () if there is none.
 
-        Its mentions are in order of their starts; one that overlaps an earlier one, or lies in it, is left out
-        (Attree 2019, released code).
+        Mentions in order of their starts, without those that overlap an earlier one (Attree 2019, released code).
         """
         exact = [cluster for cluster in self.clusters if span in cluster]
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
@@ -93,7 +92,7 @@ def apart(mentions: Iterable[Span]) -> Cluster:
 
 
 class Clusters:
-    """What one resolver found in many texts.
+    """One resolver's clusters of many texts.
 
     Raises DataError if two documents share an id.
 
@@ -129,14 +128,14 @@ class Clusters:
         return {document.text_sha256: document for document in self.documents}
 
     def document(self, example: Example) -> Document | None:
-        """Give what was found in the example's text, whatever its id; None if the resolver said nothing of it.
+        """The document of the example's text; None if there is none.
 
-        The text decides, so that a copy of a row that tells it in other words never gets the original's spans.
+        Found by text and not by id, so that an augmented copy of a row never gets the original's spans.
         """
         return self._by_text.get(text_sha256(example.text))
 
     def pronoun_cluster(self, example: Example) -> Cluster:
-        """Give the pronoun's cluster as :meth:`Document.cluster_of` does; () where there is none."""
+        """The pronoun's cluster by :meth:`Document.cluster_of`; () if there is none."""
         document = self.document(example)
         return document.cluster_of(example.pronoun) if document else ()
 

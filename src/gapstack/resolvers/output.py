@@ -1,4 +1,4 @@
-"""What a resolver wrote, before its spans are put into the original text, and how files of it are read."""
+"""A resolver's output in its own version of a text, and readers for files of it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ID_KEYS = ("id", "doc_key", "docId", "doc_id")
 
 @dataclass(frozen=True)
 class Output:
-    """What a resolver found in *its own* version of a text.
+    """A resolver's clusters in *its own* version of a text.
 
     Attributes
     ----------
     id : str or None
-        None where the format carries none: the place in the file then says whose it is.
+        None where the format has none; the position in the file then decides.
     text : str
-        As the resolver saw it, cleaned or written from its tokens; "" where it gave nothing.
+        As the resolver saw it, cleaned or joined from its tokens; "" where it failed.
     clusters, mention_scores, link_scores
         As in :class:`~gapstack.resolvers.clusters.Document`, with spans of ``text``.
     """

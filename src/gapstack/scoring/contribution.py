@@ -1,14 +1,12 @@
 """What each member adds to the others: leave-one-out and Shapley value in a stack.
 
-A coalition of members is worth what its stack scores. The stack here is the simplex blend, the weighted mean of
-probabilities whose weights minimise logloss, fitted on other folds than it is scored on; it is the one stack that
-hundreds of coalitions can be given in seconds. A coalition of prior answers with the class prior of the other
-folds.
+The value of a coalition of members is the score of its stack. The stack here is the simplex blend, the weighted mean of
+probabilities whose weights minimise logloss, fitted on other folds than it is scored on, since hundreds of blends can
+be fitted in seconds. The empty coalition predicts the class prior of the other folds.
 
-Leaving one out asks what is lost without it *while all others stay*: near nothing for each of two twins. The
-Shapley value (Shapley 1953) is a member's mean gain over all orders of arrival: twins share what they bring, and
-the values add up to what all members gain together over the prior. Both are means over rows, so that pages can be
-resampled for their intervals.
+Leave-one-out is what is lost without a member *while all others stay*: near nothing for each of two twins. The Shapley
+value (Shapley 1953) is a member's mean gain over all orders of arrival: twins share their gain, and the values add up
+to the gain of all members over the prior. Both are means over rows, so that pages can be resampled for intervals.
 """
 
 from __future__ import annotations
@@ -27,10 +25,10 @@ Worth = Callable[[Bools], Floats]
 """Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""
 
 EXACT_UP_TO = 9
-"""Members for which all coalitions are tried; beyond, values are estimated."""
+"""Most members for which all coalitions are tried; beyond, values are estimated."""
 
 MOST_DRAWS, MOST_COALITIONS = 8, 7_000
-"""Draws of an estimate, two at least: as many as ask for so many coalitions, which takes minutes for 200 members."""
+"""Bounds of an estimate's draws, two at least: so many coalitions take minutes for 200 members."""
 
 FLOOR = 1e-4
 """Least probability that a member is taken to give, as in the simplex stacker."""
@@ -40,7 +38,7 @@ _ALIKE = 64  # place from which on gains are so small and alike that one stratum
 _STEPS = 3000  # of which all but a few coalitions need less than 400
 _OVERRELAXED = 1.8  # multiplicative updates take far fewer steps with an exponent between 1 and 2
 _LEAST, _SPEAKS = np.float32(1e-9), np.float32(1e-6)
-_BETWEEN = 20  # steps between looks at whether the optimum is reached
+_BETWEEN = 20  # steps between checks for the optimum
 _TOLERANCE = 5e-4  # nats; a bound, which the true distance stays well below
 
 
@@ -163,7 +161,7 @@ def _choose(n: int, k: int) -> float:
 
 
 def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) -> Worth:
-    """Give the game of cross-fitted simplex blends.
+    """The game of cross-fitted simplex blends.
 
     Parameters
     ----------
@@ -174,7 +172,7 @@ def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) 
         Fold of each row; rows of one page share a fold.
     """
     raised = np.clip(probabilities, FLOOR, None)
-    # (n, m): what each member gives to the right answer, all that the blend's logloss looks at
+    # (n, m): each member's probability of the label, all that the blend's logloss depends on
     of_label = (raised / raised.sum(axis=-1, keepdims=True))[:, np.arange(len(labels)), labels].T
 
     def worth(coalitions: Bools) -> Floats:
@@ -201,7 +199,7 @@ def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
     found : (n, m) float64
         Probability that each member gives to the right answer; above 0.
     coalitions : (c, m) bool
-        Who may have a weight; prior may not be asked.
+        True where a member may have a weight; none is empty.
 
     Returns
     -------
@@ -221,8 +219,8 @@ def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
 def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
     """Weights of :func:`blend_weights`, by multiplicative updates of all coalitions at once.
 
-    Between two looks at full, only those are updated that have a weight worth speaking of or whose weight would
-    grow: of a hundred members a blend needs a dozen.
+    Between two checks of all weights, only those are updated that matter or would grow: of a hundred members a blend
+    needs a dozen.
     """
     allowed = coalitions.T.astype(np.float32)
     weights = allowed / allowed.sum(axis=0)
@@ -243,7 +241,7 @@ def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
         active = ((weights > _SPEAKS) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
         some, own, few = of_label[:, active], allowed[active], weights[active]
         for _ in range(_BETWEEN):
-            # prior dies out, so that whoever is needed later can come back
+            # no weight becomes 0, so that any member can come back
             few = np.maximum(few * _gains(some, few, own) ** _OVERRELAXED, own * _LEAST)
             few /= few.sum(axis=0)
         weights = np.asarray(allowed * _LEAST)

@@ -1,4 +1,4 @@
-"""Answers that look at nothing: what a score has to be compared with.
+"""Constant baselines that ignore the text, to compare scores with.
 
 Both TRUE on every row earns an F1 of 62.0 on GAP development, more than several real systems, because a
 Neither row costs two false positives and every other row one.

@@ -8,7 +8,7 @@ not in the corpus             refused                         ignored
 twice in the file             refused by the reader           the first row counts
 ============================  ==============================  ===========================================
 
-What is refused is a :class:`~gapstack.errors.DataError`; what the scorer lets pass is a note.
+Refused means a :class:`~gapstack.errors.DataError`; what the scorer accepts silently is a note.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _scorer_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
 
 
 def describe_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
-    """Say what is up with ids, how many and the first of them: ``2 ids of gap-test are missing (a, b)``."""
+    """Describe ids by their number and the first of them: ``2 ids of gap-test are missing (a, b)``."""
     count = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
     verb = "is" if len(ids) == 1 else "are"
     shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")

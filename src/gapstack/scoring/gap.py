@@ -94,7 +94,7 @@ class GapScores:
 
 
 def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDArray[np.int64]:
-    """How many true positives, false positives, false negatives and true negatives each row has.
+    """Count true positives, false positives, false negatives and true negatives of each row.
 
     Raises DataError if the shapes do not fit.
 
@@ -103,10 +103,10 @@ def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDAr
     gold : (n, 2) bool array
         Whether the pronoun is A, and whether it is B.
     decided : (..., n, 2) bool array
-        What the system says; leading axes may hold systems.
+        The system's decisions; leading axes may hold systems.
     answered : (..., n, 2) bool array, optional
-        False where the system says nothing. Such a decision is a false negative **even where gold is
-        FALSE**: so the official scorer counts.
+        False where the system gives no decision, which is a false negative **even where gold is FALSE**, as in the
+        official scorer.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How sure a score and a difference are: bootstrap clustered by page, and a paired permutation test.
+"""Confidence intervals and p-values: bootstrap clustered by page, and a paired permutation test.
 
 Rows of one page are not independent, so whole pages are resampled (the clustered or pairs-cluster
 bootstrap; Cameron, Gelbach and Miller 2008, section 3.1). Every score here follows from sums over rows:

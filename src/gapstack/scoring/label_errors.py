@@ -1,4 +1,4 @@
-"""Labels that are likely wrong, by what members that never saw them say (confident learning)."""
+"""Likely label errors, by predictions of models that were not trained on the labels (confident learning)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from gapstack.scoring.metrics import Floats, Labels, normalise
 
 
 def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """How far each label can be trusted, 0 to 1: (n,), the lowest first to be looked at.
+    """Quality of each label, (n,) from 0 to 1: cleanlab's self-confidence, the probability of the label.
 
-    cleanlab's self-confidence (Northcutt, Jiang and Chuang 2021): the probability that is given to the label. It
-    means something only for probabilities from models that did not learn from these labels.
+    Northcutt, Jiang and Chuang 2021. The probabilities must be from models that were not trained on these labels.
     """
     from cleanlab.rank import get_label_quality_scores  # brings scikit-learn along: a second that few need
 

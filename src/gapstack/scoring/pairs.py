@@ -1,4 +1,4 @@
-"""Who beats whom: every pair of members, tested on the same pages, with Holm's correction for their number."""
+"""Paired tests of all members on the same pages, with Holm's correction for the number of pairs."""
 
 from __future__ import annotations
 

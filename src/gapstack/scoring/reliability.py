@@ -1,4 +1,4 @@
-"""Is a member right as often as it says? The curve behind the calibration error."""
+"""Reliability diagram: accuracy by confidence, the curve behind the calibration error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pages as the units that are drawn: sums by page, resamples of pages, signs of pages.
+"""Pages as the units of resampling: sums by page, resamples of pages, random signs of pages.
 
-Rows of one page are not independent, so whatever is resampled or exchanged is a whole page. The same seed and
-number of pages give the same draws to whoever asks, which is what makes separate calls paired.
+Rows of one page are not independent, so whole pages are resampled or exchanged. The same seed and number of pages give
+the same draws, which pairs separate calls.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Pages:
 
 
 def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
-    """Blocks of (replicates, pages): how often each page was drawn when as many as there are were drawn."""
+    """Blocks of (replicates, pages): counts of each page in a sample of all pages with replacement."""
     generator = np.random.default_rng(seed)
     for size in _blocks(replicates):
         draws = generator.integers(0, pages, (size, pages))

@@ -1,4 +1,4 @@
-"""Weights under which feminine and masculine rows are alike in what makes a row hard.
+"""Weights that balance feminine and masculine rows by what makes a row hard.
 
 GAP has as many feminine as masculine rows, but they differ in how many names a text has and in how near the right
 one is, so that systems that know nothing of gender score differently on the two (Kocijan, Camburu and Lukasiewicz

@@ -1,4 +1,4 @@
-"""All scores of one set of answers on one corpus, in one record."""
+"""All scores of one set of predictions on one corpus, in one record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gapstack.scoring.metrics import METRICS, Bools
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What one set of answers is worth.
+    """Scores of one set of predictions.
 
     ``logloss``, ``brier`` and ``ece`` are None where there were decisions but no probabilities. Accuracy is
     the share of rows with both decisions right, 0 to 1; F1 is in percent. ``double_true`` counts rows

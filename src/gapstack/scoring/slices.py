@@ -1,4 +1,4 @@
-"""Scores on parts of the data, and the distance between the genders on each, with intervals.
+"""Scores on parts of the data, and the gap between the genders on each, with intervals.
 
 A dimension (distance, say) gives every row one value ("near"); the rows with that value are a slice. Pages are
 resampled over all rows, so a slice's number of rows varies from replicate to replicate as it would in new data.

@@ -1,4 +1,4 @@
-"""Whether Kaggle would take a submission, and what in it may be unintended."""
+"""Whether Kaggle would accept a submission, and what in it may be unintended."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class _Collector(Quarantine):
 
 
 def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
-    """Say whether Kaggle would take a submission for the rows of ``corpus``.
+    """Check whether Kaggle would accept a submission for the rows of ``corpus``.
 
-    Taken are files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
+    It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
     order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
     probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
 

@@ -137,7 +137,7 @@ def read_vectors(
 
 
 def vectors_key(source: str | Path) -> str:
-    """What tells the contents of one source from another's, without reading it; raises as :func:`read_vectors`."""
+    """Digest of a source's contents; raises as :func:`read_vectors`."""
     home = _home_of(source)
     return home.fingerprint if isinstance(home, Encoder) else tree_digest(home)
 

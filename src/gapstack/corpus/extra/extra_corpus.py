@@ -1,4 +1,4 @@
-"""What every reader of an extra corpus gives, and the strict reading beneath it."""
+"""The result of every reader of an extra corpus, and the strict reading beneath it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ExtraCorpus:
 
 @dataclass
 class ExtraRows:
-    """Rows found so far, and what was skipped and why."""
+    """Rows read so far, and counts of skipped items by reason."""
 
     neutral: bool = False
     examples: list[Example] = field(default_factory=list)
@@ -63,7 +63,7 @@ class ExtraRows:
         self.skipped[reason] += 1
 
     def add(self, name: str, text: str, pronoun: Span, right: Span, other: Span, place: Place) -> None:
-        """Add a row whose pronoun means ``right``, A before B, unless its pronoun is not asked for.
+        """Add a row whose pronoun means ``right``, A before B; rows with other pronouns than requested are skipped.
 
         Raises DataError if two of the three spans overlap.
         """
@@ -84,7 +84,7 @@ class ExtraRows:
             self.examples.append(_untokenised(Example(name, text, pronoun, a, b, None, label)))
 
     def keep(self, example: Example) -> None:
-        """Add a row that is already made; a pronoun that is not asked for is skipped."""
+        """Add an example; skipped if its pronoun has no gender and neutral ones were not requested."""
         if example.gender == Gender.NEUTRAL and not self.neutral:
             self.skip("the pronoun has no gender")
         else:

@@ -1,7 +1,7 @@
 """GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor.
 
-What GAP's makers did by patterns over Wikipedia (Webster et al. 2018, section 3.1) and had people answer, the
-clusters answer here.
+GAP's makers found such rows by patterns over Wikipedia and had people label them (Webster et al. 2018, section 3.1);
+here the clusters give the labels.
 """
 
 from __future__ import annotations
@@ -37,17 +37,14 @@ _NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
 
 @dataclass
 class Cluster:
-    """What a document says of one entity: the genders its pronouns and titles have, and its name mentions."""
+    """One entity of a document: genders of its pronouns and titles, and its name mentions."""
 
     genders: set[Gender]
     is_person: bool
     names: list[Mention]
 
     def compatible(self, gender: Gender) -> bool:
-        """Whether the entity is a person that nothing in the document says to be of another gender.
-
-        "They" and its like say nothing of gender, and so may mean anybody.
-        """
+        """Whether the entity is a person without evidence of another gender; neutral pronouns fit any person."""
         return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
 
 
@@ -176,7 +173,7 @@ def mine(
             )
             if not candidates:
                 if any(options.values()):
-                    into.skip("its names are asked about already")
+                    into.skip("another row has its names")
                 continue
             label = candidates[0]
             a, b = fresh[label][int(rng.integers(len(fresh[label])))]
@@ -195,10 +192,9 @@ def every_pronoun(
     forms: Container[str] = GENDER_BY_FORM,
     words: int = 150,
 ) -> None:
-    """Make a row of every pronoun whose antecedent and somebody else are named nearby: rows to score, not to train on.
+    """Make a row of every pronoun with its antecedent and another name nearby: rows to score, not to train on.
 
-    Nothing is random and nothing is dropped for the labels' sake. The distractor is the one nearest to the pronoun;
-    the rest is as in :func:`mine`.
+    As :func:`mine`, with the distractor nearest to the pronoun, nothing random, and no rows dropped for the prior.
     """
     for document in documents:
         source = Source(document)

@@ -23,9 +23,7 @@ _NEITHER_COLUMNS = (
 )
 _KNOWREF = {
     "sentence_with_pronoun": str,
-    "candidate0": [str],
-    "candidate1": [str],
-    "correct_candidate": [str],
+    **{key: [str] for key in ("candidate0", "candidate1", "correct_candidate")},
 }
 # Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
 # stage 2; found by shared_passages, and a test looks for more.

@@ -1,4 +1,4 @@
-"""The extra corpora by name: reader, licence, upstream home, and what training on them contaminates."""
+"""The extra corpora by name: reader, licence, upstream home, and the test sets that they contaminate."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Prior = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One extra corpus: how to read it, and what :class:`ExtraCorpus` says of it.
+    """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
 
-    ``dataset`` is its name in :data:`~gapstack.corpus.datasets.DATASETS`. ``licence`` and ``upstream`` stand
-    here where the data set is a folder of several corpora. ``mined`` says that label prior and seed count.
+    ``dataset`` is its name in :data:`~gapstack.corpus.datasets.DATASETS`. ``licence`` and ``upstream`` are set where
+    the data set is a folder of several corpora. ``mined``: whether label prior and seed apply.
     """
 
     dataset: str

@@ -40,23 +40,23 @@ FORMATS: Registry[Format] = Registry(
     },
     also=(EXCHANGE,),
 )
-"""By name, in the order in which a file is asked whether it is one: more telling marks first."""
+"""By name, in the order of detection: the most specific first."""
 FLOOR = 0.8
-"""Similarity below which two texts are not one: contractions, brackets and capitals leave more than that."""
+"""Minimum similarity of an alignment: contractions, brackets and capitals leave more than that."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A resolver's file, read.
+    """The clusters of a resolver's file, and how many rows and mentions could be aligned.
 
     Attributes
     ----------
     clusters : Clusters
     format : str
     given : int
-        Rows of the corpus that the file has a text for, aligned or not.
+        Number of rows of the corpus that the file has a text for, aligned or not.
     failed : tuple of str
-        Their ids that could not be aligned to the corpus's text.
+        Ids of rows whose text could not be aligned to the corpus's.
     lost : int
         Mentions of aligned rows without a place in the original.
     mentions : int
@@ -142,7 +142,7 @@ def read_resolver(
 
 
 class Tally:
-    """What a resolver found in its versions of rows' texts, put into those texts row by row.
+    """Aligns a resolver's outputs to the rows' own texts, row by row.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Tally:
         self.mentions = sum(len(c) for document in self.documents.values() for c in document.clusters)
 
     def add(self, example: Example, output: Output | None) -> None:
-        """Take what was found in a row, None where the resolver gave up on it."""
+        """Add a row's output; None where the resolver failed."""
         alignment = None if output is None else align(output.text, example.text)
         if output is None or alignment is None or alignment.similarity < FLOOR:
             self.failed.append(example.id)

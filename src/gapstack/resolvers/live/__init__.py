@@ -1,8 +1,7 @@
-"""Resolvers run here and now, each an optional extra: rows in, the exchange format out.
+"""Resolvers run as libraries, each an optional extra: rows in, the exchange format out.
 
 To add one: write its file here with an :class:`~gapstack.resolvers.live.adapter.Adapter`, and add it to
-:data:`ADAPTERS`. What it says goes through the same alignment as files do, and its model is named by a path: nothing is
-downloaded.
+:data:`ADAPTERS`. Its output is aligned as files are; its model is a path, and nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ ADAPTERS: Registry[Adapter] = Registry(
 )
 """By name."""
 BATCH = 16
-"""Texts asked about at once: so often is looked whether it is time to save."""
+"""Texts in a batch; after each it is checked whether it is time to save."""
 
 
 def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: float = 30.0) -> Reading:
-    """Ask a resolver about every row and write what it found to ``target``.
+    """Run a resolver on every row and write its clusters to ``target``.
 
     What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is interrupted,
     and the same call goes on from there. Raises DataNotFoundError if the package or the model is missing;
@@ -54,7 +53,7 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
         Mentions lost are counted of this call's rows alone.
     """
     adapter = ADAPTERS[name]
-    ask = adapter.load(model)
+    predict = adapter.load(model)
     version = adapter.version(model)
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
     saved_clusters = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
@@ -71,11 +70,11 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
             write_clusters(part, Clusters(name, version, tally.documents.values()))
 
     try:
-        with progress(f"Asking {name}", len(rows)) as ticker:
+        with progress(f"Running {name}", len(rows)) as ticker:
             ticker.advance(len(rows) - len(pending))
             for start in range(0, len(pending), BATCH):
                 batch = [rows[row] for row in pending[start : start + BATCH]]
-                for example, output in zip(batch, ask([one.text for one in batch]), strict=True):
+                for example, output in zip(batch, predict([one.text for one in batch]), strict=True):
                     tally.add(example, output)
                 ticker.advance(len(batch))
                 if time.monotonic() - saved > seconds:

@@ -1,4 +1,4 @@
-"""What all live resolvers have in common: a package, a model at a place, and texts in, clusters out."""
+"""The interface of all live resolvers: a package, a model's path, and texts in, clusters out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import sha256
 from gapstack.resolvers.output import Output
 
-Ask = Callable[[Sequence[str]], Sequence[Output | None]]
-"""Texts to what the resolver found in each, in order; None where it gave up on one."""
+Predict = Callable[[Sequence[str]], Sequence[Output | None]]
+"""Maps texts to outputs, in order; None where the resolver failed."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Adapter:
     needs : str
         Which model it needs, and where that comes from.
     load : callable
-        Takes the model's path; gives the :data:`Ask`. Raises DataNotFoundError if package or model are missing.
+        Takes the model's path; gives the :data:`Predict`. Raises DataNotFoundError if package or model are missing.
     """
 
     name: str
     package: str
     needs: str
-    load: Callable[[Path], Ask]
+    load: Callable[[Path], Predict]
 
     def version(self, model: Path) -> str:
         """Name package version, model and the first of the hash of its files: another model is another resolver."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Ask, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -34,7 +34,7 @@ def model_class(kind: str = "fcoref") -> Any:
     return model
 
 
-def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:
+def _load(kind: str, resolver: str, needs: str, model: Path) -> Predict:
     package = library("fastcoref", "fastcoref")
     model_class(kind)
     folder = required(model, needs, "config.json")
@@ -49,10 +49,10 @@ def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as problem:
         raise unusable(folder, needs, problem) from problem
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(result) for result in predictor.predict(list(texts), max_tokens_in_batch=_TEXTS)]
 
-    return ask
+    return predict
 
 
 def _output(result: Any) -> Output:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.resolvers.formats.spacy import PREFIX
-from gapstack.resolvers.live.adapter import Adapter, Ask, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -16,7 +16,7 @@ _NEEDS = (
 )
 
 
-def _load(model: Path) -> Ask:
+def _load(model: Path) -> Predict:
     folder = required(model, _NEEDS, "config.cfg")
     import spacy
 
@@ -28,10 +28,10 @@ def _load(model: Path) -> Ask:
         names = ", ".join(nlp.pipe_names) or "nothing"
         raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {names}"))
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(doc) for doc in nlp.pipe(texts)]
 
-    return ask
+    return predict
 
 
 def _output(doc: Any) -> Output:

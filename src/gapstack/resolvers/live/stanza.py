@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Ask, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -15,7 +15,7 @@ _NEEDS = (
 )
 
 
-def _load(model: Path) -> Ask:
+def _load(model: Path) -> Predict:
     package = library("stanza", "stanza")
     library("peft", "stanza")
     folder = required(model, _NEEDS, "resources.json")
@@ -26,10 +26,10 @@ def _load(model: Path) -> Ask:
     except Exception as problem:  # errors of its own, of torch and of transformers
         raise unusable(folder, _NEEDS, problem) from problem
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(nlp(text)) for text in texts]
 
-    return ask
+    return predict
 
 
 def _output(document: Any) -> Output:
