@@ -114,7 +114,7 @@ _ABANDONED = 86_400.0
 
 
 def _temporary(target: Path) -> Path:
-    """A free name beside ``target`` that says who writes there: the machine and the process."""
+    """A free name beside ``target`` that identifies the writing machine and process."""
     target.parent.mkdir(parents=True, exist_ok=True)
     name = f".writing-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}{target.suffix}"
     return target.with_name(name)

@@ -51,7 +51,7 @@ def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str
     check : collection of str, optional
         Files to check, or folders of them, relative to the record's; by default all, none for ``()``.
     remedy : str
-        What the error tells to do.
+        For the error.
     """
     try:
         record = json.loads(path.read_bytes())

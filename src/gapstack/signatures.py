@@ -81,7 +81,7 @@ def _of_source(where: str) -> Mapping[str, Setting]:
 
 
 def described(kind: type) -> dict[str, str]:
-    """What numpydoc says of each parameter, on one line, by name; from the class's docstring and its bases'."""
+    """One-line descriptions of parameters by name, from the numpydoc of a class and its bases."""
     descriptions: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
         for name, words in _parameters(vars(owner).get("__doc__") or ""):

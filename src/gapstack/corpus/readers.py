@@ -326,11 +326,11 @@ def _span(row: Row, name: str) -> Span:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")
     start = whole_number(row[f"{name}-offset"])
     if start is None:
-        found = row[f"{name}-offset"][:40]
-        raise row.error(f"{name}-offset", f"found {found!r}", expected="a number of characters, 0 or more")
+        cell = row[f"{name}-offset"][:40]
+        raise row.error(f"{name}-offset", f"found {cell!r}", expected="a number of characters, 0 or more")
     if text.startswith(mention, start):
         return Span(start, start + len(mention))
-    places = [found.start() for found in re.finditer(re.escape(mention), text)]
+    places = [match.start() for match in re.finditer(re.escape(mention), text)]
     nearest = min(places, key=lambda place: abs(place - start), default=None)
     where = f"; the text has it at {nearest}" if nearest is not None else "; the text has it nowhere"
     raise row.error(

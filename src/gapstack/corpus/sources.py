@@ -34,7 +34,7 @@ _PROJECT = Path(__file__).parents[3]
 
 @dataclass(frozen=True, slots=True)
 class DataLocation:
-    """A data set at a place: ``origin`` says which step of the search had it."""
+    """The path of a data set, and the step of the search that found it."""
 
     path: Path
     origin: str
@@ -278,7 +278,7 @@ def _offline() -> bool:
 
 
 def _places(data: Path | None) -> list[tuple[str, Path]]:
-    """Origins and folders in the order searched; a folder that somebody named must exist."""
+    """Origins and folders in the order searched; a folder named by the user must exist."""
     places: list[tuple[str, Path]] = []
     for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
         if value:

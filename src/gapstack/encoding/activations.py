@@ -79,8 +79,6 @@ def span_activations(
 
     Parameters
     ----------
-    corpus : Corpus
-    encoder : Encoder
     layers : sequence of int
         Layers whose output to give, from 0 (embeddings) to ``encoder.num_layers``. One forward pass gives
         everything asked for and stops at the highest layer.

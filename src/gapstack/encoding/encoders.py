@@ -52,7 +52,7 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A pre-trained encoder; tokenizer and model are loaded when first asked for.
+    """A pre-trained encoder; tokenizer and model are loaded on first use.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Encoder:
     def tokenizer(self) -> Any:
         """The fast tokenizer (``transformers.PreTrainedTokenizerFast``).
 
-        Raises MemberError if there is only a slow one, which cannot say where in the text a piece lies.
+        Raises MemberError if there is only a slow one, which has no character positions of pieces.
         """
         from transformers import AutoTokenizer
 
@@ -148,7 +148,7 @@ class Encoder:
 
 
 def positions(config: Mapping[str, Any]) -> int:
-    """Pieces that an encoder of this configuration can tell the places of."""
+    """Number of positions of an encoder with this configuration."""
     most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
     if config.get("model_type") in _OFFSET_POSITIONS:
         most -= int(config.get("pad_token_id", 1)) + 1

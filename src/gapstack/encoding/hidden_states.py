@@ -32,8 +32,6 @@ def hidden_states(
 
     Parameters
     ----------
-    view : PieceView
-    encoder : Encoder
     layers : sequence of int
         From 0 (embeddings) up or from -1 (the last) down.
     dtype : torch.dtype, optional

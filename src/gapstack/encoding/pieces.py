@@ -89,7 +89,6 @@ def align(
 
     Parameters
     ----------
-    corpus : Corpus
     encoder : Encoder
         Its tokenizer does the work, without truncation of its own.
     max_pieces : int, optional
@@ -129,15 +128,13 @@ def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> Pi
     ----------
     corpus : Corpus
         n rows.
-    encoder : Encoder
     max_pieces : int
         Longest window, special pieces included; at most the encoder's limit.
 
     Returns
     -------
     PieceView
-        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its
-        B.
+        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its B.
     """
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))

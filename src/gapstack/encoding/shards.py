@@ -165,7 +165,7 @@ class Shards:
         return index
 
 
-# a shard is named after its bytes, so that its name is all there is to know it by
+# a shard is named after its bytes, so its path identifies its contents
 @lru_cache(maxsize=4096)
 def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
     """Keys of a shard, in order, and the names under which it has entries of them."""

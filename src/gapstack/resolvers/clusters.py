@@ -189,7 +189,6 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
 
     Parameters
     ----------
-    path : Path
     corpus : Corpus, optional
         Whose texts the spans are of: then ids, texts and the ends of spans are checked against it.
 

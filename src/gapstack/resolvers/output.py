@@ -50,7 +50,7 @@ class Format:
     ----------
     name : str
     resolver : str
-        Whose format it is, where the file does not say.
+        Resolver's name, for files that do not have it.
     recognises : callable
         Whether a file is of this format, from its lines.
     read : callable

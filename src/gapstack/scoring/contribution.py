@@ -107,7 +107,7 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     generator = np.random.default_rng(seed)
     each = np.stack([_drawn(worth, members, generator) for _ in range(draws)])
     each += (prior - full - each.sum(axis=1))[:, None] / members
-    # a few draws say little of one member and enough of all together
+    # a few draws are too few for one member's error and enough for all together
     error = float(np.sqrt(each.mean(axis=2).var(axis=0, ddof=1).mean() / draws))
     return Contributions(left_out, each.mean(axis=0), error, prior, full, draws)
 

@@ -80,9 +80,8 @@ def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools |
 class Bootstrap:
     """Scores of all members on the same resampled pages.
 
-    ``points`` holds the plain scores, (members,) by metric; ``samples`` the replicates, (replicates,
-    members) by metric; metrics are the keys of :data:`gapstack.scoring.METRICS`. Values that do not exist
-    are NaN.
+    ``points`` holds the plain scores, (members,) by metric; ``samples`` the replicates, (replicates, members) by
+    metric; metrics are the keys of :data:`gapstack.scoring.METRICS`. Values that do not exist are NaN.
     """
 
     members: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Metrics over probabilities, and the table that says what each metric is called and which way is better.
+"""Metrics over probabilities, and the table of their names, directions and formats.
 
 This is the one place where probabilities are clipped.
 """

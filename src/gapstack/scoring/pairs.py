@@ -46,11 +46,11 @@ class Pairs:
     def wins(self, alpha: float = 0.05) -> NDArray[np.int64]:
         """(m, m): 1 where the row's member beats the column's at ``alpha`` after correction, -1 where it is beaten.
 
-        0 says that they could not be told apart, which is not that they are the same.
+        0 where the difference is not significant, which does not mean that they are equal.
         """
         sign = -1 if METRICS[self.metric].better == "low" else 1
-        told_apart = self.p_holm <= alpha  # never where there is no value
-        return np.where(told_apart, sign * np.sign(np.nan_to_num(self.value)), 0).astype(np.int64)
+        significant = self.p_holm <= alpha  # False where there is no value
+        return np.where(significant, sign * np.sign(np.nan_to_num(self.value)), 0).astype(np.int64)
 
 
 def all_pairs(
@@ -65,7 +65,7 @@ def all_pairs(
 ) -> dict[str, Pairs]:
     """Compare every pair of members under each of ``metrics``.
 
-    The permutation test swaps what two members say on whole pages at random and takes their scores anew (approximate
+    The permutation test swaps two members' predictions on whole pages at random and scores them again (approximate
     randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the two after any
     swaps are half their total plus and minus half the signed difference, so one matrix product serves all pairs and
     metrics. Raises DataError for a metric that has no better side; MismatchError if ``made`` is of other members.

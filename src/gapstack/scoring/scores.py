@@ -101,8 +101,8 @@ def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
 def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | None = None) -> Scores:
     """Score (n, 2) decisions in the order of a labelled corpus; there is no logloss.
 
-    ``answered`` is False where the system says nothing (see :func:`~gapstack.scoring.gap.outcomes`). Raises DataError
-    if the corpus is empty or has no labels, or there are not two decisions for each example.
+    ``answered`` is False where there is no decision (see :func:`~gapstack.scoring.gap.outcomes`). Raises DataError if
+    the corpus is empty or has no labels, or there are not two decisions for each example.
     """
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")

@@ -59,7 +59,7 @@ def people_by_first_name(names: FirstNames) -> People:
 
 
 def synthetic_neither(example: Example, people: People, rng: np.random.Generator) -> Example | None:
-    """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is nobody.
+    """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
 
     To be a different person, the new name must share no word with A or B, overlap no mention, and occur nowhere in
     one sentence with the right name and an "as", "born", "called", "was", bracket or the like between them. The text
@@ -68,8 +68,7 @@ def synthetic_neither(example: Example, people: People, rng: np.random.Generator
     Parameters
     ----------
     people : callable
-        Gives the spans of person names, preferably of the pronoun's gender: :func:`people_by_first_name`, or a
-        parser.
+        Gives the spans of person names, preferably of the pronoun's gender: :func:`people_by_first_name`, or a parser.
     rng : numpy Generator
         Chooses among the people.
 

@@ -116,7 +116,7 @@ def file_of(dataset: str, file: str, data: Path | None) -> Path:
 
 
 def read_text(path: Path, *, windows: bool = False) -> str:
-    """Read a text file; ``windows`` says that its lines end in CRLF, of which the line feed is kept.
+    """Read a text file; ``windows``: lines end in CRLF, which becomes a line feed.
 
     Raises DataError if it is empty, or no UTF-8, with the line; or has Windows line ends.
     """

@@ -259,7 +259,7 @@ def _options(
         options[Label.A] = [(antecedent, other) for other in distractors if antecedent.end <= other.start]
         options[Label.B] = [(other, antecedent) for other in distractors if other.end <= antecedent.start]
     elif not pairs:
-        into.skip("no name of its own is near, and one other alone")
+        into.skip("its own name is not near, and only one other is")
     return options
 
 

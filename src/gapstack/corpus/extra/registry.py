@@ -86,7 +86,7 @@ LEFT_OUT = MappingProxyType(
         "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
         'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
         "pdp": "the copy at hand has its pronouns masked, and no schema has two first names of one sex, from "
-        "which the pronoun could be told",
+        "which the pronoun would follow",
         "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
     }
 )

@@ -161,7 +161,7 @@ def _fill(
 ) -> None:
     """Add a schema with its blank filled by a pronoun, or skip it.
 
-    ``marked`` says that a possessive blank is one with "'s" after it; otherwise one may hide in any place.
+    ``marked``: possessive blanks have "'s" after them; otherwise any blank may be possessive.
     """
     genders = {names.genders.get(candidate) for candidate in candidates}
     if len(candidates) != 2 or None in genders:

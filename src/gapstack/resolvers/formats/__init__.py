@@ -111,13 +111,12 @@ def read_resolver(
 
     Parameters
     ----------
-    path : Path
     corpus : Corpus
-        The rows that the resolver was asked about.
+        The resolver's input.
     format : str, optional
         Among :data:`FORMATS`, or :data:`EXCHANGE`; by default as :func:`detect` finds.
     resolver, version : str, optional
-        Who it was, where the file does not say.
+        For files that do not name them.
     """
     path = Path(path)
     name = format or detect(path)

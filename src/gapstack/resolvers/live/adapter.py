@@ -25,7 +25,7 @@ class Adapter:
     Attributes
     ----------
     name : str
-        As ``gap resolve`` knows it.
+        On the command line of ``gap resolve``.
     package : str
         Distribution whose version goes into the file.
     needs : str

@@ -42,7 +42,7 @@ def _load(kind: str, resolver: str, needs: str, model: Path) -> Predict:
         raise unusable(folder, needs, KeyError("config.json has no 'coref_head'"))
     import spacy
 
-    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it tells of every batch
+    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it logs every batch
     library("datasets", "fastcoref").disable_progress_bars()
     try:
         predictor = getattr(package, resolver)(str(folder), nlp=spacy.blank("en"), enable_progress_bar=False)
