@@ -104,12 +104,11 @@ class Registry(Mapping[str, T], Generic[T]):
         if type(entry.target) is not str:  # an enumeration's member may be a str as well
             thing: T = entry.target
             return thing
-        if not entry.package:
-            thing = resolve_name(entry.target)
-            return thing
         try:
             thing = resolve_name(entry.target)
         except Exception as error:  # whatever another package's module raises
+            if not entry.package:
+                raise
             problem = f"{type(error).__name__}: {error}".splitlines()[0]
             raise MemberError(
                 f"{self.kind} {name} of package {entry.package} cannot be loaded ({entry.target}): {problem}. "
@@ -119,10 +118,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def entry(self, name: str) -> Entry:
         """The line of a name; UnknownNameError if there is none."""
-        if isinstance(name, str) and name in self._entries:
-            return self._entries[name]
-        if isinstance(name, str) and name in self._others:
-            return self._others[name]
+        for entries in (self._entries, self._others):
+            if isinstance(name, str) and name in entries:
+                return entries[name]
         raise unknown(self.kind, name, [*self._also, *self])
 
     def kinds(self, name: str) -> dict[str, Any]:

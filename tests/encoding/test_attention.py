@@ -151,7 +151,7 @@ def test_choices_and_margins(scores, hits, answer, margin):
     made = Attention(both, np.array([hits]))
     for direction in Direction:
         assert tuple(made.choices(direction)[0, 0, 0]) == answer
-        verdicts = made.verdicts(0, 0, direction)
+        verdicts = made.decisions(0, 0, direction)
         assert tuple(verdicts.answers[0]) == answer
         assert verdicts.margins[0] == pytest.approx(margin, abs=1e-3)
         assert verdicts.levels[0] == (-1 if scores[0] == NONE else 0)
@@ -169,4 +169,4 @@ def test_directions_read_the_two_ways_their_sum_and_both_side_by_side():
 
 def test_a_head_that_is_not_there_is_refused(tiny_encoder):
     with pytest.raises(MemberError, match="2 layers of 2 heads"):
-        attention(CORPUS, tiny_encoder).verdicts(2, 0)
+        attention(CORPUS, tiny_encoder).decisions(2, 0)

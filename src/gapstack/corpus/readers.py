@@ -21,7 +21,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -274,7 +274,7 @@ def _example(row: Row, name: Callable[[Row], str]) -> Example:
             remedy="Check that the columns are in order",
         )
     spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
-    for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
+    for one, other in combinations(spans, 2):
         if spans[one].overlaps(spans[other]):
             raise row.error(
                 f"{other}-offset",

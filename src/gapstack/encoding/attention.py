@@ -102,7 +102,7 @@ class Attention:
         ]
         return np.stack(answers, axis=-1)
 
-    def verdicts(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
+    def decisions(self, layer: int, head: int, direction: Direction | str = Direction.BOTH) -> CueDecisions:
         """Decisions of one head; margins are in decibels of attention over the runner-up.
 
         Raises MemberError if there is no such layer or head.
@@ -168,17 +168,13 @@ def _competitors(
 
 def _padded(rows: Sequence[Floats], hits: Sequence[NDArray[np.bool_]], encoder: Encoder) -> Attention:
     most = max(map(len, rows), default=0)
-    shape = (2, encoder.num_layers, _num_heads(encoder))
+    shape = (2, encoder.num_layers, encoder.num_heads)
     scores = np.full((len(rows), most, *shape), -np.inf, dtype=np.float32)
     counts = np.zeros((len(rows), most, 2), dtype=bool)
     for row, (values, counted) in enumerate(zip(rows, hits, strict=True)):
         scores[row, : len(values)] = values
         counts[row, : len(values)] = counted
     return Attention(scores, counts)
-
-
-def _num_heads(encoder: Encoder) -> int:
-    return int(encoder.config.get("num_attention_heads") or encoder.config["n_heads"])
 
 
 def _read(

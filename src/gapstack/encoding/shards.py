@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -101,32 +100,24 @@ class Shards:
         ``compute`` gets up to :data:`SHARD_ROWS` positions of distinct keys, in order of their ``lengths``, so that
         texts of a batch are alike, and the incomplete names; it returns the entries of each such name in that order.
         """
-        for _ in range(_TRIES - 1):
-            self._fill(keys, names, compute, lengths, title)
-            with suppress(_GoneError):
+        attempt = 0
+        while True:
+            index, needs = self._index(names), set(keys)
+            incomplete = [name for name in names if not needs <= index[name].keys()]
+            if incomplete:
+                missing = self.missing(keys, incomplete)
+                missing = missing[np.argsort(lengths[missing], kind="stable")]
+                with progress(title, total=len(missing)) as ticker:
+                    for start in range(0, len(missing), SHARD_ROWS):
+                        rows = missing[start : start + SHARD_ROWS]
+                        self.add([keys[row] for row in rows], compute(rows, incomplete))
+                        ticker.advance(len(rows))
+            try:
                 return self.read(keys, names)
-        self._fill(keys, names, compute, lengths, title)
-        return self.read(keys, names)
-
-    def _fill(
-        self,
-        keys: Sequence[bytes],
-        names: Sequence[str],
-        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
-        lengths: Ints,
-        title: str,
-    ) -> None:
-        """Compute and store what is missing."""
-        index, needs = self._index(names), set(keys)
-        incomplete = [name for name in names if not needs <= index[name].keys()]
-        if incomplete:
-            missing = self.missing(keys, incomplete)
-            missing = missing[np.argsort(lengths[missing], kind="stable")]
-            with progress(title, total=len(missing)) as ticker:
-                for start in range(0, len(missing), SHARD_ROWS):
-                    rows = missing[start : start + SHARD_ROWS]
-                    self.add([keys[row] for row in rows], compute(rows, incomplete))
-                    ticker.advance(len(rows))
+            except _GoneError:
+                attempt += 1
+                if attempt == _TRIES:
+                    raise
 
     def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
         """Positions of the keys that have no entry under some of ``names``; of equal keys the first."""

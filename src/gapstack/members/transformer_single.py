@@ -69,7 +69,7 @@ class TransformerSingle(CueMember):
             Before ``fit``, unless layer and head are given.
         """
         layer, head = self._chosen()
-        return self._attention(corpus).verdicts(layer, head, self.direction)
+        return self._attention(corpus).decisions(layer, head, self.direction)
 
     def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""

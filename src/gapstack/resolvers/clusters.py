@@ -79,10 +79,10 @@ class Document:
         """
         exact = [cluster for cluster in self.clusters if span in cluster]
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
-        return apart((exact or around or [()])[0])
+        return without_overlaps((exact or around or [()])[0])
 
 
-def apart(mentions: Iterable[Span]) -> Cluster:
+def without_overlaps(mentions: Iterable[Span]) -> Cluster:
     """Order mentions by their starts, leaving out those that overlap one before them."""
     result: list[Span] = []
     for mention in sorted(mentions):

@@ -59,8 +59,9 @@ def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is no such
     file.
     """
-    path = Path(path)
-    return _scorer_rows(path, corpus) if b"\t" in _first_line(path) else _submission_rows(path, corpus)
+    with open_bytes(path) as stream:
+        read = _scorer_rows if b"\t" in stream.readline() else _submission_rows
+    return read(Path(path), corpus)
 
 
 def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
@@ -135,11 +136,6 @@ def describe_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
     verb = "is" if len(ids) == 1 else "are"
     shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
     return f"{count}{f' of {of}' if of else ''} {verb} {state} ({shown})"
-
-
-def _first_line(path: Path) -> bytes:
-    with open_bytes(path) as stream:
-        return stream.readline()
 
 
 def _not_in(ids: Iterable[str], corpus: Corpus | Gold) -> list[str]:

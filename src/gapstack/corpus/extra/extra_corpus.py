@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 from gapstack.corpus import sources
@@ -68,11 +69,13 @@ class ExtraRows:
         Raises DataError if two of the three spans overlap.
         """
         spans = {"the pronoun": pronoun, "the right name": right, "the other name": other}
-        for one, another in (("the pronoun", "the right name"), ("the pronoun", "the other name")):
-            if spans[one].overlaps(spans[another]):
-                raise _overlap(text, one, another, spans, place)
-        if right.overlaps(other):
-            raise _overlap(text, "the right name", "the other name", spans, place)
+        for (one, span), (another, further) in combinations(spans.items(), 2):
+            if span.overlaps(further):
+                raise DataError(
+                    f"{one} {text[slice(*span)]!r} overlaps {another} {text[slice(*further)]!r}",
+                    place=place,
+                    expected="three mentions that share no character",
+                )
         form = text[pronoun.start : pronoun.end].lower()
         if form not in GENDER_BY_FORM:
             self.skip("the pronoun is not a person's")
@@ -94,15 +97,6 @@ class ExtraRows:
 def _untokenised(example: Example) -> Example:
     """Take out the spaces that a tokeniser put before marks and clitics and after opening brackets."""
     return edit(example, (Replacement(*m.span(), "") for m in _TOKENISER_SPACE.finditer(example.text)))
-
-
-def _overlap(text: str, one: str, other: str, spans: Mapping[str, Span], place: Place) -> DataError:
-    shown = {name: text[slice(*spans[name])] for name in (one, other)}
-    return DataError(
-        f"{one} {shown[one]!r} overlaps {other} {shown[other]!r}",
-        place=place,
-        expected="three mentions that share no character",
-    )
 
 
 def file_of(dataset: str, file: str, data: Path | None) -> Path:

@@ -53,7 +53,7 @@ class Reading:
     ----------
     clusters : Clusters
     format : str
-    given : int
+    rows : int
         Number of rows of the corpus that the file has a text for, aligned or not.
     failed : tuple of str
         Ids of rows whose text could not be aligned to the corpus's.
@@ -65,7 +65,7 @@ class Reading:
 
     clusters: Clusters
     format: str
-    given: int
+    rows: int
     failed: tuple[str, ...] = ()
     lost: int = 0
     mentions: int = 0
@@ -73,7 +73,7 @@ class Reading:
     @property
     def failure_rate(self) -> float:
         """Share of the rows given that could not be aligned; 0 where none was given."""
-        return len(self.failed) / self.given if self.given else 0.0
+        return len(self.failed) / self.rows if self.rows else 0.0
 
 
 def detect(path: Path) -> str:
