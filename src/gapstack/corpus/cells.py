@@ -212,8 +212,8 @@ def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator:
     if len(normal) == 1 and other in normal[0]:
         raise row.error(
             1,
-            f"cells are parted by {word}",
-            expected=f"{expected}, parted by {separator!r}",
+            f"cells are separated by {word}",
+            expected=f"{expected}, separated by {separator!r}",
             remedy="Convert it",
         )
     for position, name in enumerate(nearest):

@@ -137,9 +137,9 @@ def _refuse_member(member: tarfile.TarInfo, path: Path, *, again: bool) -> None:
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]:
-    """Parse documents of lines parted by tabs, the last column with the mentions.
+    """Parse documents of lines separated by tabs, the last column with the mentions.
 
-    Sentences are parted by empty lines; in documents without any, they end at full stops. Raises DataError for another
+    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another
     number of columns, brackets that do not match, or a document without an end.
 
     Parameters

@@ -141,7 +141,7 @@ def decode(blob: bytes, path: Path) -> str:
 
 
 def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
-    """Give the blocks of a file whose blocks are parted by empty lines, each with the place of its first line.
+    """Give the blocks of a file whose blocks are separated by empty lines, each with the place of its first line.
 
     Raises DataError if a block has another number of lines.
     """
