@@ -26,7 +26,7 @@ from gapstack.corpus import Corpus, Example, Label, Span, sources
 from gapstack.corpus.augment import gender, gender_words
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
-from gapstack.corpus.extra.extra_corpus import Gathered, read_text
+from gapstack.corpus.extra.extra_corpus import ExtraRows, read_text
 from gapstack.corpus.folds import Folds
 from gapstack.corpus.labels import read_corrections
 from gapstack.corpus.readers import (
@@ -373,7 +373,7 @@ def _among(
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(lzma.compress(blob, preset=0) if target.suffix == ".xz" else blob)
         gender._read_first_names.cache_clear()
-        return read(*more, folder, Gathered())
+        return read(*more, folder, ExtraRows())
 
     return reading
 
@@ -443,13 +443,13 @@ _DEVELOPMENT = b"".join(
 
 
 def _gicoref(path: Path) -> object:
-    into = Gathered()
+    into = ExtraRows()
     mined.every_pronoun(conll.parse(read_text(path), path, 2, 0), into, prefix="gicoref")
     return into
 
 
 def _mined(path: Path) -> object:
-    into = Gathered()
+    into = ExtraRows()
     mined.mine(conll.read_tar(path, "coref/gum/", 2, 0), into, prefix="gum")
     return into
 

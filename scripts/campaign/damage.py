@@ -23,104 +23,53 @@ from scripts.campaign.workplace import (
     said,
     succeeded,
 )
+from tests.damage import DAMAGES, apply_damage
 
 _TAIL = 64
 
 
-def _flip(path: Path, at: int, mask: int) -> None:
+def _flip_near_end(path: Path, rng: Random) -> None:
     blob = bytearray(path.read_bytes())
     if blob:
-        blob[at % len(blob)] ^= mask
+        blob[(len(blob) - rng.randint(1, _TAIL)) % len(blob)] ^= 1 << rng.randrange(8)
         path.write_bytes(blob)
 
 
-def _flipped_byte(path: Path, rng: Random, other: Path | None) -> None:
-    _flip(path, rng.randrange(1 << 40), rng.randint(1, 255))
-
-
-def _flipped_tail(path: Path, rng: Random, other: Path | None) -> None:
-    _flip(path, path.stat().st_size - rng.randint(1, _TAIL), 1 << rng.randrange(8))
-
-
-def _truncated(path: Path, rng: Random, other: Path | None) -> None:
-    with path.open("r+b") as stream:
-        stream.truncate(rng.randrange(max(1, path.stat().st_size)))
-
-
-def _emptied(path: Path, rng: Random, other: Path | None) -> None:
-    path.write_bytes(b"")
-
-
-def _deleted(path: Path, rng: Random, other: Path | None) -> None:
-    path.unlink()
-
-
-def _a_folder(path: Path, rng: Random, other: Path | None) -> None:
-    path.unlink()
-    path.mkdir()
-    if rng.random() < 0.5:
-        (path / "something").write_text("in the way", encoding="utf-8")
-
-
-def _garbage(path: Path, rng: Random, other: Path | None) -> None:
-    path.write_bytes(rng.randbytes(rng.randint(1, 4096)))
-
-
-def _appended(path: Path, rng: Random, other: Path | None) -> None:
-    with path.open("ab") as stream:
-        stream.write(rng.choice([b"\n", b"\0" * rng.randint(1, 64), rng.randbytes(rng.randint(1, 512))]))
-
-
-def _zeros(path: Path, rng: Random, other: Path | None) -> None:
-    """What a power cut leaves of a file that was never flushed."""
+def _zero(path: Path, rng: Random) -> None:
+    """Leave what a power cut leaves of a file that was never flushed."""
     path.write_bytes(bytes(path.stat().st_size))
 
 
-def _line_lost(path: Path, rng: Random, other: Path | None) -> None:
+def _lose_lines(path: Path, rng: Random) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     start = rng.randrange(max(1, len(lines)))
     del lines[start : start + rng.randint(1, 3)]
     path.write_bytes(b"".join(lines))
 
 
-def _replaced(path: Path, rng: Random, other: Path | None) -> None:
-    if other is None:
-        raise ValueError("this kind of damage needs another file")
-    shutil.copyfile(other, path)
-
-
-KINDS: dict[str, Callable[[Path, Random, Path | None], None]] = {
-    "flipped byte": _flipped_byte,
-    "flipped bit near the end": _flipped_tail,
-    "truncated": _truncated,
-    "emptied": _emptied,
-    "deleted": _deleted,
-    "a folder in its place": _a_folder,
-    "garbage": _garbage,
-    "appended to": _appended,
-    "zeros": _zeros,
-    "lines lost": _line_lost,
-    "another fold's file": _replaced,
-    "an older version": _replaced,
+_FURTHER: dict[str, Callable[[Path, Random], None]] = {
+    "flip near the end": _flip_near_end,
+    "zeros": _zero,
+    "lines lost": _lose_lines,
 }
-"""Kinds of damage by name."""
-NEED_OTHER = frozenset({"another fold's file", "an older version"})
+NEED_OTHER = ("another fold's file", "an older version")
 """Kinds that put another, sound file in the place of this one."""
 
 
-def apply(path: Path, kind: str, rng: Random, other: Path | None = None) -> None:
-    """Damage a file.
+KINDS = (*(kind for kind in DAMAGES if kind != "unreadable"), *_FURTHER, *NEED_OTHER)
+"""Kinds of damage by name; the tests' unreadable link to itself is no file that a disk leaves."""
 
-    Parameters
-    ----------
-    path : Path
-    kind : str
-        Of :data:`KINDS`.
-    rng : random.Random
-    other : Path, optional
-        The sound file that takes its place, for the kinds in :data:`NEED_OTHER`.
-    """
-    KINDS[kind](path, rng, other)
+
+def apply(path: Path, kind: str, rng: Random, other: Path | None = None) -> None:
+    """Damage a file in one of the :data:`KINDS`; ``other`` takes its place for those in :data:`NEED_OTHER`."""
+    if kind in _FURTHER:
+        _FURTHER[kind](path, rng)
+    elif kind not in NEED_OTHER:
+        apply_damage(path, kind, rng)
+    elif other is None:
+        raise ValueError("this kind of damage needs another file")
+    else:
+        shutil.copyfile(other, path)
 
 
 def sibling(path: Path) -> Path | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 def printable(text: str) -> str:
     r"""Text on one line in which everything that could steer a terminal is written out: ESC as ``\x1b``.
 
-    That is what :meth:`str.isprintable` says no to: controls, bidirectional overrides, lone surrogates, line breaks.
+    These are the non-printable ones of :meth:`str.isprintable`: controls, bidirectional overrides, lone surrogates,
+    line breaks.
     """
     if text.isprintable():
         return text
@@ -59,7 +60,7 @@ class DataError(GapstackError, ValueError):
         super().__init__(message)
 
     def at(self, place: Place) -> DataError:
-        """Give the same error with the place that only the caller knows."""
+        """The same error with a place."""
         return DataError(self.problem, place=place, expected=self.expected, remedy=self.remedy)
 
 

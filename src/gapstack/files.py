@@ -34,13 +34,8 @@ UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary path beside ``target`` that takes its place only when the block ends without error.
 
-    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of
-    zeros. The suffix is kept, since several writers choose their format by it.
-
-    Raises
-    ------
-    DataError
-        If ``target`` is a folder.
+    The content is on the disk before it gets its name, so that no crash leaves a file that is cut off or full of zeros.
+    The suffix is kept, since several writers choose their format by it. Raises DataError if ``target`` is a folder.
     """
     target = Path(target)
     if target.is_dir():
@@ -99,14 +94,14 @@ def discard(path: Path) -> None:
 
 
 def sweep(folder: Path, *, deep: bool = False) -> None:
-    """Delete what killed writers left in ``folder``, and with ``deep`` below it, half-written.
+    """Delete temporary files that killed writers left in ``folder``, and with ``deep`` below it.
 
-    Whose writer lives on this machine stays, and so does what a writer elsewhere has touched within a day.
+    Those of living processes on this machine stay, and so do those of other machines that changed within a day.
     """
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
             if _is_left_over(Path(place, name)):
-                with suppress(OSError):  # somebody else swept it, or may
+                with suppress(OSError):  # another process swept it, or will
                     discard(Path(place, name))
         if not deep:
             break
@@ -115,26 +110,26 @@ def sweep(folder: Path, *, deep: bool = False) -> None:
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
 _ABANDONED = 86_400.0
-"""Seconds without a change after which a temporary file is nobody's, wherever its writer was."""
+"""Seconds without a change after which a temporary file counts as abandoned, whichever machine wrote it."""
 
 
 def _temporary(target: Path) -> Path:
-    """A free name beside ``target`` that says who writes there: the machine and the process."""
+    """A free name beside ``target`` that identifies the writing machine and process."""
     target.parent.mkdir(parents=True, exist_ok=True)
     name = f".writing-{_HOST}-{os.getpid()}-{secrets.token_hex(6)}{target.suffix}"
     return target.with_name(name)
 
 
 def _is_left_over(path: Path) -> bool:
-    named = _TEMPORARY.fullmatch(path.name)
-    if named is None:
+    match = _TEMPORARY.fullmatch(path.name)
+    if match is None:
         return False
     try:
         if time.time() - path.lstat().st_mtime > _ABANDONED:
             return True
-        if named[1] != _HOST or os.name != "posix":
+        if match[1] != _HOST or os.name != "posix":
             return False
-        os.kill(int(named[2]), 0)
+        os.kill(int(match[2]), 0)
     except (ProcessLookupError, OverflowError):
         return True
     except OSError:  # gone, or another user's living process
@@ -298,5 +293,5 @@ def fingerprint(*parts: object) -> str:
 
 def cache_root() -> Path:
     """Folder for everything that can be computed again: ``GAPSTACK_CACHE``, else the user's cache folder."""
-    chosen = os.environ.get("GAPSTACK_CACHE")
-    return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("gapstack"))
+    folder = os.environ.get("GAPSTACK_CACHE")
+    return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

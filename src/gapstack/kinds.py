@@ -1,7 +1,4 @@
-"""Kinds of settings: types with ranges, by the names that constructors annotate their settings with.
-
-Nothing is imported here that is not needed to say what a setting may be; :mod:`gapstack.settings` checks values.
-"""
+"""Kinds of settings: types with ranges, as constructors annotate them; :mod:`gapstack.settings` checks values."""
 
 from __future__ import annotations
 

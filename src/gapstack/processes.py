@@ -22,7 +22,7 @@ def die_with_parent() -> None:
 
 def _follow(sentinel: int) -> None:
     connection.wait([sentinel])
-    os._exit(1)  # nobody is left to tell, and a half-written file has no name yet
+    os._exit(1)  # no process is left to report to, and a half-written file has no name yet
 
 
 # a forked child has none of its parent's threads

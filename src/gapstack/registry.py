@@ -1,4 +1,4 @@
-"""One way to find things by name: members, stackers, feature blocks, formats and all else that comes in kinds."""
+"""Look-up by name, for members, stackers, feature blocks, formats and all else that comes in kinds."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class UnknownNameError(MemberError, KeyError):
         return str(self.args[0])
 
 
-def unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    """The one form in which a name is refused: ``no member is called "priro"; did you mean prior?``."""
-    return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, known)}")
+def unknown(kind: str, name: object, names: Iterable[str]) -> UnknownNameError:
+    """The error for an unknown name: ``no member is called "priro"; did you mean prior?``."""
+    return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, names)}")
 
 
 def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a package whose public names are imported when they are first asked for (PEP 562).
+    """Make the ``__getattr__`` of a package whose public names are imported on first use (PEP 562).
 
     ``where`` maps each name to its ``module:object``. A name must not be that of a submodule too.
     """
@@ -49,13 +49,13 @@ class Entry:
     Attributes
     ----------
     target : object
-        ``module:object``, imported when it is first asked for; or the thing itself.
+        ``module:object``, imported on first use; or the object itself.
     about : str
-        One line on what it is.
+        One line of description.
     paper, needs : str
-        Published source, and what must be at hand.
+        Published source, and required data.
     package : str
-        Package that registered it, if that is another.
+        Other package that registered it, if any.
     """
 
     target: Any
@@ -66,7 +66,7 @@ class Entry:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind by name, in order; each is imported when it is first asked for.
+    """Things of one kind by name, in order, each imported on first use.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ class Registry(Mapping[str, T], Generic[T]):
     entries : mapping
         By name: an :class:`Entry`, or its target alone.
     also : iterable of str
-        Further names that a caller knows what to do with, for errors.
+        Further valid names, for errors.
     group : str, optional
-        Entry points of other packages under which they add to these; a name that is here already stays ours.
+        Group of entry points by which other packages add entries; they cannot replace ours.
     """
 
     def __init__(
@@ -104,12 +104,11 @@ class Registry(Mapping[str, T], Generic[T]):
         if type(entry.target) is not str:  # an enumeration's member may be a str as well
             thing: T = entry.target
             return thing
-        if not entry.package:
-            thing = resolve_name(entry.target)
-            return thing
         try:
             thing = resolve_name(entry.target)
         except Exception as error:  # whatever another package's module raises
+            if not entry.package:
+                raise
             problem = f"{type(error).__name__}: {error}".splitlines()[0]
             raise MemberError(
                 f"{self.kind} {name} of package {entry.package} cannot be loaded ({entry.target}): {problem}. "
@@ -119,10 +118,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def entry(self, name: str) -> Entry:
         """The line of a name; UnknownNameError if there is none."""
-        if isinstance(name, str) and name in self._entries:
-            return self._entries[name]
-        if isinstance(name, str) and name in self._others:
-            return self._others[name]
+        for entries in (self._entries, self._others):
+            if isinstance(name, str) and name in entries:
+                return entries[name]
         raise unknown(self.kind, name, [*self._also, *self])
 
     def kinds(self, name: str) -> dict[str, Any]:
@@ -137,22 +135,15 @@ class Registry(Mapping[str, T], Generic[T]):
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
         """Check the settings of a class of this registry without importing it, where it is ours.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is none of this name.
-        SettingError
-            If it has no such setting, or a value is of another type or out of range.
+        Raises UnknownNameError if there is none of this name; SettingError if it has no such setting, or a value is of
+        another type or out of range.
         """
         check_all(settings, self.kinds(name))
 
     def create(self, name: str, **settings: Any) -> Any:
         """Make one with checked settings; the others have their defaults, and former names work with a warning.
 
-        Raises
-        ------
-        UnknownNameError, SettingError
-            As :meth:`check`.
+        Raises UnknownNameError, SettingError as :meth:`check`.
         """
         try:
             self.check(name, settings)

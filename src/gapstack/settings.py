@@ -1,7 +1,7 @@
-"""What settings may be: kinds with their ranges, and the one check that every setting goes through.
+"""The one check of settings against their kinds, that is types with ranges.
 
-A constructor's annotations say it, in the names defined here (``rounds: Count = 400``), so that recipes, Python callers
-and ``gap members NAME`` read one thing. Values are checked and kept as they are: nothing is converted.
+Constructors annotate their settings with the names in :mod:`gapstack.kinds` (``rounds: Count = 400``), which recipes,
+Python callers and ``gap members NAME`` share. Values are checked and never converted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class SettingError(MemberError):
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it: on one line, shortened, with nothing in it that a terminal would act on."""
+    """A value as errors show it: on one line, shortened, without control characters."""
     try:
         text = repr(value) if isinstance(value, float) else json.dumps(value, default=repr, skipkeys=True)
     except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
@@ -45,22 +45,19 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
-def closest(name: object, known: Iterable[str]) -> str:
-    """Say which known name was probably meant; where none is close, which there are."""
-    names = list(known)
+def closest(name: object, choices: Iterable[str]) -> str:
+    """Name the closest matches (``did you mean prior?``), or all choices where none is close."""
+    names = list(choices)
     lowered = {one.lower(): one for one in names}
-    found = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
-    close = [lowered[one] for one in found]
+    matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
+    close = [lowered[one] for one in matches]
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
 
 
 def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     """Check a value against a kind: a type, one of the names above, or a union, sequence or mapping of such.
 
-    Raises
-    ------
-    SettingError
-        If it is another type or out of range; says what was found and what was expected.
+    Raises SettingError if it is another type or out of range; says what was found and what was expected.
     """
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 
@@ -102,7 +99,7 @@ def check_all(
 
 
 def check_settings(thing: Any) -> None:
-    """Check what an estimator is set to, however it was made; SettingError for what it may not be."""
+    """Check all settings of an estimator; SettingError for a wrong one."""
     kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
     try:
         check_all(thing.get_params(deep=False), kinds)
@@ -206,8 +203,8 @@ def _describe_annotated(kind: Any) -> str:
     return expected(base)
 
 
-def _refusal(value: object, kind: Any, where: Where, known: Sequence[str] = ()) -> SettingError:
-    hint = closest(value, known) if isinstance(value, str) else ""
+def _refusal(value: object, kind: Any, where: Where, choices: Sequence[str] = ()) -> SettingError:
+    hint = closest(value, choices) if isinstance(value, str) else ""
     meant = f"; {hint}" if hint.startswith("did you mean") else ""
     if isinstance(value, int) and value > LARGEST:
         meant = f", at most {LARGEST}"

@@ -1,8 +1,8 @@
-"""Constructors that say what they take, to an editor, to ``help()``, and to whoever cannot wait for an import.
+"""Explicit constructors, and the settings of a class without importing it.
 
 A class below :class:`Configured` declares its settings as annotated attributes, as a dataclass does, and gets a
-constructor of them and of its bases' settings. :func:`settings_of` reads the same from the source, so that a recipe is
-checked before torch is loaded.
+constructor of them and of its bases' settings, which editors and ``help()`` show. :func:`settings_of` reads the same
+from the source, so that a recipe is checked before torch is loaded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(Field, field))
 class Configured:
-    """Base of what has settings: annotated attributes of a class become keyword arguments of its constructor.
+    """Base of classes with settings: annotated attributes become keyword arguments of the constructor.
 
     Values are stored untouched under their own names, as scikit-learn's contract has it. A setting that a subclass
     declares again has the new default. What is no setting is annotated ``ClassVar``, or not at all.
@@ -48,10 +48,10 @@ class Setting:
 
 
 def settings_of(where: str | type) -> Mapping[str, Setting]:
-    """Settings of a class, given as ``module:Class`` or itself, by name.
+    """Settings by name of a class, given as ``module:Class`` or itself.
 
-    Classes of this package are read from their source, with their bases, and nothing is imported for it. Others are
-    imported and asked for their constructor's signature.
+    Classes of this package and their bases are read from their source without an import; of others the constructor's
+    signature counts.
     """
     if isinstance(where, type):
         if not _is_ours(where.__module__):
@@ -63,7 +63,7 @@ def settings_of(where: str | type) -> Mapping[str, Setting]:
 @lru_cache(maxsize=256)
 def _of_source(where: str) -> Mapping[str, Setting]:
     module, _, name = where.partition(":")
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     classes = _classes(module)
     if name not in classes and (
         origin := _origin(module, name)
@@ -72,24 +72,24 @@ def _of_source(where: str) -> Mapping[str, Setting]:
     for base in classes[name].bases:
         origin = _origin(module, ast.unparse(base))
         if origin is not None:
-            found |= settings_of(origin)
+            settings |= settings_of(origin)
     for node in classes[name].body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_setting(node):
             kind = eval(ast.unparse(node.annotation), {}, _Names(module))  # our own source, no input
-            found[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
-    return found
+            settings[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
+    return settings
 
 
 def described(kind: type) -> dict[str, str]:
-    """What numpydoc says of each parameter, on one line, by name; from the class's docstring and its bases'."""
-    found: dict[str, str] = {}
+    """One-line descriptions of parameters by name, from the numpydoc of a class and its bases."""
+    descriptions: dict[str, str] = {}
     for owner in reversed(kind.__mro__):
         for name, words in _parameters(vars(owner).get("__doc__") or ""):
             if not (
-                words.startswith("See ") and name in found
+                words.startswith("See ") and name in descriptions
             ):  # "See the base", whose words are there already
-                found[name] = words
-    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in found.items()}
+                descriptions[name] = words
+    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in descriptions.items()}
 
 
 def _parameters(docstring: str) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ def test_slices_cover_what_the_issue_names(made):
 
 def test_shapley_values_add_up_and_twins_are_worth_nothing_alone(made, files, sample_test):
     assert made.added.members == ("good", "middling", "poor")
-    assert made.added.shapley[:, 0].sum() == pytest.approx(made.added.nobody - made.added.everybody)
+    assert made.added.shapley[:, 0].sum() == pytest.approx(made.added.prior - made.added.full)
     good = read_entries([str(files / "good.csv")], sample_test)[1][0]
     both = compare([sample_test], [good, replace(good, name="twin")], replicates=100)
     assert np.abs(both.added.left_out[:, 0]).max() < 1e-3

@@ -46,7 +46,7 @@ BAD_GAP = {
         "",
     ),
     "column extra": (gap(GOOD, header=HEADER + "\tNote"), 1, 12, "further column 'Note'"),
-    "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, 1, "parted by commas"),
+    "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, 1, "separated by commas"),
     "byte-order mark": (b"\xef\xbb\xbf" + gap(GOOD), 1, 1, "byte-order mark of UTF-8 (EF BB BF)"),
     "UTF-16": ("\ufeff".encode("utf-16-le") + gap(GOOD).decode().encode("utf-16-le"), 1, 1, "UTF-16"),
     "CRLF": (gap(GOOD).replace(b"\n", b"\r\n"), 1, 11, "CRLF"),
@@ -111,7 +111,7 @@ def test_bad_gap_files_are_refused_at_their_place(tmp_path, blob, line, column, 
 
 BAD_SUBMISSION = {
     "header": (b"id,A,B,C\nr1,1,0,0\n", 1, 4, "'C'"),
-    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, 1, "parted by tabs"),
+    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, 1, "separated by tabs"),
     "not finite": (b"ID,A,B,NEITHER\nr1,.1,nan,.2\n", 2, "B", "not finite"),
     "too large": (b"ID,A,B,NEITHER\nr1,.1,.2,1e999\n", 2, "NEITHER", "not finite"),
     "negative": (b"ID,A,B,NEITHER\nr1,-0.1,.2,.3\n", 2, "A", "negative"),

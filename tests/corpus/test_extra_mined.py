@@ -10,7 +10,7 @@ import pytest
 
 from gapstack.corpus.extra import load, shared_passages
 from gapstack.corpus.extra.conll import Document, Mention, parse, read_tar
-from gapstack.corpus.extra.extra_corpus import Gathered
+from gapstack.corpus.extra.extra_corpus import ExtraRows
 from gapstack.corpus.extra.mined import GAP_PRIOR, mine
 from gapstack.errors import DataError
 
@@ -144,7 +144,7 @@ STORY = [
 
 
 def rows(*lines, prior=(0.5, 0.5, 0.0), words=150):
-    into = Gathered()
+    into = ExtraRows()
     mine([read(*lines)], into, prefix="t", prior=prior, words=words)
     return [(e.pronoun_text, e.a_text, e.b_text, e.label.name, e.text) for e in into.examples], into.skipped
 
@@ -181,7 +181,7 @@ def test_windows_end_where_the_words_do():
 @pytest.mark.parametrize("prior", [(0.5, 0.5), (0.5, 0.6, 0.1), (1.5, -0.5, 0.0)])
 def test_priors_that_are_none_are_refused(prior):
     with pytest.raises(DataError, match="the prior is"):
-        mine([], Gathered(), prefix="t", prior=prior)
+        mine([], ExtraRows(), prefix="t", prior=prior)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +210,7 @@ def test_seed_decides(gap_folder):
     assert len(documents) == 20
 
     def mined_with(seed):
-        into = Gathered()
+        into = ExtraRows()
         mine(documents, into, prefix="gum", seed=seed)
         return into.examples
 

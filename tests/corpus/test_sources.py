@@ -80,7 +80,7 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
     monkeypatch.setenv("GAP_DATA", str(named))
     for origin, folder in places:
         data = given if origin == "--data" else None
-        assert sources.search("gap-test", data) == sources.Found(folder / "gap-test.tsv", origin)
+        assert sources.search("gap-test", data) == sources.DataLocation(folder / "gap-test.tsv", origin)
         assert sources.find("gap-test", data) == folder / "gap-test.tsv"
         for name in FILES:
             (folder / name).unlink()
@@ -257,14 +257,14 @@ def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
     (folder / "winobias").mkdir()
     lines = {line.dataset.name: line for line in sources.status(folder)}
     assert list(lines) == list(DATASETS)
-    assert (lines["gap-test"].found.origin, lines["gap-test"].rows, lines["gap-test"].intact) == (
+    assert (lines["gap-test"].location.origin, lines["gap-test"].rows, lines["gap-test"].intact) == (
         "--data",
         2,
         True,
     )
     assert (lines["gap-validation"].rows, lines["gap-validation"].intact) == (0, False)
-    assert (lines["gap-development"].found, lines["gap-development"].intact) == (None, None)
-    assert lines["winobias"].found.path == folder / "winobias"
+    assert (lines["gap-development"].location, lines["gap-development"].intact) == (None, None)
+    assert lines["winobias"].location.path == folder / "winobias"
     assert [name for name, line in lines.items() if line.fetchable] == [
         f"gap-{split}" for split in sources.SPLITS
     ]

@@ -128,7 +128,7 @@ def test_what_a_resolver_writes_becomes_spans_of_the_original(name, tmp_path):
     assert detect(path) == name
     found = read_resolver(path, ROWS)
     (document,) = found.clusters.documents
-    assert (found.format, found.given, found.failed, found.lost) == (name, 1, (), 0)
+    assert (found.format, found.rows, found.failed, found.lost) == (name, 1, (), 0)
     assert document.text_sha256 == text_sha256(TEXT)
     assert {frozenset(cluster) for cluster in document.clusters} == (
         HEADS if name == "coreferee" else EXPECTED
@@ -148,7 +148,7 @@ def test_the_exchange_format_is_one_of_them(tmp_path):
     path = tmp_path / "own.jsonl"
     write_clusters(path, Clusters("r", "2", [Document("row-1", text_sha256(TEXT), ((ANN, SHE),))]))
     found = read_resolver(path, ROWS)
-    assert (found.format, found.clusters.name, found.given) == (EXCHANGE, "r@2", 1)
+    assert (found.format, found.clusters.name, found.rows) == (EXCHANGE, "r@2", 1)
 
 
 def test_rows_that_were_not_answered_are_not_covered_and_other_texts_are_counted(tmp_path):
@@ -156,7 +156,7 @@ def test_rows_that_were_not_answered_are_not_covered_and_other_texts_are_counted
     other = {**WRITTEN["neuralcoref"], "id": "row-2", "text": "Nothing of what stands in the row is in here."}
     path = file_of(tmp_path, "neuralcoref", "\n".join(map(json.dumps, (silent, other))) + "\n")
     found = read_resolver(path, ROWS)
-    assert (found.given, found.failed, found.failure_rate) == (1, ("row-2",), 1.0)
+    assert (found.rows, found.failed, found.failure_rate) == (1, ("row-2",), 1.0)
     assert not found.clusters.covers(ROWS).any()
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gapstack.scoring import expected_calibration_error
-from gapstack.scoring.agreement import correlations, difficulty, disagreement, double_fault, flipped
+from gapstack.scoring.agreement import answer_flips, correlations, difficulty, disagreement, double_fault
 from gapstack.scoring.label_errors import label_quality, likely_errors, precision_at
 from gapstack.scoring.reliability import reliability
 
@@ -20,8 +20,8 @@ def test_correlations_are_numpys_and_what_never_varies_has_none():
 def test_an_answer_flips_when_another_is_most_probable():
     before = np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
     after = np.array([[0.4, 0.35, 0.25], [0.5, 0.3, 0.2]])
-    assert flipped(before, after).tolist() == [False, True]
-    assert flipped(np.stack([before, after]), after).tolist() == [[False, True], [False, False]]
+    assert answer_flips(before, after).tolist() == [False, True]
+    assert answer_flips(np.stack([before, after]), after).tolist() == [[False, True], [False, False]]
 
 
 def test_disagreement_and_double_fault_count_rows():

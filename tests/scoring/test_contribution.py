@@ -43,9 +43,9 @@ def test_values_add_up_to_the_total_gain_on_every_row(members, seed):
     """Exactly, whether all coalitions were tried or orders were drawn."""
     worth = random_game(members, seed)
     found = contribution(worth, members, seed=seed)
-    np.testing.assert_allclose(found.shapley.sum(axis=0), found.nobody - found.everybody, atol=1e-9)
+    np.testing.assert_allclose(found.shapley.sum(axis=0), found.prior - found.full, atol=1e-9)
     without = ~np.eye(members, dtype=bool)
-    np.testing.assert_allclose(found.left_out, worth(without) - found.everybody)
+    np.testing.assert_allclose(found.left_out, worth(without) - found.full)
 
 
 def test_drawn_values_are_as_far_from_the_exact_ones_as_their_error_says(monkeypatch):

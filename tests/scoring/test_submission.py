@@ -26,7 +26,7 @@ def rows(make_corpus):
         (GOOD.replace("ID,A,B", "ID,B,A"), True, ["the header has 'B'"]),
         (GOOD.replace(",NEITHER", ""), True, ["the header has nothing"]),
         (GOOD.split("\n", 1)[1], True, ["the header has 'row-0'"]),
-        (GOOD.replace(",", "\t"), True, ["cells are parted by tabs"]),
+        (GOOD.replace(",", "\t"), True, ["cells are separated by tabs"]),
         ("\ufeff" + GOOD, True, ["byte-order mark"]),
         ("", True, ["is empty"]),
         (

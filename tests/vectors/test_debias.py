@@ -7,7 +7,12 @@ from sklearn.linear_model import LogisticRegression
 from gapstack.audit.embeddings.direct_bias import DirectBias, direct_bias
 from gapstack.audit.embeddings.gipe import gipe
 from gapstack.errors import DataError
-from gapstack.vectors.debias import DEBIASERS, Debiaser, GnGlove, HardDebias, Inlp, RanDebias
+from gapstack.vectors.debias import DEBIASERS
+from gapstack.vectors.debias.debiaser import Debiaser
+from gapstack.vectors.debias.gn_glove import GnGlove
+from gapstack.vectors.debias.hard import HardDebias
+from gapstack.vectors.debias.inlp import Inlp
+from gapstack.vectors.debias.ran import RanDebias
 from gapstack.vectors.word_gender import he_she, locate_pairs, neutral_rows, principal_direction
 from tests.planted_spaces import DEFINITIONAL, EQUALIZE, GENDERED, LISTS, planted
 

@@ -27,7 +27,7 @@ from gapstack.audit.suite import (
 )
 from gapstack.corpus import Corpus, Gender, Label
 from gapstack.corpus.extra import conll, mined, pages, schemas
-from gapstack.corpus.extra.extra_corpus import Gathered, file_of, read_text
+from gapstack.corpus.extra.extra_corpus import ExtraRows, file_of, read_text
 from gapstack.scoring import gap_scores, gold_decisions
 from gapstack.scoring.metrics import Floats
 
@@ -53,7 +53,7 @@ class TwoNames(Suite):
     contamination_id : str
         See :attr:`~gapstack.audit.suite.Suite.contamination_ids`.
     read : callable
-        Takes the data folder or None and fills a :class:`~gapstack.corpus.extra.extra_corpus.Gathered`.
+        Takes the data folder or None and fills a :class:`~gapstack.corpus.extra.extra_corpus.ExtraRows`.
     note : str
         Caveat for readers of the figures.
     kind : callable, optional
@@ -67,7 +67,7 @@ class TwoNames(Suite):
         paper: str,
         dataset: str,
         contamination_id: str,
-        read: Callable[[Path | None, Gathered], None],
+        read: Callable[[Path | None, ExtraRows], None],
         note: str = "",
         kind: Callable[[str], str] | None = None,
     ):
@@ -77,7 +77,7 @@ class TwoNames(Suite):
 
     def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
         """Read the rows, including those with neutral pronouns."""
-        into = Gathered(neutral=True)
+        into = ExtraRows(neutral=True)
         self._read(data, into)
         corpus = Corpus(into.examples, name=self.name)
         # the copies of one snippet belong together
@@ -147,7 +147,7 @@ def _scores(items: Items, probabilities: Floats, here: np.ndarray) -> dict[str, 
     return figures | {"f1": scores.overall.f1, "bias": scores.bias}
 
 
-def _read_gicoref(data: Path | None, into: Gathered) -> None:
+def _read_gicoref(data: Path | None, into: ExtraRows) -> None:
     path = file_of("gicoref-map", "coref.combo.conll", data)
     mined.every_pronoun(conll.parse(read_text(path), path, 2, 0), into, prefix="gicoref")
 

@@ -25,14 +25,16 @@ def data_status_command(
         for line in lines:
             dataset = line.dataset
             state = "not found" + (" (gap data fetch)" if line.fetchable else "")
-            if line.found:
+            if line.location:
                 rows = "" if line.rows is None else f", {line.rows:,} rows"
                 intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
-                state = f"{line.found.path} ({line.found.origin}{rows}{intact})"
+                state = f"{line.location.path} ({line.location.origin}{rows}{intact})"
             show(f"{dataset.name}: {state}")
             show(f"    {dataset.licence}; {dataset.upstream}")
     gap = {f"gap-{split}" for split in SPLITS}
-    raise typer.Exit(0 if all(line.found for line in lines if line.dataset.name in gap) or not quiet else 1)
+    raise typer.Exit(
+        0 if all(line.location for line in lines if line.dataset.name in gap) or not quiet else 1
+    )
 
 
 @app.command("fetch")

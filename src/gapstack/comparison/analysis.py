@@ -57,8 +57,8 @@ class Added:
     shapley: Floats
     error: float
     draws: int
-    nobody: float
-    everybody: float
+    prior: float
+    full: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,8 +354,8 @@ def _added(rows: Corpus, entries: Sequence[Entry], replicates: int, seed: int) -
         shapley,
         found.error,
         found.draws,
-        float(found.nobody.mean()),
-        float(found.everybody.mean()),
+        float(found.prior.mean()),
+        float(found.full.mean()),
     )
 
 

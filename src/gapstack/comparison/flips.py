@@ -18,7 +18,7 @@ import numpy as np
 from gapstack.corpus import Corpus
 from gapstack.corpus.augment import Augmentation, anonymise_names, first_names, swap_gender, swap_names
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.scoring.agreement import flipped
+from gapstack.scoring.agreement import answer_flips
 from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 
@@ -91,7 +91,7 @@ def counterfactual_flips(
         places = [row for row, _ in changed]
         after = answers[:, at : at + len(places)][..., kinds[kind].columns]
         at += len(places)
-        differs = flipped(answers[:, places], after).astype(np.float64)
+        differs = answer_flips(answers[:, places], after).astype(np.float64)
         shares[kind] = mean_intervals(some.groups[places], differs.T, replicates=replicates, seed=seed)
     counts = {kind: len(changed) for kind, changed in told.items()}
     return Flips(tuple(entry.name for entry in asked), counts, shares, names_swapped)

@@ -1,10 +1,9 @@
-"""The strict layer under every reader: a text file as rows of cells, each of which knows its place.
+"""The strict layer under every reader: a text file as rows of cells with their places in the file.
 
-What is wrong with the file as a whole always stops the reading: an empty file, a header and nothing else, a
-byte-order mark, another header than expected, a damaged ``.gz`` or ``.xz``. What is wrong with one line
-(bytes that are no UTF-8, NUL, a carriage return, too few or too many cells, and whatever the reader's own
-checks refuse) stops it too, unless a :class:`Quarantine` is given: then such lines go there and the rest is
-read on. Tolerated without a word: a missing newline at the very end.
+An error in the file as a whole always stops the reading: no rows, a byte-order mark, another header than expected, a
+damaged ``.gz`` or ``.xz``. An error in one line (bytes that are not UTF-8, NUL, a carriage return, too few or too many
+cells, and the reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines. A missing newline at
+the very end is accepted.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ class Row:
 
 @dataclass
 class Quarantine:
-    """Where bad rows go so that the good ones can be read.
+    """Collects the bad rows of files, so that a reader can go on with the good ones.
 
-    Give one to a reader, and look at it afterwards. A file with bad rows leaves ``<stem>.quarantine.tsv`` in
-    ``folder``: line, column and reason, then the row as it was (so ``cut -f4-`` gives the rows back to mend).
+    A file with bad rows leaves ``<stem>.quarantine.tsv`` in ``folder``: line, column and reason, then the row as it
+    was (``cut -f4-`` gives the rows to mend).
 
     Attributes
     ----------
@@ -124,6 +123,9 @@ def stream_table(
 ) -> Iterator[T]:
     """Give what ``parse`` makes of each row of a table, in order, one after the other.
 
+    Raises DataError with file, line and column, for anything wrong; also if no good row is left to read;
+    DataNotFoundError if there is no such file.
+
     Parameters
     ----------
     layouts : sequence of column tuples
@@ -134,13 +136,6 @@ def stream_table(
         Tab: cells are taken as they are, quotes have no meaning. Comma: cells may be quoted within a line.
     quarantine : Quarantine, optional
         Takes bad rows; without one the first of them is raised.
-
-    Raises
-    ------
-    DataError
-        With file, line and column, for anything wrong; also if no good row is left to read.
-    DataNotFoundError
-        If there is no such file.
     """
     path = Path(path)
     columns = layouts[0]
@@ -185,12 +180,8 @@ def read_lines(path: Path) -> list[bytes]:
 def iter_lines(path: Path) -> Iterator[bytes]:
     """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
 
-    Raises
-    ------
-    DataError
-        If the file is empty, damaged or begins with a byte-order mark.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError if the file is empty, damaged or begins with a byte-order mark; DataNotFoundError if there is no
+    such file.
     """
     with open_bytes(path) as stream:
         line = stream.readline()
@@ -216,13 +207,13 @@ def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator:
         if normal == [name.lower() for name in layout]:
             return layout
     nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
-    wanted = f"the header {', '.join(nearest)}"
+    expected = f"the header {', '.join(nearest)}"
     other, word = (",", "commas") if separator == "\t" else ("\t", "tabs")
     if len(normal) == 1 and other in normal[0]:
         raise row.error(
             1,
-            f"cells are parted by {word}",
-            expected=f"{wanted}, parted by {separator!r}",
+            f"cells are separated by {word}",
+            expected=f"{expected}, separated by {separator!r}",
             remedy="Convert it",
         )
     for position, name in enumerate(nearest):
@@ -231,13 +222,13 @@ def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator:
             raise row.error(
                 position + 1,
                 f"the header has {shown}",
-                expected=f"{name!r} of {wanted}",
+                expected=f"{name!r} of {expected}",
                 remedy="Check that the first line is the header and that no column is missing or moved",
             )
     raise row.error(
         len(nearest) + 1,
         f"the header has the further column {row.cells[len(nearest)]!r}",
-        expected=wanted,
+        expected=expected,
         remedy="Remove it",
     )
 

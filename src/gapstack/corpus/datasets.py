@@ -1,7 +1,7 @@
-"""The data sets that gapstack knows: their place in a data folder, upstream home, licence and checksum.
+"""The data sets that gapstack knows: path in a data folder, upstream home, licence and checksum.
 
-Only GAP itself is fetched by ``gap data fetch``: it has a public home that serves fixed bytes at a fixed
-commit. For the others ``upstream`` says where they come from; put them in your data folder at ``path``.
+``gap data fetch`` gets GAP alone, whose public home serves fixed bytes at a fixed commit. Get the others from
+``upstream``, and put them in your data folder at ``path``.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ class DownloadError(DataNotFoundError):
 def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, attempts: int = 3) -> Path:
     """Download ``url`` to ``target`` and give ``target``, which appears only whole and checked.
 
-    A transfer that breaks off leaves ``<target>.part``, from which the next attempt or the next call goes on
-    if the server can.
+    A transfer that breaks off leaves ``<target>.part``, from which the next attempt or the next call goes on if the
+    server can. Raises DownloadError if the file cannot be had; IntegrityError if the bytes are not the published ones;
+    they are deleted.
 
     Parameters
     ----------
@@ -32,13 +33,6 @@ def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, atte
         Seconds to wait for the server's next bytes.
     attempts : int
         How often to try while the server does not answer, breaks off or has an error of its own (5xx).
-
-    Raises
-    ------
-    DownloadError
-        If the file cannot be had.
-    IntegrityError
-        If the bytes are not the published ones; they are deleted.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -57,11 +51,11 @@ def download(url: str, target: Path, *, sha256: str, timeout: float = 30.0, atte
                     f"cannot download {url}: {problem or type(problem).__name__} (attempt {attempt} of {attempts}). "
                     "Check the network, or get the file by hand and name its folder with --data"
                 ) from problem
-    found = sha256_of(part)
-    if found != sha256:
+    actual = sha256_of(part)
+    if actual != sha256:
         part.unlink()
         raise IntegrityError(
-            f"{url}: SHA-256 of what was downloaded is {found}; expected {sha256}. Nothing was kept. Try again; "
+            f"{url}: SHA-256 of what was downloaded is {actual}; expected {sha256}. Nothing was kept. Try again; "
             "if it stays so, something between here and the server changes files"
         )
     part.replace(target)

@@ -27,6 +27,8 @@ _STORED = {"k": int, "seed": int, "corpus": str, "folds": str, "assignment": [in
 class Folds:
     """Assignment of each row of a corpus to the fold in which it is held out.
 
+    Raises DataError if a fold is empty, a number is out of range, or a group is in two folds.
+
     Attributes
     ----------
     assignment : (n,) int64
@@ -37,11 +39,6 @@ class Folds:
         Random seed of the assignment.
     corpus_fingerprint : str
         Hash of the corpus (texts, spans and URLs; the same for all label sets).
-
-    Raises
-    ------
-    DataError
-        If a fold is empty, a number is out of range, or a group is in two folds.
     """
 
     assignment: Rows
@@ -102,14 +99,8 @@ class Folds:
     def load(cls, path: Path, corpus: Corpus) -> Self:
         """Read the folds of ``corpus``.
 
-        Raises
-        ------
-        MismatchError
-            If they belong to another corpus.
-        IntegrityError
-            If the file was changed since it was written.
-        DataError
-            If it is no folds file.
+        Raises MismatchError if they belong to another corpus; IntegrityError if the file was changed since it was
+        written; DataError if it is no folds file.
         """
         place = Place(path)
         remedy = "Delete it to make the folds again"
@@ -136,12 +127,8 @@ class Folds:
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
     """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
 
-    The same corpus, ``k`` and ``seed`` give the same folds.
-
-    Raises
-    ------
-    DataError
-        If the corpus has no labels, or too few groups or rows of each kind for ``k`` folds.
+    The same corpus, ``k`` and ``seed`` give the same folds. Raises DataError if the corpus has no labels, or too few
+    groups or rows of each kind for ``k`` folds.
     """
     from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 

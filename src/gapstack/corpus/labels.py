@@ -50,10 +50,7 @@ class Correction:
 def read_corrections(path: Path) -> list[Correction]:
     """Read a correction list: columns ID, old_label, new_label, and in Attree's list the raw line.
 
-    Raises
-    ------
-    DataError
-        If a label is not A, B, NEITHER (or UNCLEAR as the new one).
+    Raises DataError if a label is not A, B, NEITHER (or UNCLEAR as the new one).
     """
 
     def label(row: Row, column: str) -> Label:
@@ -83,23 +80,16 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
     - ``majority`` uses labels on which at least two lists agree. Attree's doubtful lines count here, since another
       list must confirm them. A line with the old label is a vote for it.
 
+    Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP;
+    UnknownNameError if there is no label set of this name; DataError if a list's old label differs from the corpus's;
+    DataNotFoundError if a list is not in the folder.
+
     Parameters
     ----------
     name : str
         One of :data:`LABEL_SETS`.
     folder : Path, optional
         A data folder, or the folder with the ``corrections_*.tsv`` themselves; ``official`` needs none.
-
-    Raises
-    ------
-    MismatchError
-        If the corpus's labels are not the official ones, or none of its rows is from GAP.
-    UnknownNameError
-        If there is no label set of this name.
-    DataError
-        If a list's old label differs from the corpus's.
-    DataNotFoundError
-        If a list is not in the folder.
     """
     if name not in LABEL_SETS:
         raise unknown("label set", name, LABEL_SETS)

@@ -16,8 +16,8 @@ def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
     """
 
     def among(values: list[str | None], others: list[str | None]) -> NDArray[np.bool_]:
-        known = {value for value in others if value}
-        return np.array([value in known for value in values], dtype=bool)
+        theirs = {value for value in others if value}
+        return np.array([value in theirs for value in values], dtype=bool)
 
     return {
         "id": among([*corpus.ids], [*other.ids]),

@@ -8,10 +8,9 @@ submission CSV      ``ID,A,B,NEITHER``: probabilities
 solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
 ==================  =====================================================================================
 
-Plain, ``.gz`` and ``.xz``, told apart by the suffix. Reading is strict: see :mod:`gapstack.corpus.cells`
-for what is checked in every file; each reader says what it checks besides. Tolerated without a word: labels
-in any case (the official scorer reads them so), probabilities that do not sum to 1 (Kaggle divides by the
-sum), A after B, and an empty URL (read as None).
+Plain, ``.gz`` and ``.xz``, by suffix. Reading is strict: see :mod:`gapstack.corpus.cells` for the checks of every
+file; each reader states its own. Accepted are labels in any case (as by the official scorer), probabilities that do not
+sum to 1 (Kaggle divides by the sum), A after B, and an empty URL (read as None).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,21 +85,16 @@ class Solution(NamedTuple):
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
     """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels); the header says which it is.
 
+    Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses
+    its mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
+    :func:`~gapstack.corpus.cells.read_table` refuses; DataNotFoundError if there is no such file.
+
     Parameters
     ----------
     label_set : str
         What to call the labels in the file (see :mod:`gapstack.corpus.labels`).
     quarantine : Quarantine, optional
         Takes bad rows so that the others can be read; without one the first bad row is raised.
-
-    Raises
-    ------
-    DataError
-        For a row with an empty or repeated id, an unknown pronoun, an offset that is no number or misses its
-        mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
-        :func:`~gapstack.corpus.cells.read_table` refuses.
-    DataNotFoundError
-        If there is no such file.
     """
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
@@ -142,10 +136,7 @@ def read_gold(path: Path) -> Gold:
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
     """Read decisions for the official scorer; repeated ids stay, since the scorer counts the first.
 
-    Raises
-    ------
-    DataError
-        For an empty id and for a decision that is not TRUE, FALSE or empty.
+    Raises DataError for an empty id and for a decision that is not TRUE, FALSE or empty.
     """
 
     def parse(row: Row) -> tuple[str, list[int]]:
@@ -153,11 +144,11 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
             raise row.error(
                 "ID", "there is a header", expected="decisions from the first line on", remedy="Delete line 1"
             )
-        known = {"true": 1, "false": 0, "": MISSING}
+        words = {"true": 1, "false": 0, "": MISSING}
         for column in ("A-coref", "B-coref"):
-            if row[column].lower() not in known:
+            if row[column].lower() not in words:
                 raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
-        return _id(row), [known[row["A-coref"].lower()], known[row["B-coref"].lower()]]
+        return _id(row), [words[row["A-coref"].lower()], words[row["B-coref"].lower()]]
 
     rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
     return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
@@ -166,18 +157,15 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
 def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
     """Read a submission CSV; rows are not rescaled.
 
-    Raises
-    ------
-    DataError
-        For an empty or repeated id, and for a row with a value that is no number, negative, not finite, or
-        with three zeros (Kaggle divides by the sum).
+    Raises DataError for an empty or repeated id, and for a row with a value that is no number, negative, not finite, or
+    with three zeros (Kaggle divides by the sum).
     """
     unique = _unique_ids()
     values = array("d")  # a million rows of Python's own floats would take 200 megabytes
 
     def parse(row: Row) -> str:
-        found, name = _probabilities(row), unique(row)
-        values.extend(found)
+        row_values, name = _probabilities(row), unique(row)
+        values.extend(row_values)
         return name
 
     ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
@@ -187,13 +175,9 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
 def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
     """Read a Kaggle solution CSV: ``ID,A,B,NEITHER,Usage``.
 
-    ``Usage`` says where a row was scored: ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose
-    targets mean nothing and may be anything.
-
-    Raises
-    ------
-    DataError
-        For an empty or repeated id, another usage, and a scored row without exactly one 1 and two 0.
+    ``Usage`` says where a row was scored: ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose targets
+    mean nothing and may be anything. Raises DataError for an empty or repeated id, another usage, and a scored row
+    without exactly one 1 and two 0.
     """
     unique = _unique_ids()
 
@@ -217,10 +201,7 @@ def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Soluti
 def write_gap(path: Path, corpus: Corpus) -> None:
     """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
 
-    Raises
-    ------
-    DataError
-        If only some examples have labels, or a text, id or URL has a tab, line break or NUL in it.
+    Raises DataError if only some examples have labels, or a text, id or URL has a tab, line break or NUL in it.
     """
     labelled = any(example.label is not None for example in corpus)
     if labelled and not corpus.is_labelled:
@@ -255,10 +236,7 @@ def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -
 def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
     """Give a submission CSV of (n, 3) probabilities, to the last bit; ``path`` is named in errors.
 
-    Raises
-    ------
-    DataError
-        If the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
+    Raises DataError if the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.shape != (len(ids), 3):
@@ -296,7 +274,7 @@ def _example(row: Row, name: Callable[[Row], str]) -> Example:
             remedy="Check that the columns are in order",
         )
     spans = {name: _span(row, name) for name in ("Pronoun", "A", "B")}
-    for one, other in (("Pronoun", "A"), ("Pronoun", "B"), ("A", "B")):
+    for one, other in combinations(spans, 2):
         if spans[one].overlaps(spans[other]):
             raise row.error(
                 f"{other}-offset",
@@ -317,20 +295,20 @@ def _example(row: Row, name: Callable[[Row], str]) -> Example:
 
 
 def _unique_ids() -> Callable[[Row], str]:
-    """Make a check that gives a row's id and refuses an id it has given before."""
+    """Make a function that returns a row's id, and raises DataError if an earlier row has it."""
     lines: dict[str, int] = {}
 
     def unique(row: Row) -> str:
-        found = _id(row)
-        if found in lines:
+        name = _id(row)
+        if name in lines:
             raise row.error(
                 "ID",
-                f"id {found!r} occurs again, first on line {lines[found]}",
+                f"id {name!r} occurs again, first on line {lines[name]}",
                 expected="unique ids",
                 remedy="Remove one of the two rows",
             )
-        lines[found] = row.line
-        return found
+        lines[name] = row.line
+        return name
 
     return unique
 
@@ -342,17 +320,17 @@ def _id(row: Row) -> str:
 
 
 def _span(row: Row, name: str) -> Span:
-    """Give the span of a mention, after looking whether the text has the mention there."""
+    """Span of a mention; DataError if the text does not have the mention there."""
     mention, text = row[name], row["Text"]
     if not mention:
         raise row.error(name, "the mention is empty", expected="the words that the offset points to")
     start = whole_number(row[f"{name}-offset"])
     if start is None:
-        found = row[f"{name}-offset"][:40]
-        raise row.error(f"{name}-offset", f"found {found!r}", expected="a number of characters, 0 or more")
+        cell = row[f"{name}-offset"][:40]
+        raise row.error(f"{name}-offset", f"found {cell!r}", expected="a number of characters, 0 or more")
     if text.startswith(mention, start):
         return Span(start, start + len(mention))
-    places = [found.start() for found in re.finditer(re.escape(mention), text)]
+    places = [match.start() for match in re.finditer(re.escape(mention), text)]
     nearest = min(places, key=lambda place: abs(place - start), default=None)
     where = f"; the text has it at {nearest}" if nearest is not None else "; the text has it nowhere"
     raise row.error(

@@ -1,10 +1,9 @@
 """Where data come from.
 
-Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files
-directly in it: the folder given (``--data``), the one that ``GAP_DATA`` names, ``../shared/data`` seen from
-the current folder and from the project's, and the cache. GAP itself is then downloaded into the cache, and if
-that cannot be done, the embedded sample stands in; whoever loads GAP is told on stderr which one it was.
-``GAPSTACK_OFFLINE=1`` forbids downloads.
+Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files directly
+in it: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` seen from the current folder and from the
+project's, and the cache. GAP itself is then downloaded into the cache; if that fails, the embedded sample replaces it.
+Loading GAP prints to stderr which one it was. ``GAPSTACK_OFFLINE=1`` forbids downloads.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _PROJECT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A data set at a place: ``origin`` says which step of the search had it."""
+class DataLocation:
+    """The path of a data set, and the step of the search that found it."""
 
     path: Path
     origin: str
@@ -45,12 +44,12 @@ class Found:
 class Status:
     """A line of ``gap data status``.
 
-    ``rows`` counts the examples of a table. ``intact`` says whether the bytes are the published ones; None
-    where the data set is not there or nobody published a checksum.
+    ``rows`` counts the examples of a table. ``intact``: whether the bytes are the published ones; None if the data set
+    is missing or has no published checksum.
     """
 
     dataset: Dataset
-    found: Found | None
+    location: DataLocation | None
     rows: int | None
     intact: bool | None
 
@@ -89,17 +88,11 @@ class GapData:
         return self.splits["test"]
 
 
-def search(name: str, data: Path | None = None) -> Found | None:
+def search(name: str, data: Path | None = None) -> DataLocation | None:
     """Find a data set by its name in :data:`~gapstack.corpus.datasets.DATASETS`, without any download.
 
-    Raises
-    ------
-    DataError
-        If the name is unknown.
-    DataNotFoundError
-        If ``data`` or ``GAP_DATA`` names a folder that is not there.
-    IntegrityError
-        If the cache has it with other bytes than the published ones.
+    Raises DataError if the name is unknown; DataNotFoundError if ``data`` or ``GAP_DATA`` names a folder that is not
+    there; IntegrityError if the cache has it with other bytes than the published ones.
     """
     dataset = _dataset(name)
     for origin, folder in _places(data):
@@ -110,21 +103,21 @@ def search(name: str, data: Path | None = None) -> Found | None:
                     f"{path}: the SHA-256 is not the published {dataset.sha256}. Delete the file, or get it again "
                     "with: gap data fetch"
                 )
-            return Found(path, origin)
+            return DataLocation(path, origin)
     return None
 
 
 def find(name: str, data: Path | None = None) -> Path | None:
     """Path of a data set, or None if it is at none of the places; raises as :func:`search` does."""
-    found = search(name, data)
-    return found.path if found else None
+    location = search(name, data)
+    return location.path if location else None
 
 
 def require(name: str, data: Path | None = None) -> Path:
     """Path of a data set; DataNotFoundError with the places searched and its upstream home if there is none."""
-    found = search(name, data)
-    if found is not None:
-        return found.path
+    location = search(name, data)
+    if location is not None:
+        return location.path
     dataset = DATASETS[name]
     places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
     how = "Get it with: gap data fetch" if dataset.remote else f"It comes from {dataset.upstream}"
@@ -143,19 +136,12 @@ def load_gap(
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and say on stderr which one that was.
 
-    All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only
-    some of them is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails,
-    or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place. A
-    ``quarantine`` takes bad rows, so that the others can be read.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a folder named lacks a split, or a label set's corrections are nowhere.
-    IntegrityError
-        If the cache or the download has other bytes than the published ones.
-    MismatchError
-        If another label set than ``official`` is asked of the sample.
+    All splits come from one place: a folder that is named (``data``, ``GAP_DATA``) or shared and has only some of them
+    is an error, not a reason to look on. Without GAP anywhere it is downloaded; if that fails, or ``fetch_missing`` is
+    False or ``GAPSTACK_OFFLINE`` set, the embedded sample takes its place. A ``quarantine`` takes bad rows, so that the
+    others can be read. Raises DataNotFoundError if a folder named lacks a split, or a label set's corrections are
+    nowhere; IntegrityError if the cache or the download has other bytes than the published ones; MismatchError if
+    another label set than ``official`` is asked of the sample.
     """
     reason = "downloads are switched off"
     origin = _origin_of_splits(data)
@@ -168,7 +154,7 @@ def load_gap(
     if origin is None:
         if label_set != "official":
             raise MismatchError(
-                f"GAP is not to be had, and the sample has no {label_set} labels. Use official"
+                f"GAP is not available, and the sample has no {label_set} labels. Use official"
             )
         return load_sample(f"GAP was not found ({reason})")
     splits = {split: gap_split(split, data, label_set=label_set, quarantine=quarantine) for split in SPLITS}
@@ -181,7 +167,7 @@ def load_gap(
 
 
 def load_sample(reason: str) -> GapData:
-    """Load the embedded sample in GAP's place, and say on stderr, with the reason, that it is no GAP."""
+    """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
     splits = sample()
     rows = sum(map(len, splits.values()))
     _warn(
@@ -200,14 +186,8 @@ def gap_split(
 ) -> Corpus:
     """Load one GAP split, named ``gap-<split>``, from where the search finds it; nothing is downloaded.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it, or the corrections of the label set, is nowhere.
-    UnknownNameError
-        If there is no such split.
-    DataError
-        If its file is bad.
+    Raises DataNotFoundError if it, or the corrections of the label set, is nowhere; UnknownNameError if there is no
+    such split; DataError if its file is bad.
     """
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
@@ -237,6 +217,9 @@ def fetch(
 ) -> list[Path]:
     """Download data sets into the cache, those that are there and intact excepted.
 
+    Raises DownloadError if a file cannot be had, or ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's checksum is
+    not the published one; DataNotFoundError if a data set has no public file to download.
+
     Parameters
     ----------
     names : iterable of str, optional
@@ -247,19 +230,10 @@ def fetch(
         Address of the folder that serves the files; the public one (``GAP_HOME``) by default.
     timeout : float
         Seconds to wait for the server's next bytes.
-
-    Raises
-    ------
-    DownloadError
-        If a file cannot be had, or ``GAPSTACK_OFFLINE`` is set.
-    IntegrityError
-        If a file's checksum is not the published one.
-    DataNotFoundError
-        If a data set has no public file to download.
     """
-    chosen = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
+    selection = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
     paths: list[Path] = []
-    for dataset in map(_dataset, chosen):
+    for dataset in map(_dataset, selection):
         if dataset.remote is None or dataset.sha256 is None:
             raise DataNotFoundError(
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
@@ -275,17 +249,17 @@ def fetch(
 
 
 def status(data: Path | None = None) -> list[Status]:
-    """Say of every data set where the search finds it, with how many rows, and whether it is intact."""
+    """Location, rows and integrity of every data set."""
     lines: list[Status] = []
     for dataset in DATASETS.values():
         places = ((origin, dataset.within(folder)) for origin, folder in _places(data))
-        found = next((Found(path, origin) for origin, path in places if path is not None), None)
+        location = next((DataLocation(path, origin) for origin, path in places if path is not None), None)
         rows = intact = None
-        if found is not None and dataset.rows is not None:
-            rows = read_bytes(found.path).count(b"\n") - 1  # the header
-        if found is not None and dataset.sha256 is not None:
-            intact = _intact(found.path, dataset)
-        lines.append(Status(dataset, found, rows, intact))
+        if location is not None and dataset.rows is not None:
+            rows = read_bytes(location.path).count(b"\n") - 1  # the header
+        if location is not None and dataset.sha256 is not None:
+            intact = _intact(location.path, dataset)
+        lines.append(Status(dataset, location, rows, intact))
     return lines
 
 
@@ -304,11 +278,11 @@ def _offline() -> bool:
 
 
 def _places(data: Path | None) -> list[tuple[str, Path]]:
-    """Origins and folders in the order searched; a folder that somebody named must exist."""
+    """Origins and folders in the order searched; a folder named by the user must exist."""
     places: list[tuple[str, Path]] = []
-    for origin, named in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
-        if named:
-            folder = Path(named).expanduser()
+    for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
+        if value:
+            folder = Path(value).expanduser()
             if not folder.is_dir():
                 raise DataNotFoundError(f"{origin} names the folder {folder}, which is not there")
             places.append((origin, folder))

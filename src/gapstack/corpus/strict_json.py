@@ -38,7 +38,7 @@ def read(blob: bytes, file: Path, line: int = 1, shape: Shape = None) -> Any:
 
     try:
         text = blob.decode("utf-8")
-        found = json.loads(
+        value = json.loads(
             text,
             parse_constant=_refuse_constant,
             parse_int=_integer,
@@ -46,7 +46,7 @@ def read(blob: bytes, file: Path, line: int = 1, shape: Shape = None) -> Any:
             object_pairs_hook=_object,
         )
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode("utf-8")
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as problem:
         at = blob[: problem.start].rfind(b"\n")
         refuse("is not UTF-8", "JSON in UTF-8", line + blob[: problem.start].count(b"\n"), problem.start - at)
@@ -66,10 +66,10 @@ def read(blob: bytes, file: Path, line: int = 1, shape: Shape = None) -> Any:
         refuse("nests too deeply", "JSON of a few levels")
     if shape is not None:
         try:
-            check(found, shape)
+            check(value, shape)
         except DataError as problem:
             raise problem.at(Place(file, None if b"\n" in blob.strip() else line)) from None
-    return found
+    return value
 
 
 class _RefusedError(Exception):
@@ -95,12 +95,12 @@ def _number(digits: str) -> float:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _RefusedError(f"has the key {shown(twice)} twice in one object", "each key once")
-    return found
+    return value
 
 
 def shown(value: object) -> str:
@@ -111,6 +111,9 @@ def shown(value: object) -> str:
 def check(value: Any, shape: Shape, where: str = "") -> None:
     """Check that a parsed value has a shape.
 
+    Raises DataError without a place, for the first part that has another shape: which, what is there, what was
+    expected.
+
     Parameters
     ----------
     shape
@@ -120,11 +123,6 @@ def check(value: Any, shape: Shape, where: str = "") -> None:
         missing; ``{str: shape}``: an object with any keys.
     where : str
         What to call the value.
-
-    Raises
-    ------
-    DataError
-        Without a place, for the first part that has another shape: which, what is there, what was expected.
     """
     if isinstance(shape, UnionType):
         _require(value, where, *shape.__args__)
@@ -146,10 +144,10 @@ def _check_object(value: dict[str, Any], shape: dict[Any, Shape], where: str) ->
         for key, one in value.items():
             check(one, shape[str], f"{where}[{shown(key)}]")
         return
-    needed = [key for key in shape if not key.endswith("?")]
-    for key in needed:
+    required = [key for key in shape if not key.endswith("?")]
+    for key in required:
         if key not in value:
-            raise DataError(f"{_named(where)} has no {key!r}", expected=f"the keys {', '.join(needed)}")
+            raise DataError(f"{_named(where)} has no {key!r}", expected=f"the keys {', '.join(required)}")
     for key, each in shape.items():
         name = key.removesuffix("?")
         if name in value:

@@ -48,7 +48,8 @@ class SoftLabels:
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
     """Read soft labels: the rows of stage 2 that are in all files, and the mean of their probabilities.
 
-    Rows that share a passage of 13 words with an available split of GAP are left out.
+    Rows that share a passage of 13 words with an available split of GAP are left out. Raises DataNotFoundError if files
+    or rows are missing; DataError if a file is no submission, or no row is in all files.
 
     Parameters
     ----------
@@ -56,13 +57,6 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
         ``"stage2"`` for the seven files of the data search, a folder of submission files, or the files.
     data : Path, optional
         Folder to search first.
-
-    Raises
-    ------
-    DataNotFoundError
-        If files or rows are missing.
-    DataError
-        If a file is no submission, or no row is in all files.
     """
     files = _files(teacher, data)
     rows = sources.stage2(data)

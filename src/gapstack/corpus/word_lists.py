@@ -70,12 +70,7 @@ class Lists:
 def read_lists(data: Path | None = None) -> Lists:
     """Read the lists of the data set ``wordlists``.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it is missing.
-    DataError
-        If a file breaks its format.
+    Raises DataNotFoundError if it is missing; DataError if a file breaks its format.
     """
 
     def loaded(name: str, shape: Any) -> Any:
@@ -107,7 +102,7 @@ def read_lists(data: Path | None = None) -> Lists:
 
 
 def lists_key(data: Path | None = None) -> str:
-    """What tells the contents of one set of lists from another's; DataNotFoundError if they are nowhere."""
+    """Digest of the lists' files; DataNotFoundError if they are nowhere."""
     return tree_digest(require("wordlists", data))
 
 

@@ -1,15 +1,15 @@
-"""Frozen activations around the mentions: computed once per text, kept on disk by content.
+"""Frozen activations around the mentions: computed once per text, cached on disk by content.
 
-Two things are kept, both in float16:
+Stored in float16 are
 
 - the output of chosen layers at the pieces of pronoun, A and B;
 - the attention of chosen layers between groups of pieces: the three mentions and, for each name, all the
   places of the text where its pieces occur again. As in Transformer-Single (Webster et al. 2018, section
   4.4), attention is the mean over the pieces that look and the sum over the pieces looked at.
 
-The key of an example is its window (piece ids) and where its mentions lie in it; the folder's name says which
-encoder and what else decides the bits. So any subset, fold or other corpus with the same texts and mentions
-finds what is there, and only the rest is computed. See :mod:`gapstack.encoding.shards`.
+The key of an example is its window (piece ids) and its mentions' places in it; the folder's name identifies the
+encoder and all else that decides the bits. So all subsets, folds and corpora with the same texts and mentions share
+the cache. See :mod:`gapstack.encoding.shards`.
 """
 
 from __future__ import annotations
@@ -74,12 +74,11 @@ def span_activations(
     """Give the frozen activations of a corpus, computing only what the cache does not hold.
 
     Runs in bfloat16 on a GPU or on a CPU with instructions for it, in float32 elsewhere. On one machine a row's
-    activations are the same to the bit whatever the other rows, their order, or what the cache holds.
+    activations are the same to the bit whatever the other rows, their order, or what the cache holds. Raises
+    MemberError if a layer does not exist or a mention cannot be aligned.
 
     Parameters
     ----------
-    corpus : Corpus
-    encoder : Encoder
     layers : sequence of int
         Layers whose output to give, from 0 (embeddings) to ``encoder.num_layers``. One forward pass gives
         everything asked for and stops at the highest layer.
@@ -87,11 +86,6 @@ def span_activations(
         Layers whose attention to give, from 1.
     max_pieces : int, optional
         Window, as in :func:`~gapstack.encoding.pieces.align`.
-
-    Raises
-    ------
-    MemberError
-        If a layer does not exist or a mention cannot be aligned.
     """
     request = Request(encoder, tuple(layers), tuple(attention_layers))
     # names are stored in the order of the text, so that exchanging A and B asks for nothing new
@@ -107,9 +101,11 @@ def window_activations(
     See :func:`~gapstack.encoding.pieces.windows_around`.
     """
     view = windows_around(corpus, encoder, max_pieces)
-    found = _of_view(view, Request(encoder, tuple(layers)))
+    activations = _of_view(view, Request(encoder, tuple(layers)))
     return SpanActivations(
-        found.vectors, found.counts.reshape(-1, len(MENTIONS)), found.attention[: len(corpus)]
+        activations.vectors,
+        activations.counts.reshape(-1, len(MENTIONS)),
+        activations.attention[: len(corpus)],
     )
 
 
@@ -125,12 +121,12 @@ def _of_view(view: PieceView, request: Request) -> SpanActivations:
     sizes = dict.fromkeys(request.names, counts.sum(axis=1)) | dict.fromkeys(
         request.attention_names, np.ones(len(view), dtype=np.int64)
     )
-    found = Shards(cache_root() / "activations" / computed_by(encoder)).fetch(
+    entries = Shards(cache_root() / "activations" / computed_by(encoder)).fetch(
         keys,
         request.names,
-        lambda rows, lacking: {
+        lambda rows, names: {
             name: Ragged(values, sizes[name][rows])
-            for name, values in encode(request.only(lacking), view, rows).items()
+            for name, values in encode(request.only(names), view, rows).items()
         },
         view.lengths,
         f"Encoding with {encoder.name}",
@@ -138,10 +134,10 @@ def _of_view(view: PieceView, request: Request) -> SpanActivations:
     hidden, heads, groups = encoder.hidden_size, encoder.num_heads, len(GROUPS)
     vectors = np.empty((int(counts.sum()), len(request.layers), hidden), dtype=np.float16)
     for column, name in enumerate(request.vector_names):
-        vectors[:, column] = found[name].values.reshape(-1, hidden)
+        vectors[:, column] = entries[name].values.reshape(-1, hidden)
     attention = np.empty((len(view), len(request.attention_layers), heads, groups, groups), dtype=np.float16)
     for column, name in enumerate(request.attention_names):
-        attention[:, column] = found[name].values.reshape(-1, heads, groups, groups)
+        attention[:, column] = entries[name].values.reshape(-1, heads, groups, groups)
     return SpanActivations(vectors, counts, attention)
 
 
@@ -154,15 +150,15 @@ def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
     return replace(view, mentions=mentions), exchanged
 
 
-def _exchange(found: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
+def _exchange(activations: SpanActivations, rows: NDArray[np.bool_]) -> SpanActivations:
     """Exchange A and B in the given rows."""
     if not rows.any():
-        return found
-    starts = np.concatenate([[0], found.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
+        return activations
+    starts = np.concatenate([[0], activations.counts.ravel().cumsum()[:-1]]).reshape(-1, len(MENTIONS))
     order = np.where(rows[:, None], [0, 2, 1], np.arange(len(MENTIONS)))
-    counts = np.take_along_axis(found.counts, order, axis=1)
+    counts = np.take_along_axis(activations.counts, order, axis=1)
     pieces = ranges(np.take_along_axis(starts, order, axis=1).ravel(), counts.ravel())
-    attention = found.attention.copy()
+    attention = activations.attention.copy()
     groups = [0, 2, 1, 4, 3]
     attention[rows] = attention[rows][..., groups, :][..., groups]
-    return SpanActivations(found.vectors[pieces], counts, attention)
+    return SpanActivations(activations.vectors[pieces], counts, attention)

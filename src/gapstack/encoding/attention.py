@@ -1,4 +1,4 @@
-"""How much each attention head of an encoder looks between the pronoun and each name.
+"""Attention of each head of an encoder between the pronoun and each name.
 
 Webster et al. 2018, section 4.4: the attention between two words is the mean over their pairs of pieces, and the
 attention between two pieces is summed over all their occurrences in the text, so that a name's other mentions
@@ -105,12 +105,9 @@ class Attention:
     def cue_decisions(
         self, layer: int, head: int, direction: Direction | str = Direction.BOTH
     ) -> CueDecisions:
-        """What one head says; margins are in decibels of attention over the best name that loses.
+        """Decisions of one head; margins are in decibels of attention over the runner-up.
 
-        Raises
-        ------
-        MemberError
-            If there is no such layer or head.
+        Raises MemberError if there is no such layer or head.
         """
         scores = self.directed(direction)
         if not (0 <= layer < scores.shape[2] and 0 <= head < scores.shape[3]):
@@ -140,26 +137,21 @@ def attention(
 ) -> Attention:
     """Read every head's attention between the pronoun and the names that compete.
 
-    In gold-two-mention the names are A and B (k = 2, in this order); in snippet-context they are all PERSON
-    names of the parse. The paper's structural filter concerns the structural cues only, so it is not applied.
-    What has been read is kept by content under the cache folder, so that each text is encoded once.
-
-    Raises
-    ------
-    DataNotFoundError
-        If the encoder is not there, or the setting needs a parser and there is none.
-    MemberError
-        If the mentions of a row do not fit into the encoder's window.
+    In gold-two-mention the names are A and B (k = 2, in this order); in snippet-context they are all PERSON names of
+    the parse. The paper's structural filter concerns the structural cues only, so it is not applied. What has been read
+    is kept by content under the cache folder, so that each text is encoded once. Raises DataNotFoundError if the
+    encoder is not there, or the setting needs a parser and there is none; MemberError if the mentions of a row do not
+    fit into the encoder's window.
     """
-    found = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
+    loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names, hits = _competitors(corpus, Setting(setting), parser)
     keys = [_key(example, spans) for example, spans in zip(corpus, names, strict=True)]
-    shards = Shards(cache_root() / "attention" / computed_by(found, torch.float32))
+    shards = Shards(cache_root() / "attention" / computed_by(loaded, torch.float32))
     missing = shards.missing(keys, [_SCORES])
     if len(missing):
-        _read(corpus, names, keys, missing, found, shards)
+        _read(corpus, names, keys, missing, loaded, shards)
     scores = shards.read(keys, [_SCORES])[_SCORES]
-    return _padded(scores.entries(), hits, found)
+    return _padded(scores.entries(), hits, loaded)
 
 
 def _key(example: Example, names: Sequence[Span]) -> bytes:
@@ -173,25 +165,18 @@ def _competitors(
     if setting is Setting.GOLD_TWO_MENTION:
         return [(example.a, example.b) for example in corpus], [np.eye(2, dtype=bool)] * len(corpus)
     scenes = [scene(e, parse, setting) for e, parse in zip(corpus, parses(corpus, parser), strict=True)]
-    return [found.spans for found in scenes], [found.hits for found in scenes]
+    return [one.spans for one in scenes], [one.hits for one in scenes]
 
 
 def _padded(rows: Sequence[Floats], hits: Sequence[NDArray[np.bool_]], encoder: Encoder) -> Attention:
     most = max(map(len, rows), default=0)
-    shape = (2, encoder.num_layers, _num_heads(encoder))
+    shape = (2, encoder.num_layers, encoder.num_heads)
     scores = np.full((len(rows), most, *shape), -np.inf, dtype=np.float32)
     counts = np.zeros((len(rows), most, 2), dtype=bool)
     for row, (values, counted) in enumerate(zip(rows, hits, strict=True)):
         scores[row, : len(values)] = values
         counts[row, : len(values)] = counted
     return Attention(scores, counts)
-
-
-def _num_heads(encoder: Encoder) -> int:
-    return int(encoder.config.get("num_attention_heads") or encoder.config["n_heads"])
-
-
-# --- the encoder -----------------------------------------------------------------------------------------------
 
 
 def _read(
@@ -206,7 +191,7 @@ def _read(
     view = align(corpus.take(missing), encoder)
     # A and B go along, so that the other setting need not encode the same texts again
     pairs = [(corpus[row].a, corpus[row].b) for row in missing]
-    given = [_key(corpus[row], pair) for row, pair in zip(missing, pairs, strict=True)]
+    pair_keys = [_key(corpus[row], pair) for row, pair in zip(missing, pairs, strict=True)]
     weights = [piece_weights(view, i, corpus[row], (*names[row], *pairs[i])) for i, row in enumerate(missing)]
     # only eager attention gives its weights away
     model = encoder.fresh_model(attn_implementation="eager").eval()
@@ -218,10 +203,10 @@ def _read(
             for block in blocks(view.lengths[shard], CPU_BUDGET, encoder.max_pieces):
                 batch = shard[block.rows]
                 ids, keep = padded_ids(view, batch, block.length)
-                found = head_scores(model, ids, keep, [weights[i] for i in batch[: block.real]])
-                for i, scores in zip(batch, found, strict=False):
+                scores_of_rows = head_scores(model, ids, keep, [weights[i] for i in batch[: block.real]])
+                for i, scores in zip(batch, scores_of_rows, strict=False):
                     rows[keys[missing[i]]] = scores[:-2]
-                    rows[given[i]] = scores[-2:]
+                    rows[pair_keys[i]] = scores[-2:]
                 ticker.advance(block.real)
             sizes = np.array([len(scores) for scores in rows.values()], dtype=np.int64)
             shards.add(list(rows), {_SCORES: Ragged(np.concatenate(list(rows.values())), sizes)})
@@ -234,11 +219,11 @@ def piece_weights(view: PieceView, index: int, example: Example, names: Sequence
     number of occurrences. A name without pieces in the window has a row of zeros.
     """
     ids, chars = view.ids[view.row(index)], view.chars[view.row(index)]
-    given = dict(zip((example.pronoun, example.a, example.b), view.mentions[index], strict=True))
+    mentions = dict(zip((example.pronoun, example.a, example.b), view.mentions[index], strict=True))
     weights = np.zeros((1 + len(names), len(ids)), dtype=np.float32)
     for row, span in enumerate((example.pronoun, *names)):
-        if span in given:
-            pieces = np.arange(*given[span])
+        if span in mentions:
+            pieces = np.arange(*mentions[span])
         else:
             # special pieces have the empty range (0, 0), which overlaps nothing
             pieces = np.flatnonzero((chars[:, 0] < span.end) & (chars[:, 1] > span.start))
@@ -255,7 +240,7 @@ def head_scores(
     ``ids`` and ``keep`` (n, L) are its pieces and their mask, ``weights`` what :func:`piece_weights` gave for each
     row, as many as real rows. The shapes that a row is computed with depend on the row alone, and so do its scores.
     """
-    found: list[Floats] = []
+    result: list[Floats] = []
     with torch.inference_mode():
         maps = model(
             input_ids=torch.from_numpy(ids),
@@ -271,5 +256,5 @@ def head_scores(
             scores = np.empty((len(names), *ways.shape[:-1]), dtype=np.float32)
             for number, name in enumerate(names):
                 scores[number] = (ways @ name).numpy() if name.any() else -np.inf
-            found.append(scores)
-    return found
+            result.append(scores)
+    return result

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.encoding.pieces import PieceView
 from gapstack.registry import Registry
-from gapstack.resolvers.clusters import Cluster, Clusters, apart
+from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.text.cues import Cue, decide
 
 HEURISTICS: Registry[Cue] = Registry(
@@ -36,18 +36,14 @@ HEURISTICS: Registry[Cue] = Registry(
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
     """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen.
 
-    Raises
-    ------
-    MemberError
-        If no heuristic has that name.
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
+    Raises MemberError if no heuristic has that name; DataNotFoundError if a text has no stored parse and there is no
+    parser.
     """
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
     clusters: list[Cluster] = []
     for example, answer in zip(corpus, answers, strict=True):
         names = [span for span, chosen in zip((example.a, example.b), answer, strict=True) if chosen]
-        clusters.append(apart([example.pronoun, *names]) if names else ())
+        clusters.append(without_overlaps([example.pronoun, *names]) if names else ())
     return clusters
 
 

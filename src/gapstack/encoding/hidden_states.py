@@ -1,12 +1,12 @@
-"""Hidden states of all pieces of a text, out of an encoder that stands still: computed once, kept on disk.
+"""Hidden states of all pieces of a text from a frozen encoder: computed once, cached on disk.
 
-The key is the window, that is the ids of its pieces, special ones included; mentions are not part of it. So all
-members, folds and corpora that show the encoder the same window share what is there, exchanged names among them.
-The folder's name says which encoder, in which precision, and what else decides the bits.
+The key is the window, that is the ids of its pieces, special ones included and mentions aside, so that all members,
+folds and corpora with the same window share it, also with names exchanged. The folder's name identifies the encoder,
+the precision and all else that decides the bits.
 
-It takes room: one layer of 1,000 GAP snippets (97 pieces each) is 75 MB for the embedded encoder (384 wide)
-and 200 MB for BERT-large (1,024). All of GAP, 4,454 snippets, is 330 and 890 MB for each layer. Only layers that
-somebody asks for are stored; ``hidden`` in the cache folder may be deleted at any time.
+One layer of 1,000 GAP snippets (97 pieces each) is 75 MB for the embedded encoder (384 wide) and 200 MB for BERT-large
+(1,024); all of GAP, 4,454 snippets, is 330 and 890 MB a layer. Only requested layers are stored; ``hidden`` in the
+cache folder may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def hidden_states(
 ) -> Ragged:
     """Give the hidden states of every piece of n windows, computing only what the cache does not hold.
 
+    Raises MemberError if a layer does not exist.
+
     Parameters
     ----------
-    view : PieceView
-    encoder : Encoder
     layers : sequence of int
         From 0 (embeddings) up or from -1 (the last) down.
     dtype : torch.dtype, optional
@@ -41,11 +41,6 @@ def hidden_states(
     -------
     Ragged
         Values (pieces, layers * H) float16, layers side by side as asked for; sizes are ``view.lengths``.
-
-    Raises
-    ------
-    MemberError
-        If a layer does not exist.
     """
     depth = encoder.num_layers
     numbers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)
@@ -53,17 +48,17 @@ def hidden_states(
     request = Request(encoder, numbers, whole=True, dtype=precision)
     shards = Shards(cache_root() / "hidden" / computed_by(encoder, precision))
     keys = [content_key(view.ids[view.row(row)].tobytes()) for row in range(len(view))]
-    found = shards.fetch(
+    entries = shards.fetch(
         keys,
         request.vector_names,
-        lambda rows, lacking: {
+        lambda rows, names: {
             name: Ragged(states, view.lengths[rows])
-            for name, states in encode(request.only(lacking), view, rows).items()
+            for name, states in encode(request.only(names), view, rows).items()
         },
         view.lengths,
         f"Encoding with {encoder.name}",
     )
     values = np.empty((len(view.ids), len(numbers), encoder.hidden_size), dtype=np.float16)
     for column, name in enumerate(request.vector_names):
-        values[:, column] = found[name].values.reshape(-1, encoder.hidden_size)
+        values[:, column] = entries[name].values.reshape(-1, encoder.hidden_size)
     return Ragged(values.reshape(len(values), -1), view.lengths)

@@ -4,8 +4,8 @@ Every mention gets at least one piece, however the tokenizer treats its characte
 
 - a piece belongs to a mention when their character ranges overlap (so ``[UNK]`` does, and so does a piece
   that reaches beyond the mention, as where a name ends inside a word);
-- a mention whose characters the tokenizer throws away (zero-width or control characters alone) gets the
-  next piece, which is where a reader's eye would land, or the last one at the end of the text.
+- a mention whose characters the tokenizer drops (zero-width or control characters alone) gets the next piece,
+  or the last one at the end of the text.
 
 A text that is too long is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions
 divide it into two outer and two inner segments; the longest is shortened again and again, the outer ones
@@ -83,22 +83,18 @@ def align(
     *,
     reserved: int | NDArray[np.int64] = 0,
 ) -> PieceView:
-    """Tokenise a corpus and say which pieces are whose.
+    """Tokenise a corpus and find the pieces of each mention.
+
+    Raises MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
 
     Parameters
     ----------
-    corpus : Corpus
     encoder : Encoder
         Its tokenizer does the work, without truncation of its own.
     max_pieces : int, optional
         Longest window, special pieces included; at most, and by default, the encoder's limit.
     reserved : int or (n,) int64
-        Pieces of the window to leave free, for whoever adds some.
-
-    Raises
-    ------
-    MemberError
-        If a text has no piece at all, or the mentions of one do not fit into the window.
+        Pieces of the window to leave free for additions.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)
@@ -108,15 +104,15 @@ def align(
     for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
         pieces, chars, ranges = whole
         if len(pieces) > space:
-            kept = _window(ranges, len(pieces), int(space))
-            if kept is None:
+            window = _window(ranges, len(pieces), int(space))
+            if window is None:
                 added = " and what is added to its text" if np.any(reserved) else ""
                 raise MemberError(
                     f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
                     "use a larger window or an encoder with a higher limit"
                 )
             # kept is sorted and holds every mention piece, so a range stays a range
-            texts.append((pieces[kept], chars[kept], np.searchsorted(kept, ranges)))
+            texts.append((pieces[window], chars[window], np.searchsorted(window, ranges)))
         else:
             texts.append(whole)
     return _joined(texts, encoder, len(MENTIONS))
@@ -125,26 +121,20 @@ def align(
 def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
     """Tokenise a corpus and cut a window around each mention, with as much of the text on either side.
 
-    Near an end of the text the other side gets what is missing there.
+    Near an end of the text the other side gets what is missing there. Raises MemberError if a text has no piece at all,
+    or a mention alone does not fit into the window.
 
     Parameters
     ----------
     corpus : Corpus
         n rows.
-    encoder : Encoder
     max_pieces : int
         Longest window, special pieces included; at most the encoder's limit.
 
     Returns
     -------
     PieceView
-        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its
-        B.
-
-    Raises
-    ------
-    MemberError
-        If a text has no piece at all, or a mention alone does not fit into the window.
+        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its B.
     """
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))

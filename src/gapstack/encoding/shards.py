@@ -1,17 +1,15 @@
-"""Arrays kept on disk by content: what was computed of a row is found again whoever asks for it.
+"""A cache of arrays on disk, keyed by the content that they are computed from.
 
-A folder of shards. A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of
-them, end to end; it is one safetensors file that is written whole or not at all and never changed. So a run that
-is killed loses at most the shard it was working on, and several processes may fill one folder: what two of them
-compute at once is stored twice, and either is right. A damaged shard is deleted, and what it held computed again
-(:mod:`gapstack.cache`).
+A shard holds up to :data:`SHARD_ROWS` keys and, by name, an entry of any length for each of them, end to end. It is one
+safetensors file, written whole or not at all and never changed. So a killed run loses at most one shard, and several
+processes may fill one folder: what two of them compute at once is stored twice. A damaged shard is deleted and computed
+again (:mod:`gapstack.cache`).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -22,14 +20,14 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from gapstack.cache import put, sound
+from gapstack.cache import intact_files, store
 from gapstack.progress import progress
 
 SHARD_ROWS = 512
 _KEY_BYTES = 16
 _SUFFIX = ".safetensors"
-# A shard may be deleted between the look at what is there and the reading of it: by the user, or as damaged by
-# another process. More than twice in a row is no accident.
+# A shard may be deleted between listing and reading, by the user or as damaged by another process; more than twice in a
+# row is no accident.
 _TRIES = 3
 
 Ints = NDArray[np.int64]
@@ -83,7 +81,7 @@ class Shards:
     Parameters
     ----------
     folder : Path
-        Need not exist. Its name should say what, beside the key, decides the values.
+        Need not exist. Its name should identify all else that decides the values.
     """
 
     def __init__(self, folder: Path):
@@ -97,43 +95,34 @@ class Shards:
         lengths: Ints,
         title: str,
     ) -> dict[str, Ragged]:
-        """Give the entries of all keys under each of ``names``, computing what is not there.
+        """Entries of all keys under each of ``names``; missing ones are computed.
 
-        ``compute`` is given positions among the keys, up to :data:`SHARD_ROWS` of them and none of equal keys, in
-        order of their ``lengths``, so that texts that are encoded together are alike, and the names under which
-        something is missing; it gives the entries of each such name in that order.
+        ``compute`` gets up to :data:`SHARD_ROWS` positions of distinct keys, in order of their ``lengths``, so that
+        texts of a batch are alike, and the incomplete names; it returns the entries of each such name in that order.
         """
-        for _ in range(_TRIES - 1):
-            self._fill(keys, names, compute, lengths, title)
-            with suppress(_GoneError):
+        attempt = 0
+        while True:
+            index, needs = self._index(names), set(keys)
+            incomplete = [name for name in names if not needs <= index[name].keys()]
+            if incomplete:
+                missing = self.missing(keys, incomplete)
+                missing = missing[np.argsort(lengths[missing], kind="stable")]
+                with progress(title, total=len(missing)) as ticker:
+                    for start in range(0, len(missing), SHARD_ROWS):
+                        rows = missing[start : start + SHARD_ROWS]
+                        self.add([keys[row] for row in rows], compute(rows, incomplete))
+                        ticker.advance(len(rows))
+            try:
                 return self.read(keys, names)
-        self._fill(keys, names, compute, lengths, title)
-        return self.read(keys, names)
-
-    def _fill(
-        self,
-        keys: Sequence[bytes],
-        names: Sequence[str],
-        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
-        lengths: Ints,
-        title: str,
-    ) -> None:
-        """Compute and store what is missing."""
-        index, wanted = self._index(names), set(keys)
-        lacking = [name for name in names if not wanted <= index[name].keys()]
-        if lacking:
-            missing = self.missing(keys, lacking)
-            missing = missing[np.argsort(lengths[missing], kind="stable")]
-            with progress(title, total=len(missing)) as ticker:
-                for start in range(0, len(missing), SHARD_ROWS):
-                    rows = missing[start : start + SHARD_ROWS]
-                    self.add([keys[row] for row in rows], compute(rows, lacking))
-                    ticker.advance(len(rows))
+            except _GoneError:
+                attempt += 1
+                if attempt == _TRIES:
+                    raise
 
     def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
         """Positions of the keys that have no entry under some of ``names``; of equal keys the first."""
-        known = set(keys).intersection(*self._index(names).values())
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in known}
+        stored = set(keys).intersection(*self._index(names).values())
+        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
         return np.array(sorted(first.values()), dtype=np.int64)
 
     def add(self, keys: Sequence[bytes], entries: Mapping[str, Ragged]) -> None:
@@ -143,7 +132,7 @@ class Shards:
         }
         for name, entry in entries.items():
             content |= {name: np.ascontiguousarray(entry.values), f"sizes:{name}": entry.sizes}
-        put(self.folder, save(content), _SUFFIX)
+        store(self.folder, save(content), _SUFFIX)
 
     def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
         """Give the entries of all keys under each of ``names``; KeyError where there is none.
@@ -158,16 +147,16 @@ class Shards:
 
     def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
         """Where each key's entry of each name lies: a shard and a row of it."""
-        found: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
-        for shard in sound(self.folder, _SUFFIX):
+        index: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
+        for shard in intact_files(self.folder, _SUFFIX):
             keys, there = _contents(shard)
             for name in names:
                 if name in there:
-                    found[name].update((key, (shard, row)) for row, key in enumerate(keys))
-        return found
+                    index[name].update((key, (shard, row)) for row, key in enumerate(keys))
+        return index
 
 
-# a shard is named after its bytes, so that its name is all there is to know it by
+# a shard is named after its bytes, so its path identifies its contents
 @lru_cache(maxsize=4096)
 def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
     """Keys of a shard, in order, and the names under which it has entries of them."""

@@ -16,7 +16,7 @@ def told(reading: Reading, rows: Corpus) -> str:
     covered = clusters.covers(rows)
     lines = [
         f"{clusters.name}, read as {reading.format}: {covered.sum():,} of {len(rows):,} rows covered",
-        f"rows whose text could not be aligned: {len(reading.failed)} of {reading.given:,} "
+        f"rows whose text could not be aligned: {len(reading.failed)} of {reading.rows:,} "
         f"({reading.failure_rate:.2%})" + (f": {', '.join(reading.failed[:5])}" if reading.failed else ""),
         f"mentions without a place in the original: {reading.lost:,} of {reading.mentions:,}",
     ]

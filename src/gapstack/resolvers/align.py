@@ -39,11 +39,11 @@ class Alignment:
 
         A range over twice as long as the span, and 8 more, is another mention: None too.
         """
-        found = self.places[span.start : span.end]
-        found = found[found >= 0]
-        if not len(found):
+        places = self.places[span.start : span.end]
+        places = places[places >= 0]
+        if not len(places):
             return None
-        start, end = int(found[0]), int(found[-1]) + 1
+        start, end = int(places[0]), int(places[-1]) + 1
         return Span(start, end) if end - start <= 2 * (span.end - span.start) + 8 else None
 
 

@@ -1,16 +1,16 @@
-"""What coreference resolvers found: clusters of mentions, exchanged as JSON lines.
+"""Clusters of mentions, as coreference resolvers predict them, exchanged as JSON lines.
 
 One line is one document:
 
 - ``id``: of the example;
 - ``clusters``: each cluster a list of half-open spans ``[start, end]``, characters of the *original* text;
 - ``resolver`` and ``version``: the same in all lines of a file;
-- ``text_sha256``: of that text in UTF-8, the proof that the spans are of this text and not of a cleaned one. It may
-  be left out of a file that is read together with its corpus;
+- ``text_sha256``: of that text in UTF-8, proof that the spans are not of a cleaned one. A file that is read together
+  with its corpus may lack it;
 - ``mention_scores``, optional: ``[start, end, score]``, of any span, in a cluster or not;
 - ``link_scores``, optional: ``[start, end, start of antecedent, end of antecedent, score]``.
 
-Plain, ``.gz`` and ``.xz``. A resolver need not have said something of every text: see :meth:`Clusters.covers`.
+Plain, ``.gz`` and ``.xz``. A file need not cover every text: see :meth:`Clusters.covers`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def text_sha256(text: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """What one resolver found in one text.
+    """One resolver's clusters of one text.
 
     Attributes
     ----------
@@ -73,48 +73,44 @@ class Document:
     link_scores: Mapping[Link, float] = field(default_factory=dict)
 
     def cluster_of(self, span: Span) -> Cluster:
-        """Give the cluster that ``span`` is a mention of, or the first with one that overlaps it; () if there is none.
+        """The cluster that ``span`` is a mention of, or the first with one that overlaps it; () if there is none.
 
-        Its mentions are in order of their starts; one that overlaps an earlier one, or lies in it, is left out
-        (Attree 2019, released code).
+        Mentions in order of their starts, without those that overlap an earlier one (Attree 2019, released code).
         """
         exact = [cluster for cluster in self.clusters if span in cluster]
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
-        return apart((exact or around or [()])[0])
+        return without_overlaps((exact or around or [()])[0])
 
 
-def apart(mentions: Iterable[Span]) -> Cluster:
+def without_overlaps(mentions: Iterable[Span]) -> Cluster:
     """Order mentions by their starts, leaving out those that overlap one before them."""
-    kept: list[Span] = []
+    result: list[Span] = []
     for mention in sorted(mentions):
-        if not kept or mention.start >= kept[-1].end:
-            kept.append(mention)
-    return tuple(kept)
+        if not result or mention.start >= result[-1].end:
+            result.append(mention)
+    return tuple(result)
 
 
 class Clusters:
-    """What one resolver found in many texts.
+    """One resolver's clusters of many texts.
+
+    Raises DataError if two documents share an id.
 
     Parameters
     ----------
     resolver, version : str
         Whose clusters these are.
     documents : iterable of Document
-
-    Raises
-    ------
-    DataError
-        If two documents share an id.
     """
 
     def __init__(self, resolver: str, version: str, documents: Iterable[Document]):
         self.resolver, self.version = resolver, version
         self.documents = tuple(documents)
-        seen: set[str] = set()
+        ids: set[str] = set()
         for document in self.documents:
-            if document.id in seen:
+            if document.id in ids:
                 raise DataError(f"{self.name} has two documents {document.id!r}", expected="unique ids")
-            seen.add(document.id)
+            ids.add(document.id)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -132,16 +128,16 @@ class Clusters:
         return {document.text_sha256: document for document in self.documents}
 
     def document(self, example: Example) -> Document | None:
-        """Give what was found in the example's text, whatever its id; None if the resolver said nothing of it.
+        """The document of the example's text; None if there is none.
 
-        The text decides, so that a copy of a row that tells it in other words never gets the original's spans.
+        Found by text and not by id, so that an augmented copy of a row never gets the original's spans.
         """
         return self._by_text.get(text_sha256(example.text))
 
     def pronoun_cluster(self, example: Example) -> Cluster:
-        """Give the pronoun's cluster as :meth:`Document.cluster_of` does; () where there is none."""
-        found = self.document(example)
-        return found.cluster_of(example.pronoun) if found else ()
+        """The pronoun's cluster by :meth:`Document.cluster_of`; () if there is none."""
+        document = self.document(example)
+        return document.cluster_of(example.pronoun) if document else ()
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Whether the pronoun's cluster has A and has B, as an (n, 2) array; neither where there is no document.
@@ -166,10 +162,7 @@ class Clusters:
 def span_within(start: int, end: int, length: float) -> Span:
     """Make a span of a text of ``length`` characters, infinite where it is not known.
 
-    Raises
-    ------
-    DataError
-        Without a place, unless 0 <= start < end <= length.
+    Raises DataError without a place, unless 0 <= start < end <= length.
     """
     if start >= end:
         raise DataError(f"the span [{start}, {end}] is empty", expected="a start before its end, exclusive")
@@ -196,7 +189,6 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
 
     Parameters
     ----------
-    path : Path
     corpus : Corpus, optional
         Whose texts the spans are of: then ids, texts and the ends of spans are checked against it.
 
@@ -249,18 +241,18 @@ class _Line:
 
     def __init__(self, file: Path, number: int, raw: bytes):
         self._file, self._number = file, number
-        found = strict_json.read(raw, file, number)
-        if not isinstance(found, dict):
-            raise self.error(None, f"holds a {type(found).__name__}", "a JSON object")
-        missing = [key for key in _NEEDED if key not in found]
+        record = strict_json.read(raw, file, number)
+        if not isinstance(record, dict):
+            raise self.error(None, f"holds a {type(record).__name__}", "a JSON object")
+        missing = [key for key in _NEEDED if key not in record]
         if missing:
             raise self.error(missing[0], f"there is no {missing[0]!r}", f"the keys {', '.join(_NEEDED)}")
-        unknown = [key for key in found if key not in _KEYS]
+        unknown = [key for key in record if key not in _KEYS]
         if unknown:
             raise self.error(
                 unknown[0], f"the key {unknown[0]!r} is unknown", f"keys among {', '.join(_KEYS)}"
             )
-        self._record = found
+        self._record = record
         self.source = (self._word("resolver"), self._word("version"))
 
     def error(self, key: str | int | None, problem: str, expected: str, remedy: str = "") -> DataError:
@@ -288,23 +280,23 @@ class _Line:
 
     def _text(self, name: str, texts: Mapping[str, str] | None) -> tuple[str, float]:
         """Hash and length of the document's text; without a corpus the length is not known."""
-        given = self._word("text_sha256") if "text_sha256" in self._record else None
+        stated = self._word("text_sha256") if "text_sha256" in self._record else None
         if texts is None:
-            if given is None:
+            if stated is None:
                 raise self.error(
                     "text_sha256",
                     "there is no 'text_sha256'",
                     "the SHA-256 of the text that the spans are of",
                     "Read the file together with its corpus, and write it again",
                 )
-            return given, math.inf
+            return stated, math.inf
         if name not in texts:
             raise self.error("id", f"id {name!r} is not in the corpus", "ids of the corpus")
         proof = text_sha256(texts[name])
-        if given not in {None, proof}:
+        if stated not in {None, proof}:
             raise self.error(
                 "text_sha256",
-                f"the clusters of {name!r} are of another text ({given:.8}...)",
+                f"the clusters of {name!r} are of another text ({stated:.8}...)",
                 f"the corpus's own ({proof:.8}...)",
                 "Align the spans to the original text first",
             )

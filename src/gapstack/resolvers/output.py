@@ -1,4 +1,4 @@
-"""What a resolver wrote, before its spans are put into the original text, and how files of it are read."""
+"""A resolver's output in its own version of a text, and readers for files of it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _ID_KEYS = ("id", "doc_key", "docId", "doc_id")
 
 @dataclass(frozen=True)
 class Output:
-    """What a resolver found in *its own* version of a text.
+    """A resolver's clusters in *its own* version of a text.
 
     Attributes
     ----------
     id : str or None
-        None where the format carries none: the place in the file then says whose it is.
+        None where the format has none; the position in the file then decides.
     text : str
-        As the resolver saw it, cleaned or written from its tokens; "" where it gave nothing.
+        As the resolver saw it, cleaned or joined from its tokens; "" where it failed.
     clusters, mention_scores, link_scores
         As in :class:`~gapstack.resolvers.clusters.Document`, with spans of ``text``.
     """
@@ -50,7 +50,7 @@ class Format:
     ----------
     name : str
     resolver : str
-        Whose format it is, where the file does not say.
+        Resolver's name, for files that do not have it.
     recognises : callable
         Whether a file is of this format, from its lines.
     read : callable
@@ -102,8 +102,8 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, Record]]
     except (ValueError, RecursionError):
         lines = [b"\n".join(lines)]
     for number, line in enumerate(lines, start=1):
-        found = strict_json.read(line, path, number)
-        for record in found if isinstance(found, list) else [found]:
+        value = strict_json.read(line, path, number)
+        for record in value if isinstance(value, list) else [value]:
             if not isinstance(record, dict):
                 raise DataError(
                     f"holds {shown(record)}",
@@ -125,13 +125,10 @@ def id_of(record: Record) -> str | None:
 def spans(clusters: Iterable[Iterable[Sequence[int]]], text: str) -> tuple[Cluster, ...]:
     """Take half-open character ranges of a text as they are; clusters of nothing are left out.
 
-    Raises
-    ------
-    DataError
-        If a range is empty or reaches out of the text.
+    Raises DataError if a range is empty or reaches out of the text.
     """
-    found = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
-    return tuple(cluster for cluster in found if cluster)
+    mentions = (tuple(span_within(start, end, len(text)) for start, end in cluster) for cluster in clusters)
+    return tuple(cluster for cluster in mentions if cluster)
 
 
 def at(rows: Sequence[T], number: int, what: str, first: int = 0) -> T:
@@ -178,8 +175,8 @@ class Tokens:
 
     def clusters(self, clusters: Iterable[Iterable[Sequence[int]]]) -> tuple[Cluster, ...]:
         """Character spans of clusters of ``[first, last]`` tokens, both included; clusters of nothing are left out."""
-        found = (tuple(self.span(first, last) for first, last in one) for one in clusters)
-        return tuple(cluster for cluster in found if cluster)
+        mentions = (tuple(self.span(first, last) for first, last in one) for one in clusters)
+        return tuple(cluster for cluster in mentions if cluster)
 
 
 def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
@@ -195,7 +192,7 @@ def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
     for mention, antecedent in links:
         first, second = sorted((root(mention), root(antecedent)))
         parent[second] = first
-    found: dict[Span, list[Span]] = {}
+    groups: dict[Span, list[Span]] = {}
     for span in sorted(parent):
-        found.setdefault(root(span), []).append(span)
-    return tuple(tuple(members) for members in found.values())
+        groups.setdefault(root(span), []).append(span)
+    return tuple(tuple(members) for members in groups.values())

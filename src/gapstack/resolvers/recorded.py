@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from gapstack.cache import put, sound
+from gapstack.cache import intact_files, store
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
 from gapstack.files import cache_root, digest, fingerprint
@@ -27,17 +27,14 @@ _FORMAT = 1  # of what is stored; another number converts all files again
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
     """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one for each split it answered.
 
+    Raises DataNotFoundError if its output, or the rows that it is about, are nowhere.
+
     Parameters
     ----------
     name : str
         Among :data:`RECORDED`.
     data : Path, optional
         Where to look first.
-
-    Raises
-    ------
-    DataNotFoundError
-        If its output, or the rows that it is about, are nowhere.
     """
     folder = require("resolvers", data)
     files: list[Path] = []
@@ -48,12 +45,12 @@ def recorded_files(name: str, data: Path | None = None) -> list[Path]:
         # by the files' bytes: members ask often, and need not wait for GAP to be read
         key = fingerprint(_FORMAT, digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
-        stored = sound(*place)
+        stored = intact_files(*place)
         if not stored:
             with TemporaryDirectory() as scratch:
                 converted = Path(scratch) / "clusters.jsonl.xz"
                 write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
-                stored = [put(place[0], converted.read_bytes(), *place[1:])]
+                stored = [store(place[0], converted.read_bytes(), *place[1:])]
         files.append(stored[0])
     if not files:
         raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")
@@ -68,12 +65,8 @@ def cluster_files(name: str | Path) -> Sequence[Path]:
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
     """Read files of clusters, joining those of one resolver and version, in order of appearance.
 
-    Raises
-    ------
-    DataError
-        As :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError as :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id;
+    DataNotFoundError if there is no such file.
     """
     documents: dict[tuple[str, str], list[Document]] = {}
     for path in chain.from_iterable(map(cluster_files, names)):

@@ -1,11 +1,10 @@
-"""What an answer is worth: logloss as Kaggle, F1 and bias as the official GAP scorer.
+"""Scores of predictions: logloss as Kaggle, F1 and bias as the official GAP scorer.
 
-:func:`score` turns probabilities into :class:`Scores`; :func:`score_decisions` does so for TRUE/FALSE
-decisions; :func:`score_file` reads either from a file; :func:`degenerate_scores` shows what no thought at all
-would have scored; :func:`bootstrap` and :func:`permutation_test` say how sure scores and differences are, and
-:func:`all_pairs` who beats whom. Beside them: :mod:`~gapstack.scoring.slices`, :mod:`~gapstack.scoring.contribution`
-(what each member adds), :mod:`~gapstack.scoring.reweighting`, :mod:`~gapstack.scoring.agreement`,
-:mod:`~gapstack.scoring.reliability` and :mod:`~gapstack.scoring.label_errors`.
+:func:`score` scores probabilities, :func:`score_decisions` TRUE/FALSE decisions, :func:`score_file` either from a file,
+and :func:`degenerate_scores` constant baselines. :func:`bootstrap` and :func:`permutation_test` give intervals and
+p-values, :func:`all_pairs` those of all pairs of members. Beside them: :mod:`~gapstack.scoring.slices`,
+:mod:`~gapstack.scoring.contribution` (Shapley values), :mod:`~gapstack.scoring.reweighting`,
+:mod:`~gapstack.scoring.agreement`, :mod:`~gapstack.scoring.reliability` and :mod:`~gapstack.scoring.label_errors`.
 """
 
 from gapstack.scoring.degenerate import degenerate_scores

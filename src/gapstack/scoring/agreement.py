@@ -1,4 +1,4 @@
-"""How alike members are: correlated losses, shared errors, rows that most get right."""
+"""Similarity of members: correlated losses, shared errors, rows that most get right."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ DIFFICULTIES = ("all right", "most right", "few right", "none right")
 def correlations(values: Floats) -> Floats:
     """Pearson correlation of members' per-example values: (m, n) to (m, m); NaN where a member's never vary."""
     centred = values - values.mean(axis=1, keepdims=True)
-    # of losses that are all the same up to rounding, nothing can be said
+    # losses that are equal up to rounding have no correlation
     spread = np.sqrt((centred**2).sum(axis=1))
     flat = spread <= 1e-12 * np.abs(values).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = centred @ centred.T / np.outer(spread, spread)
-    found[flat | np.isnan(spread)] = found[:, flat | np.isnan(spread)] = np.nan
-    return np.clip(found, -1, 1)
+        result = centred @ centred.T / np.outer(spread, spread)
+    result[flat | np.isnan(spread)] = result[:, flat | np.isnan(spread)] = np.nan
+    return np.clip(result, -1, 1)
 
 
 def disagreement(decided: Bools) -> Floats:
@@ -30,8 +30,8 @@ def disagreement(decided: Bools) -> Floats:
     return share
 
 
-def flipped(before: Floats, after: Floats) -> Bools:
-    """Whether the most probable answer changes: (..., n, 3) probabilities of a row told in two ways, to (..., n)."""
+def answer_flips(before: Floats, after: Floats) -> Bools:
+    """Whether the most probable answer changes: (..., n, 3) probabilities of two versions of rows, to (..., n)."""
     changed: Bools = answers(before) != answers(after)
     return changed
 

@@ -1,4 +1,4 @@
-"""Answers that look at nothing: what a score has to be compared with.
+"""Constant baselines that ignore the text, to compare scores with.
 
 Both TRUE on every row earns an F1 of 62.0 on GAP development, more than several real systems, because a
 Neither row costs two false positives and every other row one.
@@ -17,6 +17,8 @@ from gapstack.scoring.scores import Scores, score, score_decisions
 def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = None) -> dict[str, Scores]:
     """Score always A, always B, both TRUE and the class prior on a labelled corpus.
 
+    Raises DataError if the corpus is empty or lacks a label.
+
     Parameters
     ----------
     corpus : Corpus
@@ -28,11 +30,6 @@ def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = No
     Returns
     -------
     Scores by the name of the row, in the order of a table.
-
-    Raises
-    ------
-    DataError
-        If the corpus is empty or lacks a label.
     """
     n = len(corpus)
     certain = np.eye(len(Label))

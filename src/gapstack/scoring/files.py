@@ -8,7 +8,7 @@ not in the corpus             refused                         ignored
 twice in the file             refused by the reader           the first row counts
 ============================  ==============================  ===========================================
 
-What is refused is a :class:`~gapstack.errors.DataError`; what the scorer lets pass is a note.
+Refused means a :class:`~gapstack.errors.DataError`; what the scorer accepts silently is a note.
 """
 
 from __future__ import annotations
@@ -55,18 +55,13 @@ class Predictions:
 def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
 
-    A tab in the first line makes it a scorer TSV.
-
-    Raises
-    ------
-    DataError
-        For what the readers refuse, for a submission whose ids are not those of the corpus, and for a file
-        that shares no id with it.
-    DataNotFoundError
-        If there is no such file.
+    A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
+    ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is no such
+    file.
     """
-    path = Path(path)
-    return _scorer_rows(path, corpus) if b"\t" in _first_line(path) else _submission_rows(path, corpus)
+    with open_bytes(path) as stream:
+        read = _scorer_rows if b"\t" in stream.readline() else _submission_rows
+    return read(Path(path), corpus)
 
 
 def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
@@ -80,13 +75,13 @@ def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ..
 
 def _submission_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
     ids, probabilities = read_submission(path)
-    place = {found: row for row, found in enumerate(ids)}
-    missing = [wanted for wanted in corpus.ids if wanted not in place]
+    place = {name: row for row, name in enumerate(ids)}
+    missing = [name for name in corpus.ids if name not in place]
     if len(missing) == len(corpus):
         raise _other_data(path, ids, corpus)
     if missing:
         raise DataError(
-            some_ids(missing, "not in the file", of=corpus.name),
+            describe_ids(missing, "not in the file", of=corpus.name),
             place=Place(path),
             expected=f"a row for each of the {len(corpus)} ids, since logloss is a mean over all of them",
             remedy="Add the rows, or score a corpus without them",
@@ -94,33 +89,33 @@ def _submission_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
     unknown = _not_in(ids, corpus)
     if unknown:
         raise DataError(
-            some_ids(unknown, f"not in {corpus.name}"),
+            describe_ids(unknown, f"not in {corpus.name}"),
             place=Place(path),
             expected=f"the {len(corpus)} ids of {corpus.name} and no others",
             remedy="Remove the rows, or score against the data that the file is for",
         )
-    rows = normalise(probabilities[[place[wanted] for wanted in corpus.ids]])
+    rows = normalise(probabilities[[place[name] for name in corpus.ids]])
     return Predictions(rows, decisions(rows), np.ones((len(corpus), 2), dtype=bool))
 
 
 def _scorer_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
-    ids, given = read_scorer_tsv(path)
+    ids, values = read_scorer_tsv(path)
     place: dict[str, int] = {}
-    for row, found in enumerate(ids):
-        place.setdefault(found, row)
-    rows = np.array([place.get(wanted, -1) for wanted in corpus.ids], dtype=np.int64)
+    for row, name in enumerate(ids):
+        place.setdefault(name, row)
+    rows = np.array([place.get(name, -1) for name in corpus.ids], dtype=np.int64)
     if (rows < 0).all():
         raise _other_data(path, ids, corpus)
-    found_rows = np.where((rows >= 0)[:, None], given[rows], MISSING)
-    answered = found_rows != MISSING
+    ordered = np.where((rows >= 0)[:, None], values[rows], MISSING)
+    answered = ordered != MISSING
     notes = []
-    repeated = [found for found, times in Counter(ids).items() if times > 1]
+    repeated = [name for name, times in Counter(ids).items() if times > 1]
     if repeated:
-        notes.append(f"{some_ids(repeated, 'again in the file')}: the first row of each counts")
-    absent = [wanted for wanted, row in zip(corpus.ids, rows, strict=True) if row < 0]
+        notes.append(f"{describe_ids(repeated, 'again in the file')}: the first row of each counts")
+    absent = [name for name, row in zip(corpus.ids, rows, strict=True) if row < 0]
     if absent:
         notes.append(
-            f"{some_ids(absent, 'not in the file', of=corpus.name)}: "
+            f"{describe_ids(absent, 'not in the file', of=corpus.name)}: "
             "each counts as two false negatives, even where gold is FALSE"
         )
     silent = int((~answered[rows >= 0]).sum())
@@ -131,26 +126,21 @@ def _scorer_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
         )
     unknown = _not_in(place, corpus)
     if unknown:
-        notes.append(f"{some_ids(unknown, f'not in {corpus.name}')}: ignored")
-    return Predictions(None, found_rows == 1, answered, tuple(notes))
+        notes.append(f"{describe_ids(unknown, f'not in {corpus.name}')}: ignored")
+    return Predictions(None, ordered == 1, answered, tuple(notes))
 
 
-def some_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
-    """Say what is up with ids, how many and the first of them: ``2 ids of gap-test are missing (a, b)``."""
+def describe_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
+    """Describe ids by their number and the first of them: ``2 ids of gap-test are missing (a, b)``."""
     count = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
     verb = "is" if len(ids) == 1 else "are"
     shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
     return f"{count}{f' of {of}' if of else ''} {verb} {state} ({shown})"
 
 
-def _first_line(path: Path) -> bytes:
-    with open_bytes(path) as stream:
-        return stream.readline()
-
-
 def _not_in(ids: Iterable[str], corpus: Corpus | Gold) -> list[str]:
     known: Collection[str] = set(corpus.ids)
-    return [found for found in ids if found not in known]
+    return [name for name in ids if name not in known]
 
 
 def _other_data(path: Path, ids: Sequence[str], corpus: Corpus | Gold) -> DataError:

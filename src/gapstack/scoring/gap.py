@@ -46,14 +46,14 @@ class Counts:
     @property
     def precision(self) -> float:
         """True among those answered TRUE, in percent."""
-        found = self.tp + self.fp
-        return 100.0 * self.tp / found if found else 0.0
+        predicted = self.tp + self.fp
+        return 100.0 * self.tp / predicted if predicted else 0.0
 
     @property
     def recall(self) -> float:
         """Found among those that are TRUE, in percent; a missing answer counts as not found."""
-        wanted = self.tp + self.fn
-        return 100.0 * self.tp / wanted if wanted else 0.0
+        actual = self.tp + self.fn
+        return 100.0 * self.tp / actual if actual else 0.0
 
     @property
     def f1(self) -> float:
@@ -87,45 +87,42 @@ class GapScores:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON; neutral only where there are such rows."""
-        found = {"masculine": self.masculine, "feminine": self.feminine, "overall": self.overall}
+        groups = {"masculine": self.masculine, "feminine": self.feminine, "overall": self.overall}
         if self.neutral != Counts(0, 0, 0, 0):
-            found["neutral"] = self.neutral
-        return {**{name: counts.as_dict() for name, counts in found.items()}, "bias": self.bias}
+            groups["neutral"] = self.neutral
+        return {**{name: counts.as_dict() for name, counts in groups.items()}, "bias": self.bias}
 
 
 def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDArray[np.int64]:
-    """How many true positives, false positives, false negatives and true negatives each row has.
+    """Count true positives, false positives, false negatives and true negatives of each row.
+
+    Raises DataError if the shapes do not fit.
 
     Parameters
     ----------
     gold : (n, 2) bool array
         Whether the pronoun is A, and whether it is B.
     decided : (..., n, 2) bool array
-        What the system says; leading axes may hold systems.
+        The system's decisions; leading axes may hold systems.
     answered : (..., n, 2) bool array, optional
-        False where the system says nothing. Such a decision is a false negative **even where gold is
-        FALSE**: so the official scorer counts.
+        False where the system gives no decision, which is a false negative **even where gold is FALSE**, as in the
+        official scorer.
 
     Returns
     -------
     (..., n, 4) int array, columns tp, fp, fn, tn; each row sums to 2.
-
-    Raises
-    ------
-    DataError
-        If the shapes do not fit.
     """
     if gold.shape[-1:] != (2,) or decided.shape[-2:] != gold.shape:
         raise DataError(
             f"gold of shape {gold.shape}, decisions of shape {decided.shape}", expected="(n, 2) for both"
         )
-    said = np.ones_like(decided) if answered is None else answered
+    present = np.ones_like(decided) if answered is None else answered
     # (..., n, 2, 4), summed over the two decisions
     kinds = (
-        gold & decided & said,
-        ~gold & decided & said,
-        ~said | (gold & ~decided),
-        ~gold & ~decided & said,
+        gold & decided & present,
+        ~gold & decided & present,
+        ~present | (gold & ~decided),
+        ~gold & ~decided & present,
     )
     return np.stack(kinds, axis=-1).sum(axis=-2)
 
@@ -135,12 +132,8 @@ def gap_scores(
 ) -> GapScores:
     """Score two decisions a row as the official scorer does.
 
-    ``genders`` is (n,), values of :class:`~gapstack.corpus.Gender`; the rest is as in :func:`outcomes`.
-
-    Raises
-    ------
-    DataError
-        If the shapes do not fit.
+    ``genders`` is (n,), values of :class:`~gapstack.corpus.Gender`; the rest is as in :func:`outcomes`. Raises
+    DataError if the shapes do not fit.
     """
     rows = outcomes(gold, decided, answered)
     return GapScores(

@@ -1,4 +1,4 @@
-"""How sure a score and a difference are: bootstrap clustered by page, and a paired permutation test.
+"""Confidence intervals and p-values: bootstrap clustered by page, and a paired permutation test.
 
 Rows of one page are not independent, so whole pages are resampled (the clustered or pairs-cluster
 bootstrap; Cameron, Gelbach and Miller 2008, section 3.1). Every score here follows from sums over rows:
@@ -52,43 +52,36 @@ class Difference(NamedTuple):
 def contributions(corpus: Corpus, probabilities: ArrayLike) -> Floats:
     """What each row adds to the sums behind every score, (n, columns), for (n, 3) probabilities.
 
-    Raises
-    ------
-    DataError
-        As :func:`gapstack.scoring.score` does.
+    Raises DataError as :func:`gapstack.scoring.score` does.
     """
     labels = corpus.labels
-    made = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
-    made[:, LOSS] = metrics.example_losses(labels, probabilities)
-    made[:, BRIER] = metrics.example_briers(labels, probabilities)
-    made[:, GAPS] = metrics.calibration_gaps(labels, probabilities)
-    return made
+    table = contributions_of_decisions(corpus, metrics.decisions(metrics.normalise(probabilities)))
+    table[:, LOSS] = metrics.example_losses(labels, probabilities)
+    table[:, BRIER] = metrics.example_briers(labels, probabilities)
+    table[:, GAPS] = metrics.calibration_gaps(labels, probabilities)
+    return table
 
 
 def contributions_of_decisions(corpus: Corpus, decided: Bools, answered: Bools | None = None) -> Floats:
     """As :func:`contributions`, for (n, 2) decisions: what needs probabilities is NaN.
 
-    Raises
-    ------
-    DataError
-        As :func:`gapstack.scoring.score_decisions` does.
+    Raises DataError as :func:`gapstack.scoring.score_decisions` does.
     """
     rows = outcomes(gold_decisions(corpus), decided, answered)[:, :3].astype(np.float64)
-    made = np.full((len(corpus), COLUMNS), np.nan)
-    made[:, HIT] = rows[:, 1:].sum(axis=1) == 0
-    made[:, COUNTS["overall"]] = rows
+    table = np.full((len(corpus), COLUMNS), np.nan)
+    table[:, HIT] = rows[:, 1:].sum(axis=1) == 0
+    table[:, COUNTS["overall"]] = rows
     for gender in (Gender.MASCULINE, Gender.FEMININE):
-        made[:, COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
-    return made
+        table[:, COUNTS[gender.value]] = rows * (corpus.genders == gender.value)[:, None]
+    return table
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
     """Scores of all members on the same resampled pages.
 
-    ``points`` holds the plain scores, (members,) by metric; ``samples`` the replicates, (replicates,
-    members) by metric; metrics are the keys of :data:`gapstack.scoring.METRICS`. Values that do not exist
-    are NaN.
+    ``points`` holds the plain scores, (members,) by metric; ``samples`` the replicates, (replicates, members) by
+    metric; metrics are the keys of :data:`gapstack.scoring.METRICS`. Values that do not exist are NaN.
     """
 
     members: tuple[str, ...]
@@ -134,6 +127,8 @@ def bootstrap(
 ) -> Bootstrap:
     """Resample pages with replacement and score every member on every replicate.
 
+    Raises DataError if there are no rows or no members; MismatchError if a member has another number of rows.
+
     Parameters
     ----------
     groups : (n,) array
@@ -144,13 +139,6 @@ def bootstrap(
         How often.
     seed : int
         Of the resampling alone; the same seed and groups give the same replicates to whatever members.
-
-    Raises
-    ------
-    DataError
-        If there are no rows or no members.
-    MismatchError
-        If a member has another number of rows.
     """
     return bootstrap_label_sets(groups, {"": members}, replicates=replicates, seed=seed)[""]
 
@@ -165,12 +153,8 @@ def bootstrap_label_sets(
     """As :func:`bootstrap`, for the same members under several label sets, in little more than the time of one.
 
     Label sets differ on few rows, so that only the first is resampled whole; to its sums are added those of the
-    differences, on the pages that have any.
-
-    Raises
-    ------
-    DataError, MismatchError
-        As :func:`bootstrap` does, and where label sets have different members.
+    differences, on the pages that have any. Raises DataError, MismatchError as :func:`bootstrap` does, and where label
+    sets have different members.
     """
     pages = Pages.of(groups)
     tables = {name: _table(groups, pages, members) for name, members in label_sets.items()}
@@ -189,17 +173,17 @@ def bootstrap_label_sets(
         # scores are a third of the sums that they follow from, so only they are kept
         whole = weights @ base
         samples[0].append(_scores(whole))
-        for found, (touched, change) in zip(samples[1:], changes, strict=True):
-            found.append(_scores(whole + weights[:, touched] @ change))
+        for blocks, (touched, change) in zip(samples[1:], changes, strict=True):
+            blocks.append(_scores(whole + weights[:, touched] @ change))
     return {
         name: Bootstrap(
             members=names,
             points={key: row[0] for key, row in _scores(table.sum(axis=0)[None]).items()},
             samples={
-                metric: np.concatenate([block[metric] for block in found]) for metric in metrics.METRICS
+                metric: np.concatenate([block[metric] for block in blocks]) for metric in metrics.METRICS
             },
         )
-        for (name, table), found in zip(tables.items(), samples, strict=True)
+        for (name, table), blocks in zip(tables.items(), samples, strict=True)
     }
 
 

@@ -1,4 +1,4 @@
-"""Labels that are likely wrong, by what members that never saw them say (confident learning)."""
+"""Likely label errors, by predictions of models that were not trained on the labels (confident learning)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from gapstack.scoring.metrics import Floats, Labels, normalise
 
 
 def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """How far each label can be trusted, 0 to 1: (n,), the lowest first to be looked at.
+    """Quality of each label, (n,) from 0 to 1: cleanlab's self-confidence, the probability of the label.
 
-    cleanlab's self-confidence (Northcutt, Jiang and Chuang 2021): the probability that is given to the label. It
-    means something only for probabilities from models that did not learn from these labels.
+    Northcutt, Jiang and Chuang 2021. The probabilities must be from models that were not trained on these labels.
     """
     from cleanlab.rank import get_label_quality_scores  # brings scikit-learn along: a second that few need
 
@@ -31,25 +30,22 @@ def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]
     """
     from cleanlab.filter import find_label_issues
 
-    found: NDArray[np.int64] = find_label_issues(
+    rows: NDArray[np.int64] = find_label_issues(
         labels,
         normalise(probabilities),
         filter_by="confident_learning",
         return_indices_ranked_by="self_confidence",
         n_jobs=1,
     )
-    return found
+    return rows
 
 
 def precision_at(k: int, ranked: Sequence[str], wrong: Collection[str]) -> float:
     """Share of the first ``k`` ids (of all, where there are fewer) that are known to be wrong, 0 to 1.
 
-    Raises
-    ------
-    DataError
-        If nothing is ranked.
+    Raises DataError if nothing is ranked.
     """
     first = list(ranked)[:k]
     if not first or k < 1:
         raise DataError("there is nothing to take a share of", expected="some ids, and a k of 1 or more")
-    return float(np.mean([found in wrong for found in first]))
+    return float(np.mean([name in wrong for name in first]))

@@ -1,4 +1,4 @@
-"""Metrics over probabilities, and the table that says what each metric is called and which way is better.
+"""Metrics over probabilities, and the table of their names, directions and formats.
 
 This is the one place where probabilities are clipped.
 """
@@ -28,6 +28,8 @@ Labels = NDArray[np.int64]
 def normalise(probabilities: ArrayLike) -> Floats:
     """Divide each row by its sum, as Kaggle does before anything else.
 
+    Raises DataError if the shape or a value is not as above; names the first bad row, counted from 0.
+
     Parameters
     ----------
     probabilities : (..., n, 3) array
@@ -36,11 +38,6 @@ def normalise(probabilities: ArrayLike) -> Floats:
     Returns
     -------
     (..., n, 3) float64 array whose rows sum to 1.
-
-    Raises
-    ------
-    DataError
-        If the shape or a value is not as above; names the first bad row, counted from 0.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim < 2 or values.shape[-1] != len(Label):
@@ -79,7 +76,8 @@ def _mean(values: Floats) -> float:
 def example_losses(labels: Labels, probabilities: ArrayLike) -> Floats:
     """Logloss of each example: minus the log of the probability of its label, in nats.
 
-    Kaggle's rule: rows divided by their sum, then clipped to [1e-15, 1 - 1e-15].
+    Kaggle's rule: rows divided by their sum, then clipped to [1e-15, 1 - 1e-15]. Raises DataError if the probabilities
+    break :func:`normalise`'s rules or there is not one row for each label.
 
     Parameters
     ----------
@@ -91,11 +89,6 @@ def example_losses(labels: Labels, probabilities: ArrayLike) -> Floats:
     Returns
     -------
     (..., n) float64 array.
-
-    Raises
-    ------
-    DataError
-        If the probabilities break :func:`normalise`'s rules or there is not one row for each label.
     """
     normalised = _aligned(labels, probabilities)
     of_label = normalised[..., np.arange(len(labels)), labels]

@@ -1,4 +1,4 @@
-"""Who beats whom: every pair of members, tested on the same pages, with Holm's correction for their number."""
+"""Paired tests of all members on the same pages, with Holm's correction for the number of pairs."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Pairs:
     def wins(self, alpha: float = 0.05) -> NDArray[np.int64]:
         """(m, m): 1 where the row's member beats the column's at ``alpha`` after correction, -1 where it is beaten.
 
-        0 says that they could not be told apart, which is not that they are the same.
+        0 where the difference is not significant, which does not mean that they are equal.
         """
         sign = -1 if METRICS[self.metric].better == "low" else 1
-        told_apart = self.p_holm <= alpha  # never where there is no value
-        return np.where(told_apart, sign * np.sign(np.nan_to_num(self.value)), 0).astype(np.int64)
+        significant = self.p_holm <= alpha  # False where there is no value
+        return np.where(significant, sign * np.sign(np.nan_to_num(self.value)), 0).astype(np.int64)
 
 
 def all_pairs(
@@ -65,10 +65,10 @@ def all_pairs(
 ) -> dict[str, Pairs]:
     """Compare every pair of members under each of ``metrics``.
 
-    The permutation test swaps what two members say on whole pages at random and takes their scores anew
-    (approximate randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the
-    two after any swaps are half their total plus and minus half the signed difference, so one matrix product
-    serves all pairs and metrics.
+    The permutation test swaps two members' predictions on whole pages at random and scores them again (approximate
+    randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the two after any
+    swaps are half their total plus and minus half the signed difference, so one matrix product serves all pairs and
+    metrics. Raises DataError for a metric that has no better side; MismatchError if ``made`` is of other members.
 
     Parameters
     ----------
@@ -84,24 +84,17 @@ def all_pairs(
         Of the swaps.
     level : float
         Of the intervals.
-
-    Raises
-    ------
-    DataError
-        For a metric that has no better side.
-    MismatchError
-        If ``made`` is of other members.
     """
     if made.members != tuple(members):
         raise MismatchError(f"replicates of {made.members} for contributions of {tuple(members)}")
-    wanted = list(metrics)
-    sideless = [metric for metric in wanted if METRICS[metric].better == "one"]
+    names = list(metrics)
+    sideless = [metric for metric in names if METRICS[metric].better == "one"]
     if sideless:
         raise DataError(f"{sideless[0]} has no better side", expected="a metric that is better low or high")
     pages = Pages.of(groups)
     table = np.stack(list(members.values()), axis=1)
     # of all columns those that a wanted metric follows from
-    columns = sorted({column for metric in wanted for column in COLUMNS_OF[metric]})
+    columns = sorted({column for metric in names for column in COLUMNS_OF[metric]})
     sums = pages.sums(table[..., columns])
     flat = sums.reshape(pages.count, -1)
     signed = np.concatenate([signs @ flat for signs in sign_flips(pages.count, replicates, seed)])
@@ -110,11 +103,11 @@ def all_pairs(
     totals = sums.sum(axis=0).T
     # equal sums added in another order differ in their last bits; those are ties, and count
     rows = np.array(float(len(groups)))
-    found = {}
-    for metric in wanted:
+    result = {}
+    for metric in names:
         own = [columns.index(column) for column in COLUMNS_OF[metric]]
-        found[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
-    return found
+        result[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
+    return result
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -188,12 +181,12 @@ def _intervals(differences: Floats, level: float) -> Floats:
     # twice the smaller share of replicates on either side of 0, the observed one counted in
     side = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
     total = known.sum(axis=1)
-    found = np.full((3, len(differences)), np.nan)
+    result = np.full((3, len(differences)), np.nan)
     some = total > 0
-    found[0, some] = np.minimum(1.0, 2 * (side + 1) / (total + 1))[some]
+    result[0, some] = np.minimum(1.0, 2 * (side + 1) / (total + 1))[some]
     ends = [(1 - level) / 2, (1 + level) / 2]
     if known.all():
-        found[1:] = np.quantile(differences, ends, axis=1)
+        result[1:] = np.quantile(differences, ends, axis=1)
     elif some.any():
-        found[1:, some] = np.nanquantile(differences[some], ends, axis=1)
-    return found
+        result[1:, some] = np.nanquantile(differences[some], ends, axis=1)
+    return result

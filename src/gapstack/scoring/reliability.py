@@ -1,4 +1,4 @@
-"""Is a member right as often as it says? The curve behind the calibration error."""
+"""Reliability diagram: accuracy by confidence, the curve behind the calibration error."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BIN
     The bins are those of :func:`~gapstack.scoring.metrics.expected_calibration_error`, which is the mean
     distance between the two columns, weighted by rows.
     """
-    given = normalise(probabilities)
-    top = given.max(axis=1)
+    normalised = normalise(probabilities)
+    top = normalised.max(axis=1)
     place = np.clip(np.ceil(top * bins).astype(int) - 1, 0, bins - 1)
     rows = np.bincount(place, minlength=bins)
-    sums = (np.bincount(place, each, minlength=bins) for each in (top, answers(given) == labels))
+    sums = (np.bincount(place, each, minlength=bins) for each in (top, answers(normalised) == labels))
     confidence, accuracy = (
         np.divide(total, rows, out=np.full(bins, np.nan), where=rows > 0) for total in sums
     )

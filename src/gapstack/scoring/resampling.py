@@ -1,7 +1,7 @@
-"""Pages as the units that are drawn: sums by page, resamples of pages, signs of pages.
+"""Pages as the units of resampling: sums by page, resamples of pages, random signs of pages.
 
-Rows of one page are not independent, so whatever is resampled or exchanged is a whole page. The same seed and
-number of pages give the same draws to whoever asks, which is what makes separate calls paired.
+Rows of one page are not independent, so whole pages are resampled or exchanged. The same seed and number of pages give
+the same draws, which pairs separate calls.
 """
 
 from __future__ import annotations
@@ -41,10 +41,7 @@ class Pages:
     def sums(self, values: Floats) -> Floats:
         """Sum (n, ...) values by page: (pages, ...).
 
-        Raises
-        ------
-        MismatchError
-            If there is not one value for each row.
+        Raises MismatchError if there is not one value for each row.
         """
         if len(values) != len(self.place):
             raise MismatchError(f"{len(values)} values for {len(self.place)} rows")
@@ -55,12 +52,12 @@ class Pages:
 
 
 def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
-    """Blocks of (replicates, pages): how often each page was drawn when as many as there are were drawn."""
+    """Blocks of (replicates, pages): counts of each page in a sample of all pages with replacement."""
     generator = np.random.default_rng(seed)
     for size in _blocks(replicates):
-        drawn = generator.integers(0, pages, (size, pages))
-        drawn += np.arange(size)[:, None] * pages
-        yield np.bincount(drawn.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
+        draws = generator.integers(0, pages, (size, pages))
+        draws += np.arange(size)[:, None] * pages
+        yield np.bincount(draws.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
 
 
 def sign_flips(pages: int, replicates: int, seed: int) -> Iterator[Floats]:

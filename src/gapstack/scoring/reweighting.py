@@ -1,4 +1,4 @@
-"""Weights under which feminine and masculine rows are alike in what makes a row hard.
+"""Weights that balance feminine and masculine rows by what makes a row hard.
 
 GAP has as many feminine as masculine rows, but they differ in how many names a text has and in how near the right
 one is, so that systems that know nothing of gender score differently on the two (Kocijan, Camburu and Lukasiewicz
@@ -32,6 +32,8 @@ def balancing_weights(
 ) -> Floats:
     """Give (n,) weights, 0 outside of ``eligible`` and 1 on average within.
 
+    Raises DataError if no weights do that, as where the genders share no value of an attribute.
+
     Parameters
     ----------
     genders : (n,) array
@@ -40,11 +42,6 @@ def balancing_weights(
         What is to be alike: for each value of each, both genders weigh the same.
     eligible : (n,) bool
         Rows that may weigh anything.
-
-    Raises
-    ------
-    DataError
-        If no weights do that, as where the genders share no value of an attribute.
     """
     rows = np.flatnonzero(eligible & np.isin(genders, [side.value for side in _SIDES]))
     keys = np.column_stack(

@@ -1,4 +1,4 @@
-"""All scores of one set of answers on one corpus, in one record."""
+"""All scores of one set of predictions on one corpus, in one record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What one set of answers is worth.
+    """Scores of one set of predictions.
 
     ``logloss``, ``brier`` and ``ece`` are None where there were decisions but no probabilities. Accuracy is
     the share of rows with both decisions right, 0 to 1; F1 is in percent. ``double_true`` counts rows
@@ -60,8 +60,8 @@ class Scores:
 
     def value(self, metric: str) -> float | None:
         """The score called ``metric``, a key of :data:`~gapstack.scoring.METRICS`."""
-        found: float | None = getattr(self, METRICS[metric].name)
-        return found
+        value: float | None = getattr(self, METRICS[metric].name)
+        return value
 
     def __str__(self) -> str:
         values = ", ".join(f"{title} {value}" for title, value in self._shown().items())
@@ -106,13 +106,9 @@ def gold_decisions(corpus: Corpus | Gold) -> Bools:
 def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
     """Score (n, 3) probabilities, columns A, B, NEITHER, in the order of a labelled corpus.
 
-    Decisions are the most probable column of each row (see :func:`~gapstack.scoring.metrics.decisions`).
-
-    Raises
-    ------
-    DataError
-        If the corpus is empty or has no labels, or the probabilities are none (see
-        :func:`~gapstack.scoring.metrics.normalise`) or not one row for each example.
+    Decisions are the most probable column of each row (see :func:`~gapstack.scoring.metrics.decisions`). Raises
+    DataError if the corpus is empty or has no labels, or the probabilities are none (see
+    :func:`~gapstack.scoring.metrics.normalise`) or not one row for each example.
     """
     labels = corpus.labels
     decided = metrics.decisions(metrics.normalise(probabilities))
@@ -131,18 +127,14 @@ def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
 def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | None = None) -> Scores:
     """Score (n, 2) decisions in the order of a labelled corpus; there is no logloss.
 
-    ``answered`` is False where the system says nothing (see :func:`~gapstack.scoring.gap.outcomes`).
-
-    Raises
-    ------
-    DataError
-        If the corpus is empty or has no labels, or there are not two decisions for each example.
+    ``answered`` is False where there is no decision (see :func:`~gapstack.scoring.gap.outcomes`). Raises DataError if
+    the corpus is empty or has no labels, or there are not two decisions for each example.
     """
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")
     gold = gold_decisions(corpus)
     rows = outcomes(gold, decided, answered)
-    said = decided if answered is None else decided & answered
+    positive = decided if answered is None else decided & answered
     return Scores(
         data=corpus.name,
         label_set=corpus.label_set,
@@ -150,5 +142,5 @@ def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | Non
         # both decisions right: neither a false positive nor a false negative
         accuracy=float((rows[:, 1:3].sum(axis=1) == 0).mean()),
         gap=gap_scores(gold, decided, corpus.genders, answered),
-        double_true=int(said.all(axis=1).sum()),
+        double_true=int(positive.all(axis=1).sum()),
     )

@@ -1,4 +1,4 @@
-"""Scores on parts of the data, and the distance between the genders on each, with intervals.
+"""Scores on parts of the data, and the gap between the genders on each, with intervals.
 
 A dimension (distance, say) gives every row one value ("near"); the rows with that value are a slice. Pages are
 resampled over all rows, so a slice's number of rows varies from replicate to replicate as it would in new data.
@@ -62,6 +62,8 @@ def slice_scores(
 ) -> list[Slice]:
     """Score every member on every slice.
 
+    Raises MismatchError if a dimension has not one value for each row.
+
     Parameters
     ----------
     groups, genders : (n,) arrays
@@ -74,11 +76,6 @@ def slice_scores(
         In what order values come; alphabetical for a dimension that it does not name.
     replicates, seed, level
         Of the intervals.
-
-    Raises
-    ------
-    MismatchError
-        If a dimension has not one value for each row.
     """
     pages = Pages.of(groups)
     parts = np.stack(
@@ -90,25 +87,25 @@ def slice_scores(
     rows = np.concatenate([np.ones((len(groups), 1)), sums.reshape(len(groups), -1)], axis=1)
     added = (parts.T[:, :, None] * rows[:, None]).reshape(len(groups), -1)
 
-    found: list[tuple[str, str, NDArray[np.int64], Floats]] = []
+    parts_of_data: list[tuple[str, str, NDArray[np.int64], Floats]] = []
     for name, values in dimensions.items():
         if values.shape != groups.shape:
             raise MismatchError(f"dimension {name!r} has {values.shape} values for {len(groups)} rows")
-        known = [value for value in np.unique(values).tolist() if value]
-        wanted = [value for value in (order or {}).get(name, ()) if value in known]
-        for value in [*wanted, *(value for value in known if value not in wanted)]:
+        present = [value for value in np.unique(values).tolist() if value]
+        first = [value for value in (order or {}).get(name, ()) if value in present]
+        for value in [*first, *(value for value in present if value not in first)]:
             here = np.flatnonzero(values == value)
             touched, place = np.unique(pages.place[here], return_inverse=True)
             by_page = Pages(place, len(touched)).sums(added[here])
-            found.append((name, value, touched, by_page))
+            parts_of_data.append((name, value, touched, by_page))
     # all draws fit into memory, as counts, where the scores of all slices do not; single precision is plenty for sums
     # of a few thousand rows, and twice as fast
-    drawn = np.concatenate([b.astype(np.uint16) for b in resamples(pages.count, replicates, seed)])
-    made: list[Slice] = []
-    for name, value, touched, by_page in found:
+    draws = np.concatenate([b.astype(np.uint16) for b in resamples(pages.count, replicates, seed)])
+    result: list[Slice] = []
+    for name, value, touched, by_page in parts_of_data:
         whole, single = by_page.sum(axis=0, keepdims=True), by_page.astype(np.float32)
         blocks = [
-            _scores((drawn[start : start + _BLOCK, touched].astype(np.float32) @ single).astype(np.float64))
+            _scores((draws[start : start + _BLOCK, touched].astype(np.float32) @ single).astype(np.float64))
             for start in range(0, replicates, _BLOCK)
         ]
         points = _scores(whole)
@@ -117,8 +114,8 @@ def slice_scores(
             key: _with_interval(points[key][0], np.concatenate([block[key] for block in blocks]), level)
             for key in SLICE_SCORES
         }
-        made.append(Slice(name, value, n, masculine, feminine, scores))
-    return made
+        result.append(Slice(name, value, n, masculine, feminine, scores))
+    return result
 
 
 def _scores(totals: Floats) -> dict[str, Floats]:

@@ -1,4 +1,4 @@
-"""Whether Kaggle would take a submission, and what in it may be unintended."""
+"""Whether Kaggle would accept a submission, and what in it may be unintended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import SUBMISSION_COLUMNS, read_submission
 from gapstack.errors import DataError
 from gapstack.files import open_bytes
-from gapstack.scoring.files import some_ids
+from gapstack.scoring.files import describe_ids
 from gapstack.scoring.metrics import FLOOR
 
 _SHOWN = 5
@@ -45,11 +45,11 @@ class _Collector(Quarantine):
 
 
 def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
-    """Say whether Kaggle would take a submission for the rows of ``corpus``.
+    """Check whether Kaggle would accept a submission for the rows of ``corpus``.
 
-    Taken are files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other,
-    in any order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do
-    not sum to 1 and probabilities that Kaggle would clip are notes.
+    It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
+    order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
+    probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
 
     Parameters
     ----------
@@ -61,11 +61,6 @@ def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
     Returns
     -------
     Problems, those that matter most first; Kaggle would take the file if none is ``fatal``.
-
-    Raises
-    ------
-    DataNotFoundError
-        If there is no such file.
     """
     bad = _Collector()
     try:
@@ -76,21 +71,23 @@ def submit_check(path: Path, corpus: Corpus) -> list[Problem]:
         ids, probabilities = [], np.empty((0, 3))  # every single row is bad
     with open_bytes(path) as stream:
         header = stream.readline().removesuffix(b"\n").decode("utf-8")
-    found: list[Problem] = []
+    problems: list[Problem] = []
     if header != ",".join(SUBMISSION_COLUMNS):
-        found.append(Problem(f"the header is {header!r}; expected exactly {','.join(SUBMISSION_COLUMNS)!r}"))
-    found.extend(Problem(str(problem)) for problem in bad.problems[:_SHOWN])
+        problems.append(
+            Problem(f"the header is {header!r}; expected exactly {','.join(SUBMISSION_COLUMNS)!r}")
+        )
+    problems.extend(Problem(str(problem)) for problem in bad.problems[:_SHOWN])
     if len(bad.problems) > _SHOWN:
-        found.append(Problem(f"{len(bad.problems) - _SHOWN:,} further rows are bad"))
-    given = set(ids) | bad.ids
-    missing = [wanted for wanted in corpus.ids if wanted not in given]
+        problems.append(Problem(f"{len(bad.problems) - _SHOWN:,} further rows are bad"))
+    present = set(ids) | bad.ids
+    missing = [name for name in corpus.ids if name not in present]
     if missing:
-        found.append(Problem(some_ids(missing, "not in the file", of=corpus.name)))
-    known = set(corpus.ids)
-    unknown = [one for one in ids if one not in known]
+        problems.append(Problem(describe_ids(missing, "not in the file", of=corpus.name)))
+    expected = set(corpus.ids)
+    unknown = [one for one in ids if one not in expected]
     if unknown:
-        found.append(Problem(some_ids(unknown, f"not in {corpus.name}")))
-    return found + _notes(ids, probabilities, corpus, complete=not found)
+        problems.append(Problem(describe_ids(unknown, f"not in {corpus.name}")))
+    return problems + _notes(ids, probabilities, corpus, complete=not problems)
 
 
 def _notes(ids: Sequence[str], probabilities: np.ndarray, corpus: Corpus, *, complete: bool) -> list[Problem]:

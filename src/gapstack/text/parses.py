@@ -20,7 +20,7 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save
 
-from gapstack.cache import put, sound
+from gapstack import cache
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, cache_root, digest, fingerprint, tree_digest
@@ -200,11 +200,13 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
     pipeline = find_parser(parser)
     folder = cache_root() / "parses" / pipeline.fingerprint
     for _ in range(_TRIES):
-        missing = wanted.keys() - {key for shard in sound(folder, _SUFFIX) for key in _keys(shard)}
+        missing = wanted.keys() - {
+            key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)
+        }
         if missing:
             # of equal length in a batch, since some pipelines pad
             _fill(folder, pipeline, sorted((wanted[key] for key in missing), key=len))
-        for shard in sound(folder, _SUFFIX):
+        for shard in cache.intact_files(folder, _SUFFIX):
             # somebody may delete the cache meanwhile, or another process a damaged shard
             with suppress(FileNotFoundError):
                 if not wanted.keys().isdisjoint(_keys(shard)):
@@ -309,7 +311,7 @@ def store(shard: Sequence[Doc], folder: Path) -> Path:
         "keys": np.frombuffer(keys, dtype=np.uint8).reshape(len(shard), -1),
         "documents": np.frombuffer(documents, dtype=np.uint8),
     }
-    return put(folder, save(content), _SUFFIX)
+    return cache.store(folder, save(content), _SUFFIX)
 
 
 def write_docs(documents: Iterable[Doc], path: Path) -> None:

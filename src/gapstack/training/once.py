@@ -9,7 +9,7 @@ import filelock
 from safetensors.torch import load_file, save
 from torch import nn
 
-from gapstack.cache import put, sound
+from gapstack.cache import intact_files, store
 from gapstack.files import cache_root
 from gapstack.training.checkpoint_context import CheckpointContext
 from gapstack.training.data import Data
@@ -34,12 +34,12 @@ def train_once(
     folder = cache_root() / "trained"
     folder.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(folder / f".{key}.lock"):
-        stored = sound(folder, ".safetensors", label=f"{key}-")
+        stored = intact_files(folder, ".safetensors", label=f"{key}-")
         if not stored:
             context = CheckpointContext(folder / "unfinished")
             train(model, data, plans, objective=objective, context=context)
             weights = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
-            stored = [put(folder, save(weights), ".safetensors", label=f"{key}-")]
+            stored = [store(folder, save(weights), ".safetensors", label=f"{key}-")]
             shutil.rmtree(context.subfolder(key).folder, ignore_errors=True)
     model.load_state_dict(load_file(stored[0]))
     model.eval()

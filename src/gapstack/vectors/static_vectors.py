@@ -89,7 +89,7 @@ class Vectors:
         A bag of which no word is there has the vector 0.
         """
         rows = [[row for word in bag if (row := self.row(word)) is not None] for bag in bags]
-        sizes = np.array([len(found) for found in rows], dtype=np.int64)
+        sizes = np.array([len(bag_rows) for bag_rows in rows], dtype=np.int64)
         starts = np.concatenate([[0], sizes.cumsum()])
         share = np.repeat(1 / np.maximum(sizes, 1), sizes)
         picked = csr_matrix(
@@ -108,6 +108,9 @@ def read_vectors(
 ) -> Vectors:
     """Read a space from a file, or take an encoder's input embeddings.
 
+    Raises DataError if the file is a pickle, or breaks its format; says where; DataNotFoundError if there is no such
+    file or encoder.
+
     Parameters
     ----------
     source : str or Path
@@ -116,23 +119,16 @@ def read_vectors(
         How many words are read, which are the most frequent ones since files begin with these; None for all.
     keep : collection of str
         Words that are read wherever they stand, also in lower case.
-
-    Raises
-    ------
-    DataError
-        If the file is a pickle, or breaks its format; says where.
-    DataNotFoundError
-        If there is no such file or encoder.
     """
     path = _home_of(source)
     if isinstance(path, Encoder):
         return _of_encoder(path)
-    wanted = {word for kept in keep for word in (kept, kept.lower())}
+    always = {word for entry in keep for word in (entry, entry.lower())}
     words: dict[str, Matrix] = {}
     dimensions: int | None = None
     for number, (word, vector) in enumerate(_records(path)):
         dimensions = dimensions or len(vector)
-        if limit is not None and number >= limit and word not in wanted:
+        if limit is not None and number >= limit and word not in always:
             continue
         words.setdefault(word, vector)  # of a word that is there twice the first, more frequent one counts
     if not words:
@@ -141,9 +137,9 @@ def read_vectors(
 
 
 def vectors_key(source: str | Path) -> str:
-    """What tells the contents of one source from another's, without reading it; raises as :func:`read_vectors`."""
-    found = _home_of(source)
-    return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
+    """Digest of a source's contents; raises as :func:`read_vectors`."""
+    home = _home_of(source)
+    return home.fingerprint if isinstance(home, Encoder) else tree_digest(home)
 
 
 def _home_of(source: str | Path) -> Path | Encoder:
@@ -169,10 +165,7 @@ def _home_of(source: str | Path) -> Path | Encoder:
 def write_vectors(path: Path, vectors: Vectors) -> None:
     """Write word2vec's text format, atomically; numbers so exact that reading gives the same float32.
 
-    Raises
-    ------
-    DataError
-        If a word has white space in it, which the format cannot hold.
+    Raises DataError if a word has white space in it, which the format cannot hold.
     """
     for word in vectors.words:
         if not word or word.split() != [word]:
@@ -221,12 +214,12 @@ def _header(parts: list[bytes], path: Path) -> tuple[int, int]:
 
 def _counted(records: Iterable[T], count: int, path: Path) -> Iterator[T]:
     """Give all records, of which there must be as many as the header says."""
-    found = 0
-    for found, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+    number = 0
+    for number, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
         yield record
-    if found != count:
+    if number != count:
         raise DataError(
-            f"has {found:,} words",
+            f"has {number:,} words",
             place=Place(path),
             expected=f"{count:,} words by its header",
             remedy="Get it again: it may be cut short",

@@ -96,12 +96,7 @@ def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
     """The gender direction, (d,) of length 1, from masculine to feminine (Bolukbasi et al. 2016, section 5.1).
 
     It is the first principal component of the words of each pair centred on the pair's mean. ``pairs`` (n, 2) are rows
-    of the feminine and of the masculine word.
-
-    Raises
-    ------
-    DataError
-        If the two vectors of every pair are equal.
+    of the feminine and of the masculine word. Raises DataError if the two vectors of every pair are equal.
     """
     halves = (space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) / 2
     # the principal components of halves and -halves, whose mean is 0, are those of the halves uncentred
@@ -114,10 +109,7 @@ def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
 def he_she(space: Vectors) -> Matrix:
     """The direction she - he, (d,) of length 1.
 
-    Raises
-    ------
-    DataError
-        If the space lacks one of the two, or their vectors are equal.
+    Raises DataError if the space lacks one of the two, or their vectors are equal.
     """
     rows, _ = locate(space, ("she", "he"), "the pronouns she and he", minimum=1.0)
     difference = space.unit[rows[0]] - space.unit[rows[1]]
@@ -169,13 +161,8 @@ class Biased(NamedTuple):
 def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
     """Neutral words with the ``count`` largest projections on she - he to either side.
 
-    At most a quarter of the neutral words is taken on either side, since words from the middle are not biased; the
-    note says so.
-
-    Raises
-    ------
-    DataError
-        If the space lacks she or he, or has fewer than four times :data:`FEWEST` neutral words.
+    At most a quarter of the neutral words is taken on either side, since words from the middle are not biased; the note
+    says so. Raises DataError if the space lacks she or he, or has fewer than four times :data:`FEWEST` neutral words.
     """
     neutral = neutral_rows(space, lists, 4 * FEWEST)
     size = min(count, len(neutral) // 4)

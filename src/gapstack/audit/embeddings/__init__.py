@@ -7,7 +7,8 @@ debiasing with any of :data:`DEBIASERS`; :mod:`gapstack.report.embeddings` shows
 from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.embeddings.run import EMBEDDING_MEASURES, ORIGINAL, EmbeddingAudit, audit_embeddings
 from gapstack.corpus.word_lists import Lists, read_lists
-from gapstack.vectors.debias import DEBIASERS, Debiaser
+from gapstack.vectors.debias import DEBIASERS
+from gapstack.vectors.debias.debiaser import Debiaser
 from gapstack.vectors.static_vectors import Vectors, read_vectors, write_vectors
 from gapstack.vectors.word_gender import Coverage
 

@@ -23,7 +23,8 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
     """Replace parts of the text and shift the spans accordingly.
 
     A replacement may lie outside a span, inside it, or cover it exactly; the span then covers the new text. An
-    insertion at a span's boundary stays outside it.
+    insertion at a span's boundary stays outside it. Raises DataError if a replacement is outside the text, two overlap,
+    one crosses a boundary of a span, or a span would become empty.
 
     Parameters
     ----------
@@ -35,12 +36,6 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
     -------
     Example
         With the same id, url and label; ``example`` itself without replacements.
-
-    Raises
-    ------
-    DataError
-        If a replacement is outside the text, two overlap, one crosses a boundary of a span, or a span would become
-        empty.
     """
     ordered = sorted((Replacement(*one) for one in replacements), key=lambda one: (one.start, one.end))
     if not ordered:

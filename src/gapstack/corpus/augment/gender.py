@@ -50,12 +50,8 @@ class FirstNames:
 def first_names(data: Path | None = None) -> FirstNames:
     """Read the US Social Security names of 1880 to 2018.
 
-    Raises
-    ------
-    DataNotFoundError
-        If the ``names`` folder is missing.
-    DataError
-        If the header is wrong, or a count is no number.
+    Raises DataNotFoundError if the ``names`` folder is missing; DataError if the header is wrong, or a count is no
+    number.
     """
     folder = sources.require("names", data)
     return _read_first_names(folder / "ssa_first_names_by_gender.csv.xz")

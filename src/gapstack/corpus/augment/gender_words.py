@@ -129,14 +129,8 @@ def read_word_pairs(data: Path | None = None) -> dict[str, str]:
     """Read the two swap lists of WinoBias (Zhao et al. 2018): word to partner, for words not in :data:`PAIRS`.
 
     A word with several partners keeps the first. Pairs count in both directions unless the second word has another
-    partner already.
-
-    Raises
-    ------
-    DataNotFoundError
-        If the WinoBias folder, or a list in it, is missing.
-    DataError
-        If a line is not two words separated by a tab.
+    partner already. Raises DataNotFoundError if the WinoBias folder, or a list in it, is missing; DataError if a line
+    is not two words separated by a tab.
     """
 
     def parse(row: Row) -> tuple[str, str]:

@@ -59,7 +59,7 @@ def people_by_first_name(names: FirstNames) -> People:
 
 
 def synthetic_neither(example: Example, people: People, rng: np.random.Generator) -> Example | None:
-    """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is nobody.
+    """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
 
     To be a different person, the new name must share no word with A or B, overlap no mention, and occur nowhere in
     one sentence with the right name and an "as", "born", "called", "was", bracket or the like between them. The text
@@ -68,8 +68,7 @@ def synthetic_neither(example: Example, people: People, rng: np.random.Generator
     Parameters
     ----------
     people : callable
-        Gives the spans of person names, preferably of the pronoun's gender: :func:`people_by_first_name`, or a
-        parser.
+        Gives the spans of person names, preferably of the pronoun's gender: :func:`people_by_first_name`, or a parser.
     rng : numpy Generator
         Chooses among the people.
 
@@ -100,6 +99,8 @@ def with_synthetic_neither(
 ) -> Corpus:
     """Add synthetic NEITHER rows, and copies of A and B rows with exchanged roles to keep the prior.
 
+    Raises DataError if a row has no label, too few rows can be made, or the share cannot be met.
+
     Parameters
     ----------
     corpus : Corpus
@@ -114,11 +115,6 @@ def with_synthetic_neither(
     -------
     Corpus
         The rows of ``corpus``, then the synthetic ones, then the copies.
-
-    Raises
-    ------
-    DataError
-        If a row has no label, too few rows can be made, or the share cannot be met.
     """
     labels = corpus.labels
     rng = np.random.default_rng(seed)

@@ -33,11 +33,11 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
 
     The first name in the text gets the first placeholder, so the result does not depend on the order of A and B.
 
-    The rules are those of Liu 2019 (code of the seventh place). A row is unchanged if one name is part of the other,
-    or a placeholder occurs in the text or contains a name. A name is unchanged if it has more than two words, or two
-    words of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced (no
-    "Ann" in "Annual"), and rows where occurrences of the names share words are unchanged. :func:`why_not_anonymised`
-    gives the reasons.
+    The rules are those of Liu 2019 (code of the seventh place). A row is unchanged if one name is part of the other, or
+    a placeholder occurs in the text or contains a name. A name is unchanged if it has more than two words, or two words
+    of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced (no "Ann" in
+    "Annual"), and rows where occurrences of the names share words are unchanged. :func:`why_not_anonymised` gives the
+    reasons. Raises DataError if there is no such variant.
 
     Parameters
     ----------
@@ -48,11 +48,6 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     -------
     Example or None
         None if nothing would change.
-
-    Raises
-    ------
-    DataError
-        If there is no such variant.
     """
     pair = _pair(example, variant)
     if pair is None or _row_refusal(example, pair) is not None:

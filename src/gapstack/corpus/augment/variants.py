@@ -73,10 +73,7 @@ def augmented(corpus: Corpus, change: Change) -> Corpus:
 def variants(corpus: Corpus, names: Sequence[str] = ("original", "swap_names")) -> list[Variant]:
     """Make the named variants, in that order.
 
-    Raises
-    ------
-    UnknownNameError
-        If a name is not in :data:`AUGMENTATIONS`.
+    Raises UnknownNameError if a name is not in :data:`AUGMENTATIONS`.
     """
     result: list[Variant] = []
     for name in names:
@@ -94,17 +91,13 @@ def average(
 ) -> NDArray[np.float64]:
     """Average the variants' (n, 3) probabilities in the original's columns.
 
-    If the original is among the variants, unchanged rows of the others have no weight, so that they count once.
+    If the original is among the variants, unchanged rows of the others have no weight, so that they count once. Raises
+    DataError if the numbers of variants, arrays and weights differ, or no weight is positive.
 
     Parameters
     ----------
     weights : sequence of float, optional
         One for each variant, equal by default; rescaled to sum to 1 in each row.
-
-    Raises
-    ------
-    DataError
-        If the numbers of variants, arrays and weights differ, or no weight is positive.
     """
     weights = [1.0] * len(variants) if weights is None else list(weights)
     if not len(variants) == len(probabilities) == len(weights):

@@ -91,10 +91,8 @@ def read_corpus(name: str, data: Path | None = None) -> Iterator[Document]:
 def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Document]:
     """Read the ``.conll`` files in a folder of a tar archive, by name; see :func:`parse` for the rest.
 
-    Raises
-    ------
-    DataError
-        If the archive is damaged or unpacks to too much, holds links or devices, or the folder has no such file.
+    Raises DataError if the archive is damaged or unpacks to too much, holds links or devices, or the folder has no such
+    file.
     """
     blobs: dict[str, bytes] = {}
     try:
@@ -139,9 +137,10 @@ def _refuse_member(member: tarfile.TarInfo, path: Path, *, again: bool) -> None:
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]:
-    """Parse documents of lines parted by tabs, the last column with the mentions.
+    """Parse documents of lines separated by tabs, the last column with the mentions.
 
-    Sentences are parted by empty lines; in documents without any, they end at full stops.
+    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another
+    number of columns, brackets that do not match, or a document without an end.
 
     Parameters
     ----------
@@ -149,11 +148,6 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]
         How many columns a token's line has.
     token : int
         Which of them, from 0, has the token.
-
-    Raises
-    ------
-    DataError
-        For another number of columns, brackets that do not match, or a document without an end.
     """
     document: Document | None = None
     opened: dict[str, list[int]] = {}
@@ -171,10 +165,10 @@ def parse(text: str, path: Path, columns: int, token: int) -> Iterator[Document]
             title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
             document, opened, breaks = Document(title or path.stem), {}, []
         elif marker is not None:
-            left = [cluster for cluster, starts in opened.items() if starts]
-            if document is None or left:
+            unclosed = [cluster for cluster, starts in opened.items() if starts]
+            if document is None or unclosed:
                 raise refuse(
-                    f"the document ends with {left} open", "a document before, all its mentions closed"
+                    f"the document ends with {unclosed} open", "a document before, all its mentions closed"
                 )
             yield _finished(document, breaks)
             document = None
@@ -201,9 +195,9 @@ def _bracket(document: Document, opened: dict[str, list[int]], cell: str) -> Non
     """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
     here = len(document.tokens)
     at = 0
-    while found := _BRACKETS.match(cell, at):
-        at = found.end()
-        whole, opens, closes = found.groups()
+    while match := _BRACKETS.match(cell, at):
+        at = match.end()
+        whole, opens, closes = match.groups()
         if opens:
             opened.setdefault(opens, []).append(here)
         name = whole or closes

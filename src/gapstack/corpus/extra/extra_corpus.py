@@ -1,4 +1,4 @@
-"""What every reader of an extra corpus gives, and the strict reading beneath it."""
+"""The result of every reader of an extra corpus, and the strict reading beneath it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 from gapstack.corpus import sources
@@ -51,8 +52,8 @@ class ExtraCorpus:
 
 
 @dataclass
-class Gathered:
-    """Rows found so far, and what was skipped and why."""
+class ExtraRows:
+    """Rows read so far, and counts of skipped items by reason."""
 
     neutral: bool = False
     examples: list[Example] = field(default_factory=list)
@@ -63,19 +64,18 @@ class Gathered:
         self.skipped[reason] += 1
 
     def add(self, name: str, text: str, pronoun: Span, right: Span, other: Span, place: Place) -> None:
-        """Add a row whose pronoun means ``right``, A before B, unless its pronoun is not asked for.
+        """Add a row whose pronoun means ``right``, A before B; rows with other pronouns than requested are skipped.
 
-        Raises
-        ------
-        DataError
-            If two of the three spans overlap.
+        Raises DataError if two of the three spans overlap.
         """
         spans = {"the pronoun": pronoun, "the right name": right, "the other name": other}
-        for one, another in (("the pronoun", "the right name"), ("the pronoun", "the other name")):
-            if spans[one].overlaps(spans[another]):
-                raise _overlap(text, one, another, spans, place)
-        if right.overlaps(other):
-            raise _overlap(text, "the right name", "the other name", spans, place)
+        for (one, span), (another, further) in combinations(spans.items(), 2):
+            if span.overlaps(further):
+                raise DataError(
+                    f"{one} {text[slice(*span)]!r} overlaps {another} {text[slice(*further)]!r}",
+                    place=place,
+                    expected="three mentions that share no character",
+                )
         form = text[pronoun.start : pronoun.end].lower()
         if form not in GENDER_BY_FORM:
             self.skip("the pronoun is not a person's")
@@ -87,7 +87,7 @@ class Gathered:
             self.examples.append(_untokenised(Example(name, text, pronoun, a, b, None, label)))
 
     def keep(self, example: Example) -> None:
-        """Add a row that is already made; a pronoun that is not asked for is skipped."""
+        """Add an example; skipped if its pronoun has no gender and neutral ones were not requested."""
         if example.gender == Gender.NEUTRAL and not self.neutral:
             self.skip("the pronoun has no gender")
         else:
@@ -97,15 +97,6 @@ class Gathered:
 def _untokenised(example: Example) -> Example:
     """Take out the spaces that a tokeniser put before marks and clitics and after opening brackets."""
     return edit(example, (Replacement(*m.span(), "") for m in _TOKENISER_SPACE.finditer(example.text)))
-
-
-def _overlap(text: str, one: str, other: str, spans: Mapping[str, Span], place: Place) -> DataError:
-    shown = {name: text[slice(*spans[name])] for name in (one, other)}
-    return DataError(
-        f"{one} {shown[one]!r} overlaps {other} {shown[other]!r}",
-        place=place,
-        expected="three mentions that share no character",
-    )
 
 
 def file_of(dataset: str, file: str, data: Path | None) -> Path:
@@ -119,12 +110,9 @@ def file_of(dataset: str, file: str, data: Path | None) -> Path:
 
 
 def read_text(path: Path, *, windows: bool = False) -> str:
-    """Read a text file; ``windows`` says that its lines end in CRLF, of which the line feed is kept.
+    """Read a text file; ``windows``: lines end in CRLF, which becomes a line feed.
 
-    Raises
-    ------
-    DataError
-        If it is empty, or no UTF-8, with the line; or has Windows line ends.
+    Raises DataError if it is empty, or no UTF-8, with the line; or has Windows line ends.
     """
     blob = read_bytes(path)
     if not blob.strip():
@@ -153,27 +141,24 @@ def decode(blob: bytes, path: Path) -> str:
 
 
 def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
-    """Give the blocks of a file whose blocks are parted by empty lines, each with the place of its first line.
+    """Give the blocks of a file whose blocks are separated by empty lines, each with the place of its first line.
 
-    Raises
-    ------
-    DataError
-        If a block has another number of lines.
+    Raises DataError if a block has another number of lines.
     """
-    found: list[str] = []
+    block: list[str] = []
     for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
         if line:
-            found.append(line)
-        elif found:
-            place = Place(path, number - len(found))
-            if len(found) != lines:
+            block.append(line)
+        elif block:
+            place = Place(path, number - len(block))
+            if len(block) != lines:
                 raise DataError(
-                    f"the block has {len(found)} lines",
+                    f"the block has {len(block)} lines",
                     place=place,
                     expected=f"{lines}, and an empty line after them",
                 )
-            yield place, found
-            found = []
+            yield place, block
+            block = []
 
 
 def occurrences(text: str, words: str) -> list[Span]:

@@ -1,7 +1,7 @@
 """GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor.
 
-What GAP's makers did by patterns over Wikipedia (Webster et al. 2018, section 3.1) and had people answer, the
-clusters answer here.
+GAP's makers found such rows by patterns over Wikipedia and had people label them (Webster et al. 2018, section 3.1);
+here the clusters give the labels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.extra.conll import Document, Mention
-from gapstack.corpus.extra.extra_corpus import Gathered
+from gapstack.corpus.extra.extra_corpus import ExtraRows
 from gapstack.corpus.pronouns import GENDER_BY_FORM, Gender
 from gapstack.errors import DataError
 
@@ -37,17 +37,14 @@ _NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
 
 @dataclass
 class Cluster:
-    """What a document says of one entity: the genders its pronouns and titles have, and its name mentions."""
+    """One entity of a document: genders of its pronouns and titles, and its name mentions."""
 
     genders: set[Gender]
     is_person: bool
     names: list[Mention]
 
     def compatible(self, gender: Gender) -> bool:
-        """Whether the entity is a person that nothing in the document says to be of another gender.
-
-        "They" and its like say nothing of gender, and so may mean anybody.
-        """
+        """Whether the entity is a person without evidence of another gender; neutral pronouns fit any person."""
         return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
 
 
@@ -128,7 +125,7 @@ class Source:
 
 def mine(
     documents: Iterable[Document],
-    into: Gathered,
+    into: ExtraRows,
     *,
     prefix: str,
     prior: tuple[float, float, float] = GAP_PRIOR,
@@ -137,10 +134,10 @@ def mine(
 ) -> None:
     """Make one row at most of each pronoun of the documents.
 
-    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The
-    distractor is a name mention of another person, the nearest of that person, in no conflict with the pronoun's gender
-    as far as the person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two
-    distractors. No two rows ask about the same two name mentions.
+    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is a
+    name mention of another person, the nearest of that person, in no conflict with the pronoun's gender as far as the
+    person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two distractors.
+    No two rows ask about the same two name mentions. Raises DataError if ``prior`` is no distribution.
 
     Parameters
     ----------
@@ -153,78 +150,72 @@ def mine(
         Of the choice of labels, distractors and dropped rows.
     words : int
         Tokens of a window at most: the pronoun's sentence, the next, and as many as fit before.
-
-    Raises
-    ------
-    DataError
-        If ``prior`` is no distribution.
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != (3,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
         raise DataError(f"the prior is {prior}", expected="three shares of A, B, NEITHER that sum to 1")
     rng = np.random.default_rng(seed)
-    made: list[Example] = []
+    examples: list[Example] = []
     counts = np.zeros(3)
-    asked: set[tuple[str, int, int]] = set()
+    used: set[tuple[str, int, int]] = set()
     for document in documents:
         source = Source(document)
         for mention in source.pronouns():
             options = _options(source, mention, words, into)
             fresh = {
-                label: [pair for pair in pairs if (document.name, pair[0].start, pair[1].start) not in asked]
+                label: [pair for pair in pairs if (document.name, pair[0].start, pair[1].start) not in used]
                 for label, pairs in options.items()
             }
             # the label that lacks most rows takes this one
-            wanted = sorted(
+            candidates = sorted(
                 (label for label, pairs in fresh.items() if pairs and shares[label] > 0),
                 key=lambda label: counts[label] - shares[label] * (counts.sum() + 1),
             )
-            if not wanted:
+            if not candidates:
                 if any(options.values()):
-                    into.skip("its names are asked about already")
+                    into.skip("another row has its names")
                 continue
-            label = wanted[0]
+            label = candidates[0]
             a, b = fresh[label][int(rng.integers(len(fresh[label])))]
-            asked.add((document.name, a.start, b.start))
+            used.add((document.name, a.start, b.start))
             counts[label] += 1
             name = f"{prefix}-{document.name}-{mention.start}"
-            made.append(_example(source, mention, a, b, label, words, name))
-    into.examples += _with_prior(made, shares, rng, into)
+            examples.append(_example(source, mention, a, b, label, words, name))
+    into.examples += _with_prior(examples, shares, rng, into)
 
 
 def every_pronoun(
     documents: Iterable[Document],
-    into: Gathered,
+    into: ExtraRows,
     *,
     prefix: str,
     forms: Container[str] = GENDER_BY_FORM,
     words: int = 150,
 ) -> None:
-    """Make a row of every pronoun whose antecedent and somebody else are named nearby: rows to score, not to train on.
+    """Make a row of every pronoun with its antecedent and another name nearby: rows to score, not to train on.
 
-    Nothing is random and nothing is dropped for the labels' sake. The distractor is the one nearest to the pronoun;
-    the rest is as in :func:`mine`.
+    As :func:`mine`, with the distractor nearest to the pronoun, nothing random, and no rows dropped for the prior.
     """
     for document in documents:
         source = Source(document)
         for mention in source.pronouns(forms):
             options = _options(source, mention, words, into)
-            named = [
+            pairs = [
                 (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
                 for label in (Label.A, Label.B)
                 for a, b in options.get(label, [])
             ]
-            if not named:
+            if not pairs:
                 if options.get(Label.NEITHER):
                     into.skip("its antecedent is not named nearby")
                 continue
-            _, label, a, b = min(named)
+            _, label, a, b = min(pairs)
             name = f"{prefix}-{document.name}-{mention.start}"
             into.keep(_example(source, mention, a, b, label, words, name))
 
 
 def _options(
-    source: Source, pronoun: Mention, words: int, into: Gathered
+    source: Source, pronoun: Mention, words: int, into: ExtraRows
 ) -> dict[Label, list[tuple[Mention, Mention]]]:
     """Pairs of name mentions, the first before the second, by the label that they would have."""
     none: dict[Label, list[tuple[Mention, Mention]]] = {}
@@ -245,7 +236,7 @@ def _options(
 
     own = source.clusters[pronoun.cluster]
     antecedent = nearest_in_window(own)
-    found = [
+    mentions = [
         name
         for key, cluster in source.clusters.items()
         if key != pronoun.cluster
@@ -253,7 +244,7 @@ def _options(
         and (name := nearest_in_window(cluster)) is not None
     ]
     own_words = {word for name in own.names for word in _words(source, name)}
-    distractors = [name for name in sorted(found) if not _words(source, name) & own_words]
+    distractors = [name for name in sorted(mentions) if not _words(source, name) & own_words]
     if not distractors:
         into.skip("no other name is near")
         return none
@@ -268,7 +259,7 @@ def _options(
         options[Label.A] = [(antecedent, other) for other in distractors if antecedent.end <= other.start]
         options[Label.B] = [(other, antecedent) for other in distractors if other.end <= antecedent.start]
     elif not pairs:
-        into.skip("no name of its own is near, and one other alone")
+        into.skip("its own name is not near, and only one other is")
     return options
 
 
@@ -294,15 +285,15 @@ def _example(
 
 
 def _with_prior(
-    made: list[Example], shares: np.ndarray, rng: np.random.Generator, into: Gathered
+    examples: list[Example], shares: np.ndarray, rng: np.random.Generator, into: ExtraRows
 ) -> list[Example]:
     """Drop rows at random until the labels have the shares, to the nearest row."""
-    labels = np.array([example.label for example in made], dtype=int)
+    labels = np.array([example.label for example in examples], dtype=int)
     counts = np.bincount(labels, minlength=3)
     total = min((count / share for count, share in zip(counts, shares, strict=True) if share > 0), default=0)
-    kept: set[int] = set()
+    keep: set[int] = set()
     for label, share in enumerate(shares):
         rows = rng.permutation(np.flatnonzero(labels == label))
-        kept |= set(rows[: int(round(total * share, 6))].tolist())
-    into.skipped["dropped to keep the label prior"] += len(made) - len(kept)
-    return [example for row, example in enumerate(made) if row in kept]
+        keep |= set(rows[: int(round(total * share, 6))].tolist())
+    into.skipped["dropped to keep the label prior"] += len(examples) - len(keep)
+    return [example for row, example in enumerate(examples) if row in keep]

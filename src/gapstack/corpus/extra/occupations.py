@@ -13,7 +13,7 @@ from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Span
 from gapstack.corpus.extra.extra_corpus import (
     PRONOUN,
-    Gathered,
+    ExtraRows,
     file_of,
     occurrences,
     read_text,
@@ -26,7 +26,7 @@ _BRACKET = re.compile(r"\[ ?([^\[\]]*?) ?\]")
 _NUMBERED = re.compile(r"\d+ ")
 
 
-def read_winogender(data: Path | None, into: Gathered) -> None:
+def read_winogender(data: Path | None, into: ExtraRows) -> None:
     """Read the 720 Winogender sentences (Rudinger et al. 2018).
 
     An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender. Mentions
@@ -44,10 +44,10 @@ def read_winogender(data: Path | None, into: Gathered) -> None:
         text = row["sentence"]
         spans: list[Span] = []
         for words in parts[1], parts[2]:
-            found = occurrences(text, words)
-            if len(found) != 1:
-                raise row.error("sentence", f"{words!r} occurs {len(found)} times", expected="once")
-            spans.append(with_article(text, found[0]))
+            places = occurrences(text, words)
+            if len(places) != 1:
+                raise row.error("sentence", f"{words!r} occurs {len(places)} times", expected="once")
+            spans.append(with_article(text, places[0]))
         pronouns = [Span(*match.span()) for match in PRONOUN.finditer(text)]
         if len(pronouns) != 1:
             raise row.error("sentence", f"it has {len(pronouns)} pronouns", expected="one")
@@ -59,7 +59,7 @@ def read_winogender(data: Path | None, into: Gathered) -> None:
     read_table(file_of("winogender", "all_sentences.tsv", data), (("sentid", "sentence"),), parse)
 
 
-def read_winobias(release: str, data: Path | None, into: Gathered) -> None:
+def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
     """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
 
     A line has the right occupation in brackets, and last the pronoun; a further bracket between them is
@@ -91,9 +91,11 @@ def read_winobias(release: str, data: Path | None, into: Gathered) -> None:
             lines.append(
                 (f"winobias-{release}-{kind}-{part}-{number}", Place(path, number), brackets, marked)
             )
-    named = {_occupation(b[1]) for *_, found, _ in lines for b in found if not PRONOUN.fullmatch(b[1])}
+    occupations = {
+        _occupation(b[1]) for *_, brackets, _ in lines for b in brackets if not PRONOUN.fullmatch(b[1])
+    }
     any_occupation = re.compile(
-        rf"\b(?:{'|'.join(sorted(map(re.escape, named), key=len, reverse=True))})\b", re.IGNORECASE
+        rf"\b(?:{'|'.join(sorted(map(re.escape, occupations), key=len, reverse=True))})\b", re.IGNORECASE
     )
     for name, place, brackets, marked in lines:
         text, spans = _without_brackets(marked, brackets)

@@ -38,8 +38,8 @@ def _word_numbers(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number of each word of all texts in order (w,), and the text that it is in (w,); new words are added."""
     split = [re.findall(r"\w+", text.lower()) for text in texts]
-    numbers = [vocabulary.setdefault(word, len(vocabulary)) for found in split for word in found]
-    rows = np.repeat(np.arange(len(texts)), [len(found) for found in split])
+    numbers = [vocabulary.setdefault(word, len(vocabulary)) for words in split for word in words]
+    rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
     return np.array(numbers, dtype=np.int64), rows
 
 

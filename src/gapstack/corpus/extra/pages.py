@@ -11,7 +11,7 @@ from pathlib import Path
 from gapstack.corpus import sources, strict_json
 from gapstack.corpus.cells import Row, read_table, whole_number
 from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.extra.extra_corpus import Gathered, file_of, nearest, occurrences, read_text
+from gapstack.corpus.extra.extra_corpus import ExtraRows, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, Place
 
@@ -23,9 +23,7 @@ _NEITHER_COLUMNS = (
 )
 _KNOWREF = {
     "sentence_with_pronoun": str,
-    "candidate0": [str],
-    "candidate1": [str],
-    "correct_candidate": [str],
+    **{key: [str] for key in ("candidate0", "candidate1", "correct_candidate")},
 }
 # Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
 # stage 2; found by shared_passages, and a test looks for more.
@@ -36,14 +34,14 @@ _IN_GAP = (
 )
 
 
-def _is_in_gap(text: str, into: Gathered) -> bool:
-    found = any(phrase in text for phrase in _IN_GAP)
-    if found:
+def _is_in_gap(text: str, into: ExtraRows) -> bool:
+    shares = any(phrase in text for phrase in _IN_GAP)
+    if shares:
         into.skip("the passage is in GAP or in stage 2")
-    return found
+    return shares
 
 
-def read_knowref(data: Path | None, into: Gathered) -> None:
+def read_knowref(data: Path | None, into: ExtraRows) -> None:
     """Read KnowRef's 1,269 test sentences (Emami et al. 2019).
 
     ``correct_candidate`` is taken as the answer: ``correct_candidate_idx`` contradicts it in 299 rows, and
@@ -60,14 +58,14 @@ def read_knowref(data: Path | None, into: Gathered) -> None:
             )
         candidates = [item["candidate0"][0], item["candidate1"][0]]
         answer = item["correct_candidate"][0]
-        found = list(re.finditer(r"\[(\w+)\]", marked))
-        if not found or answer not in candidates:
+        brackets = list(re.finditer(r"\[(\w+)\]", marked))
+        if not brackets or answer not in candidates:
             raise DataError("has no pronoun in brackets, or another answer", place=place, expected="[he]")
-        if len(found) > 1:
+        if len(brackets) > 1:
             into.skip("two pronouns are in brackets")
             continue
-        pronoun = Span(found[0].start(), found[0].start() + len(found[0][1]))
-        plain = marked[: found[0].start()] + found[0][1] + marked[found[0].end() :]
+        pronoun = Span(brackets[0].start(), brackets[0].start() + len(brackets[0][1]))
+        plain = marked[: brackets[0].start()] + brackets[0][1] + marked[brackets[0].end() :]
         if _is_in_gap(plain, into):
             continue
         right = candidates.index(answer)
@@ -82,7 +80,7 @@ def read_knowref(data: Path | None, into: Gathered) -> None:
         into.add(f"knowref-{number}", plain, pronoun, one, other, place)
 
 
-def read_map(data: Path | None, into: Gathered, *, rewritten: bool = False) -> None:
+def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
     """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020), as they were before any rewriting.
 
     183 snippets from Wikipedia in GAP's form, found apart from GAP; the file has each of them ten times with
@@ -142,7 +140,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def read_neither_attree(data: Path | None, into: Gathered) -> None:
+def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
     """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets of GAP test.
 
     Their ids are those of GAP test; here they begin with ``neither-attree-`` and carry their number. They keep
@@ -173,7 +171,7 @@ def _at(text: str, words: str, offset: str, place: Place, column: str) -> Span:
 
 
 def _keep(
-    into: Gathered,
+    into: ExtraRows,
     name: str,
     text: str,
     spans: list[Span],

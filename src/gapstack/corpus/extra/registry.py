@@ -1,4 +1,4 @@
-"""The extra corpora by name: reader, licence, upstream home, and what training on them contaminates."""
+"""The extra corpora by name: reader, licence, upstream home, and the test sets that they contaminate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gapstack.corpus import sources
 from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
 from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
-from gapstack.corpus.extra.extra_corpus import ExtraCorpus, Gathered
+from gapstack.corpus.extra.extra_corpus import ExtraCorpus, ExtraRows
 from gapstack.corpus.extra.mined import GAP_PRIOR
 from gapstack.errors import DataError
 from gapstack.registry import Registry
@@ -22,10 +22,10 @@ Prior = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One extra corpus: how to read it, and what :class:`ExtraCorpus` says of it.
+    """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
 
-    ``dataset`` is its name in :data:`~gapstack.corpus.datasets.DATASETS`. ``licence`` and ``upstream`` stand
-    here where the data set is a folder of several corpora. ``mined`` says that label prior and seed count.
+    ``dataset`` is its name in :data:`~gapstack.corpus.datasets.DATASETS`. ``licence`` and ``upstream`` are set where
+    the data set is a folder of several corpora. ``mined``: whether label prior and seed apply.
     """
 
     dataset: str
@@ -36,12 +36,12 @@ class Entry:
     mined: bool = False
 
 
-def _read_dpr(data: Path | None, into: Gathered) -> None:
+def _read_dpr(data: Path | None, into: ExtraRows) -> None:
     for split in ("train", "test"):
         schemas.read_dpr(split, data, into)
 
 
-def _read_conll(name: str, data: Path | None, into: Gathered, prior: Prior, seed: int) -> None:
+def _read_conll(name: str, data: Path | None, into: ExtraRows, prior: Prior, seed: int) -> None:
     mined.mine(conll.read_corpus(name, data), into, prefix=name, prior=prior, seed=seed)
 
 
@@ -86,7 +86,7 @@ LEFT_OUT = MappingProxyType(
         "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
         'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
         "pdp": "the copy at hand has its pronouns masked, and no schema has two first names of one sex, from "
-        "which the pronoun could be told",
+        "which the pronoun would follow",
         "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
     }
 )
@@ -109,6 +109,9 @@ def load(
 ) -> ExtraCorpus:
     """Read an extra corpus from where the search finds it; nothing is downloaded.
 
+    Raises UnknownNameError if there is no extra corpus of this name; DataError if it is left out, a prior is given for
+    a corpus that is not mined, or a file breaks its format; DataNotFoundError if the data are nowhere.
+
     Parameters
     ----------
     name : str
@@ -125,22 +128,13 @@ def load(
         Of what is chosen at random in LitBank and GUM; the others have nothing random.
     label_set : str
         What to call the labels, so that the corpus can be joined with one that has labels of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no extra corpus of this name.
-    DataError
-        If it is left out, a prior is given for a corpus that is not mined, or a file breaks its format.
-    DataNotFoundError
-        If the data are nowhere.
     """
     if name in LEFT_OUT:
         raise DataError(f"{name} is left out: {LEFT_OUT[name]}", expected=f"one of {', '.join(EXTRA)}")
     entry = EXTRA[name]
     if prior is not None and not entry.mined:
         raise DataError(f"{name} has the labels it has", expected="no prior; it is for mined corpora alone")
-    into = Gathered(neutral)
+    into = ExtraRows(neutral)
     if entry.mined:
         entry.read(data, into, prior or GAP_PRIOR, seed)
     else:

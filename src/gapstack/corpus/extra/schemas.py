@@ -15,7 +15,7 @@ from gapstack.corpus import strict_json
 from gapstack.corpus.augment.gender import FirstNames, first_names
 from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.example import Span
-from gapstack.corpus.extra.extra_corpus import Gathered, blocks, file_of, nearest, occurrences, read_text
+from gapstack.corpus.extra.extra_corpus import ExtraRows, blocks, file_of, nearest, occurrences, read_text
 from gapstack.corpus.pronouns import Gender
 from gapstack.errors import DataError, Place
 
@@ -44,7 +44,7 @@ _WORD_AFTER = re.compile(r" ?([\w'\u2019]+)")
 _WORD_BEFORE = re.compile(r"([\w'\u2019]+)(,?) ?\Z")
 
 
-def read_dpr(split: str, data: Path | None, into: Gathered) -> None:
+def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
     """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564).
 
     Blocks of four lines: sentence, pronoun, two candidates with a comma between, the right one. Most ask about
@@ -67,7 +67,7 @@ def read_dpr(split: str, data: Path | None, into: Gathered) -> None:
         _add(into, f"dpr-{split}-{number}", text, places[0], spans, right, place)
 
 
-def read_wsc273(data: Path | None, into: Gathered) -> None:
+def read_wsc273(data: Path | None, into: ExtraRows) -> None:
     """Read the Winograd schemas (Levesque et al. 2012): blocks of sentence, mark, candidates, the right one."""
     path = file_of("wsc", "wsc273.txt", data)
     names = first_names(data)
@@ -82,7 +82,7 @@ def read_wsc273(data: Path | None, into: Gathered) -> None:
         _fill(into, f"wsc273-{number}", text, candidates, right, names, place, marked=False)
 
 
-def read_winogrande(data: Path | None, into: Gathered) -> None:
+def read_winogrande(data: Path | None, into: ExtraRows) -> None:
     """Read WinoGrande's training schemas (Sakaguchi et al. 2020), two lines of ``train.tsv`` each.
 
     A line is the sentence up to and with one candidate, the rest, and whether this candidate is right.
@@ -119,7 +119,7 @@ def read_winogrande(data: Path | None, into: Gathered) -> None:
         _fill(into, f"winogrande-{first['index']}", text, candidates, right, names, place, marked=True)
 
 
-def read_winogrande_development(data: Path | None, into: Gathered) -> None:
+def read_winogrande_development(data: Path | None, into: ExtraRows) -> None:
     """Read WinoGrande's 1,267 development schemas, a JSON object a line; blanks are filled as for the training ones."""
     path = file_of("winogrande", "dev.jsonl", data)
     names = first_names(data)
@@ -149,7 +149,7 @@ def _candidates(both: str, answer: str, place: Place) -> tuple[list[str], int]:
 
 
 def _fill(
-    into: Gathered,
+    into: ExtraRows,
     name: str,
     text: str,
     candidates: list[str],
@@ -161,7 +161,7 @@ def _fill(
 ) -> None:
     """Add a schema with its blank filled by a pronoun, or skip it.
 
-    ``marked`` says that a possessive blank is one with "'s" after it; otherwise one may hide in any place.
+    ``marked``: possessive blanks have "'s" after them; otherwise any blank may be possessive.
     """
     genders = {names.genders.get(candidate) for candidate in candidates}
     if len(candidates) != 2 or None in genders:
@@ -209,13 +209,13 @@ def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
 
 def _mention(text: str, candidate: str, pronoun: Span) -> Span | None:
     """The mention of a candidate that is nearest to the pronoun, preceding ones first."""
-    found = [span for span in occurrences(text, candidate) if not span.overlaps(pronoun)]
-    before = [span for span in found if span.end <= pronoun.start]
-    return nearest(before or found, pronoun) if found else None
+    places = [span for span in occurrences(text, candidate) if not span.overlaps(pronoun)]
+    before = [span for span in places if span.end <= pronoun.start]
+    return nearest(before or places, pronoun) if places else None
 
 
 def _add(
-    into: Gathered,
+    into: ExtraRows,
     name: str,
     text: str,
     pronoun: Span,

@@ -62,8 +62,8 @@ def record(made: Comparison) -> dict[str, Any]:
         "contribution_summary": None
         if made.added is None
         else {
-            "prior": made.added.nobody,
-            "all": made.added.everybody,
+            "prior": made.added.prior,
+            "all": made.added.full,
             "draws": made.added.draws,
             "standard_error": made.added.error,
         },

@@ -190,8 +190,8 @@ def added_table(made: Comparison) -> Table:
         else "all coalitions"
     )
     caption = (
-        f"In nats of logloss of the cross-fitted simplex blend: all members together score {found.everybody:.4f}, the "
-        f"class prior {found.nobody:.4f}; Shapley values ({how}) add up to the difference. Both depend on who else is "
+        f"In nats of logloss of the cross-fitted simplex blend: all members together score {found.full:.4f}, the "
+        f"class prior {found.prior:.4f}; Shapley values ({how}) add up to the difference. Both depend on who else is "
         "compared."
     )
     return Table(

@@ -40,23 +40,23 @@ FORMATS: Registry[Format] = Registry(
     },
     also=(EXCHANGE,),
 )
-"""By name, in the order in which a file is asked whether it is one: more telling marks first."""
+"""By name, in the order of detection: the most specific first."""
 FLOOR = 0.8
-"""Similarity below which two texts are not one: contractions, brackets and capitals leave more than that."""
+"""Minimum similarity of an alignment: contractions, brackets and capitals leave more than that."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A resolver's file, read.
+    """The clusters of a resolver's file, and how many rows and mentions could be aligned.
 
     Attributes
     ----------
     clusters : Clusters
     format : str
-    given : int
-        Rows of the corpus that the file has a text for, aligned or not.
+    rows : int
+        Number of rows of the corpus that the file has a text for, aligned or not.
     failed : tuple of str
-        Their ids that could not be aligned to the corpus's text.
+        Ids of rows whose text could not be aligned to the corpus's.
     lost : int
         Mentions of aligned rows without a place in the original.
     mentions : int
@@ -65,7 +65,7 @@ class Reading:
 
     clusters: Clusters
     format: str
-    given: int
+    rows: int
     failed: tuple[str, ...] = ()
     lost: int = 0
     mentions: int = 0
@@ -73,18 +73,13 @@ class Reading:
     @property
     def failure_rate(self) -> float:
         """Share of the rows given that could not be aligned; 0 where none was given."""
-        return len(self.failed) / self.given if self.given else 0.0
+        return len(self.failed) / self.rows if self.rows else 0.0
 
 
 def detect(path: Path) -> str:
     """Name the format of a file by its marks.
 
-    Raises
-    ------
-    DataError
-        If it is none of those known.
-    DataNotFoundError
-        If there is no such file.
+    Raises DataError if it is none of those known; DataNotFoundError if there is no such file.
     """
     lines = read_lines(Path(path))
     if lines[0].startswith(b"{") and all(mark in lines[0] for mark in (b'"resolver"', b'"version"')):
@@ -111,23 +106,17 @@ def read_resolver(
     """Read a resolver's file and put its clusters into the corpus's own texts.
 
     Documents belong to the rows whose ids they have; in formats without ids there must be one for each row, in order.
+    Raises DataError for another shape than the format's, ids that occur twice, and documents that are no row's;
+    DataNotFoundError if there is no such file.
 
     Parameters
     ----------
-    path : Path
     corpus : Corpus
-        The rows that the resolver was asked about.
+        The resolver's input.
     format : str, optional
         Among :data:`FORMATS`, or :data:`EXCHANGE`; by default as :func:`detect` finds.
     resolver, version : str, optional
-        Who it was, where the file does not say.
-
-    Raises
-    ------
-    DataError
-        For another shape than the format's, ids that occur twice, and documents that are no row's.
-    DataNotFoundError
-        If there is no such file.
+        For files that do not name them.
     """
     path = Path(path)
     name = format or detect(path)
@@ -146,13 +135,13 @@ def read_resolver(
         output = outputs.get(example.id)
         if output is not None and output.text.strip():
             tally.add(example, output)
-    made = Clusters(resolver or form.resolver, version, tally.documents.values())
-    given = len(tally.documents) + len(tally.failed)
-    return Reading(made, name, given, tuple(tally.failed), tally.lost, tally.mentions)
+    clusters = Clusters(resolver or form.resolver, version, tally.documents.values())
+    rows = len(tally.documents) + len(tally.failed)
+    return Reading(clusters, name, rows, tuple(tally.failed), tally.lost, tally.mentions)
 
 
 class Tally:
-    """What a resolver found in its versions of rows' texts, put into those texts row by row.
+    """Aligns a resolver's outputs to the rows' own texts, row by row.
 
     Attributes
     ----------
@@ -171,16 +160,16 @@ class Tally:
         self.mentions = sum(len(c) for document in self.documents.values() for c in document.clusters)
 
     def add(self, example: Example, output: Output | None) -> None:
-        """Take what was found in a row, None where the resolver gave up on it."""
+        """Add a row's output; None where the resolver failed."""
         alignment = None if output is None else align(output.text, example.text)
         if output is None or alignment is None or alignment.similarity < FLOOR:
             self.failed.append(example.id)
             return
         document = _moved(example, output, alignment)
         self.documents[example.id] = document
-        found = sum(map(len, output.clusters))
-        self.mentions += found
-        self.lost += found - sum(map(len, document.clusters))
+        mentions = sum(map(len, output.clusters))
+        self.mentions += mentions
+        self.lost += mentions - sum(map(len, document.clusters))
 
 
 def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Output]:
@@ -194,38 +183,38 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
             )
         return dict(zip(corpus.ids, outputs, strict=True))
     rows = set(corpus.ids)
-    found: dict[str, Output] = {}
+    by_id: dict[str, Output] = {}
     for number, output in enumerate(outputs, start=1):
-        if output.id is None or output.id in found:
+        if output.id is None or output.id in by_id:
             problem = "has no id" if output.id is None else f"has the id {output.id!r} again"
             raise DataError(
                 f"document {number} {problem}", place=Place(path), expected="an id of its own for each"
             )
-        found[output.id] = output
-    if not rows & set(found):
+        by_id[output.id] = output
+    if not rows & set(by_id):
         raise DataError(
-            f"shares no id with {corpus.name} (its first is {next(iter(found))!r})",
+            f"shares no id with {corpus.name} (its first is {next(iter(by_id))!r})",
             place=Place(path),
             expected=f"ids as {corpus[0].id!r}",
             remedy="Check that the rows are those that the resolver was asked about",
         )
-    return found
+    return by_id
 
 
 def _moved(example: Example, output: Output, alignment: Alignment) -> Document:
     """Put an output's spans into the original; those without a place are left out."""
-    known: dict[Span, Span | None] = {}
+    places: dict[Span, Span | None] = {}
 
     def moved(span: Span) -> Span | None:
-        if span not in known:
-            known[span] = alignment.span(span)
-        return known[span]
+        if span not in places:
+            places[span] = alignment.span(span)
+        return places[span]
 
     clusters: list[Cluster] = []
     for cluster in output.clusters:
-        kept = tuple(place for span in cluster if (place := moved(span)) is not None)
-        if kept:
-            clusters.append(kept)
+        mentions = tuple(place for span in cluster if (place := moved(span)) is not None)
+        if mentions:
+            clusters.append(mentions)
     singles = {
         place: score for span, score in output.mention_scores.items() if (place := moved(span)) is not None
     }

@@ -1,6 +1,6 @@
 """CoNLL-2012 columns (Pradhan et al. 2012, section 4): the fourth has the token, the last the mentions.
 
-Documents are ``#begin document (ID); part 000``. Columns are parted by blanks or tabs.
+Documents are ``#begin document (ID); part 000``. Columns are separated by blanks or tabs.
 """
 
 from __future__ import annotations

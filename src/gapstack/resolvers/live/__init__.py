@@ -1,8 +1,7 @@
-"""Resolvers run here and now, each an optional extra: rows in, the exchange format out.
+"""Resolvers run as libraries, each an optional extra: rows in, the exchange format out.
 
 To add one: write its file here with an :class:`~gapstack.resolvers.live.adapter.Adapter`, and add it to
-:data:`ADAPTERS`. What it says goes through the same alignment as files do, and its model is named by a path: nothing is
-downloaded.
+:data:`ADAPTERS`. Its output is aligned as files are; its model is a path, and nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -28,14 +27,16 @@ ADAPTERS: Registry[Adapter] = Registry(
 )
 """By name."""
 BATCH = 16
-"""Texts asked about at once: so often is looked whether it is time to save."""
+"""Texts in a batch; after each it is checked whether it is time to save."""
 
 
 def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: float = 30.0) -> Reading:
-    """Ask a resolver about every row and write what it found to ``target``.
+    """Run a resolver on every row and write its clusters to ``target``.
 
-    What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is
-    interrupted, and the same call goes on from there.
+    What is finished is kept beside it (``NAME.part.jsonl``), saved every ``seconds`` and when the work is interrupted,
+    and the same call goes on from there. Raises DataNotFoundError if the package or the model is missing;
+    UnknownNameError if there is no such resolver; DataError if its library does not take the model; MismatchError if
+    the part that is there was made by another resolver, version or model.
 
     Parameters
     ----------
@@ -46,33 +47,22 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
     target : Path
         ``.jsonl``, or with ``.gz`` or ``.xz``; see :mod:`gapstack.resolvers.clusters`.
 
-    Raises
-    ------
-    DataNotFoundError
-        If the package or the model is missing.
-    UnknownNameError
-        If there is no such resolver.
-    DataError
-        If its library does not take the model.
-    MismatchError
-        If the part that is there was made by another resolver, version or model.
-
     Returns
     -------
     Reading
         Mentions lost are counted of this call's rows alone.
     """
     adapter = ADAPTERS[name]
-    ask = adapter.load(model)
+    predict = adapter.load(model)
     version = adapter.version(model)
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
-    done = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
-    if (done.resolver, done.version) != (name, version):
+    saved_clusters = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
+    if (saved_clusters.resolver, saved_clusters.version) != (name, version):
         raise MismatchError(
-            f"{part} was made by {done.name}, and this is {name}@{version}; delete it, or write elsewhere"
+            f"{part} was made by {saved_clusters.name}, and this is {name}@{version}; delete it, or write elsewhere"
         )
-    tally = Tally(done.documents)
-    left = [row for row in range(len(rows)) if rows[row].id not in tally.documents]
+    tally = Tally(saved_clusters.documents)
+    pending = [row for row in range(len(rows)) if rows[row].id not in tally.documents]
     saved = time.monotonic()
 
     def save() -> None:
@@ -80,21 +70,21 @@ def resolve(name: str, model: Path, rows: Corpus, target: Path, *, seconds: floa
             write_clusters(part, Clusters(name, version, tally.documents.values()))
 
     try:
-        with progress(f"Asking {name}", len(rows)) as ticker:
-            ticker.advance(len(rows) - len(left))
-            for start in range(0, len(left), BATCH):
-                asked = [rows[row] for row in left[start : start + BATCH]]
-                for example, output in zip(asked, ask([one.text for one in asked]), strict=True):
+        with progress(f"Running {name}", len(rows)) as ticker:
+            ticker.advance(len(rows) - len(pending))
+            for start in range(0, len(pending), BATCH):
+                batch = [rows[row] for row in pending[start : start + BATCH]]
+                for example, output in zip(batch, predict([one.text for one in batch]), strict=True):
                     tally.add(example, output)
-                ticker.advance(len(asked))
+                ticker.advance(len(batch))
                 if time.monotonic() - saved > seconds:
                     save()
                     saved = time.monotonic()
     except BaseException:
         save()
         raise
-    found = tally.documents
-    clusters = Clusters(name, version, [found[one] for one in rows.ids if one in found])
+    documents = tally.documents
+    clusters = Clusters(name, version, [documents[one] for one in rows.ids if one in documents])
     write_clusters(target, clusters)
     part.unlink(missing_ok=True)
     return Reading(clusters, name, len(rows), tuple(tally.failed), tally.lost, tally.mentions)

@@ -1,4 +1,4 @@
-"""What all live resolvers have in common: a package, a model at a place, and texts in, clusters out."""
+"""The interface of all live resolvers: a package, a model's path, and texts in, clusters out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import sha256
 from gapstack.resolvers.output import Output
 
-Ask = Callable[[Sequence[str]], Sequence[Output | None]]
-"""Texts to what the resolver found in each, in order; None where it gave up on one."""
+Predict = Callable[[Sequence[str]], Sequence[Output | None]]
+"""Maps texts to outputs, in order; None where the resolver failed."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +25,27 @@ class Adapter:
     Attributes
     ----------
     name : str
-        As ``gap resolve`` knows it.
+        On the command line of ``gap resolve``.
     package : str
         Distribution whose version goes into the file.
     needs : str
         Which model it needs, and where that comes from.
     load : callable
-        Takes the model's path; gives the :data:`Ask`. Raises DataNotFoundError if package or model are missing.
+        Takes the model's path; gives the :data:`Predict`. Raises DataNotFoundError if package or model are missing.
     """
 
     name: str
     package: str
     needs: str
-    load: Callable[[Path], Ask]
+    load: Callable[[Path], Predict]
 
     def version(self, model: Path) -> str:
         """Name package version, model and the first of the hash of its files: another model is another resolver."""
         files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in files:
-            found.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
-        return f"{package_version(self.package)}+{model.name}-{found.hexdigest()[:8]}"
+            digest.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
+        return f"{package_version(self.package)}+{model.name}-{digest.hexdigest()[:8]}"
 
 
 def package_version(package: str) -> str:
@@ -56,10 +56,7 @@ def package_version(package: str) -> str:
 def library(module: str, extra: str) -> Any:
     """Import a module of an optional extra.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it cannot be imported; says what to install.
+    Raises DataNotFoundError if it cannot be imported; says what to install.
     """
     try:
         return importlib.import_module(module)
@@ -72,15 +69,12 @@ def library(module: str, extra: str) -> Any:
 def required(model: Path, needs: str, *files: str) -> Path:
     """Give the model's folder if it is one and has ``files``.
 
-    Raises
-    ------
-    DataNotFoundError
-        With what is needed otherwise.
+    Raises DataNotFoundError with what is needed otherwise.
     """
     missing = [name for name in files if not (model / name).is_file()]
     if not model.is_dir() or missing:
-        found = f"has no {missing[0]}" if model.is_dir() else "is no folder"
-        raise DataNotFoundError(f"{model} {found}; expected {needs}")
+        problem = f"has no {missing[0]}" if model.is_dir() else "is no folder"
+        raise DataNotFoundError(f"{model} {problem}; expected {needs}")
     return model
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Ask, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -15,7 +15,7 @@ _NEEDS = (
 )
 
 
-def _load(model: Path) -> Ask:
+def _load(model: Path) -> Predict:
     library("coreferee", "coreferee")
     folder = required(model, _NEEDS, "config.cfg")
     import spacy
@@ -27,10 +27,10 @@ def _load(model: Path) -> Ask:
     except Exception as problem:  # its errors share no base of their own
         raise unusable(folder, _NEEDS, problem) from problem
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(doc) for doc in nlp.pipe(texts)]
 
-    return ask
+    return predict
 
 
 def _output(doc: Any) -> Output | None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Ask, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -26,15 +26,15 @@ _TEXTS = 10_000
 def model_class(kind: str = "fcoref") -> Any:
     """Import ``FCorefModel`` or ``LingMessModel``, ready for transformers 5; raises as :func:`library` does."""
     module = library(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
-    found = module.FCorefModel if kind == "fcoref" else module.LingMessModel
-    if not hasattr(found, "all_tied_weights_keys"):
-        found.all_tied_weights_keys = {}
+    model = module.FCorefModel if kind == "fcoref" else module.LingMessModel
+    if not hasattr(model, "all_tied_weights_keys"):
+        model.all_tied_weights_keys = {}
     if kind == "lingmess":
-        found._supports_sdpa = False
-    return found
+        model._supports_sdpa = False
+    return model
 
 
-def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:
+def _load(kind: str, resolver: str, needs: str, model: Path) -> Predict:
     package = library("fastcoref", "fastcoref")
     model_class(kind)
     folder = required(model, needs, "config.json")
@@ -42,17 +42,17 @@ def _load(kind: str, resolver: str, needs: str, model: Path) -> Ask:
         raise unusable(folder, needs, KeyError("config.json has no 'coref_head'"))
     import spacy
 
-    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it tells of every batch
+    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it logs every batch
     library("datasets", "fastcoref").disable_progress_bars()
     try:
         predictor = getattr(package, resolver)(str(folder), nlp=spacy.blank("en"), enable_progress_bar=False)
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as problem:
         raise unusable(folder, needs, problem) from problem
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(result) for result in predictor.predict(list(texts), max_tokens_in_batch=_TEXTS)]
 
-    return ask
+    return predict
 
 
 def _output(result: Any) -> Output:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.resolvers.formats.spacy import PREFIX
-from gapstack.resolvers.live.adapter import Adapter, Ask, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -16,7 +16,7 @@ _NEEDS = (
 )
 
 
-def _load(model: Path) -> Ask:
+def _load(model: Path) -> Predict:
     folder = required(model, _NEEDS, "config.cfg")
     import spacy
 
@@ -25,19 +25,19 @@ def _load(model: Path) -> Ask:
     except Exception as problem:  # a missing factory is a ValueError, a broken one anything
         raise unusable(folder, _NEEDS, problem) from problem
     if not any("coref" in nlp.get_pipe_meta(name).factory for name in nlp.pipe_names):
-        found = ", ".join(nlp.pipe_names) or "nothing"
-        raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {found}"))
+        names = ", ".join(nlp.pipe_names) or "nothing"
+        raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {names}"))
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(doc) for doc in nlp.pipe(texts)]
 
-    return ask
+    return predict
 
 
 def _output(doc: Any) -> Output:
     groups = [group for name, group in doc.spans.items() if name.startswith(PREFIX)]
-    found = spans([[(span.start_char, span.end_char) for span in group] for group in groups], doc.text)
-    return Output(None, doc.text, found)
+    clusters = spans([[(span.start_char, span.end_char) for span in group] for group in groups], doc.text)
+    return Output(None, doc.text, clusters)
 
 
 ADAPTER = Adapter("spacy", "spacy", _NEEDS, _load)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Ask, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -15,7 +15,7 @@ _NEEDS = (
 )
 
 
-def _load(model: Path) -> Ask:
+def _load(model: Path) -> Predict:
     package = library("stanza", "stanza")
     library("peft", "stanza")
     folder = required(model, _NEEDS, "resources.json")
@@ -26,15 +26,15 @@ def _load(model: Path) -> Ask:
     except Exception as problem:  # errors of its own, of torch and of transformers
         raise unusable(folder, _NEEDS, problem) from problem
 
-    def ask(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str]) -> list[Output | None]:
         return [_output(nlp(text)) for text in texts]
 
-    return ask
+    return predict
 
 
 def _output(document: Any) -> Output:
     """Chains of a ``Document``; mentions of words that the text leaves out (tuples for places) are no span."""
-    found = []
+    clusters = []
     for chain in document.coref:
         cluster = []
         for mention in chain.mentions:
@@ -42,8 +42,8 @@ def _output(document: Any) -> Output:
                 words = document.sentences[mention.sentence].words[mention.start_word : mention.end_word]
                 # words of a contraction share a token, and only that has characters
                 cluster.append((words[0].parent.start_char, words[-1].parent.end_char))
-        found.append(cluster)
-    return Output(None, document.text, spans(found, document.text))
+        clusters.append(cluster)
+    return Output(None, document.text, spans(clusters, document.text))
 
 
 ADAPTER = Adapter("stanza", "stanza", _NEEDS, _load)

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gapstack.registry import Entry, Registry, lazy
+from gapstack.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from gapstack.vectors.debias.debiaser import Debiaser
-    from gapstack.vectors.debias.gn_glove import GnGlove
-    from gapstack.vectors.debias.hard import HardDebias
-    from gapstack.vectors.debias.inlp import Inlp
-    from gapstack.vectors.debias.ran import RanDebias
-else:
-    __getattr__ = lazy(
-        __name__,
-        {
-            "Debiaser": "gapstack.vectors.debias.debiaser:Debiaser",
-            "GnGlove": "gapstack.vectors.debias.gn_glove:GnGlove",
-            "HardDebias": "gapstack.vectors.debias.hard:HardDebias",
-            "Inlp": "gapstack.vectors.debias.inlp:Inlp",
-            "RanDebias": "gapstack.vectors.debias.ran:RanDebias",
-        },
-    )
 
 DEBIASERS: Registry[type[Debiaser]] = Registry(
     "debiaser",
@@ -36,5 +21,3 @@ DEBIASERS: Registry[type[Debiaser]] = Registry(
     },
 )
 """By name."""
-
-__all__ = ["DEBIASERS", "Debiaser", "GnGlove", "HardDebias", "Inlp", "RanDebias"]

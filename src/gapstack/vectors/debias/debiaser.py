@@ -21,8 +21,5 @@ class Debiaser(ABC):
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
         """Return the debiased space, with the same words.
 
-        Raises
-        ------
-        DataError
-            If the space lacks words that the method needs.
+        Raises DataError if the space lacks words that the method needs.
         """

@@ -30,10 +30,8 @@ class GnGlove(Debiaser):
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
         """Drop the gender components.
 
-        Raises
-        ------
-        DataError
-            If the last component does not separate masculine from feminine words: these are no GN-GloVe vectors.
+        Raises DataError if the last component does not separate masculine from feminine words: these are no GN-GloVe
+        vectors.
         """
         # GN-GloVe's lists have many rare words, so low coverage is enough
         masculine, _ = locate(space, lists.masculine, "GN-GloVe's masculine words", minimum=0.1)
