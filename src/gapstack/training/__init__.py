@@ -14,11 +14,12 @@ from gapstack.training.devices import is_bfloat16_fast, seeded, trainable_encode
 from gapstack.training.history import Evaluation, History
 from gapstack.training.loop import cross_entropy, train
 from gapstack.training.once import train_once
-from gapstack.training.plan import Schedule, TrainingPlan
+from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 from gapstack.training.prediction import predict
 from gapstack.training.validation import validation_rows
 
 __all__ = [
+    "PLAIN",
     "CheckpointContext",
     "Data",
     "Evaluation",
