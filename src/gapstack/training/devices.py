@@ -33,6 +33,7 @@ import torch
 from torch import nn
 
 from gapstack.encoding.encoders import Encoder
+from gapstack.precision import fastest_dtype
 from gapstack.training.dropout import quicken_dropout
 
 if TYPE_CHECKING:
@@ -53,19 +54,11 @@ def processes() -> PartialState:
     return PartialState()
 
 
-def is_bfloat16_fast(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 in hardware; emulation would be slower than float32."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and (
-        torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    )
-
-
 def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
     """Give the encoder's data type under a plan's ``precision``."""
-    fast = precision == "bf16" or (precision == "auto" and is_bfloat16_fast(device))
-    return torch.bfloat16 if fast else torch.float32
+    if precision == "auto":
+        return fastest_dtype(device)
+    return torch.bfloat16 if precision == "bf16" else torch.float32
 
 
 def default_budget(device: torch.device) -> int:
