@@ -27,13 +27,13 @@ from torch import Tensor
 
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.activations import SpanActivations, span_activations
-from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.training import PLAIN, RowData, cross_entropy, train
 
 Floats = NDArray[np.float32]
@@ -47,13 +47,13 @@ _READ = tuple(
 )
 
 
-class FrozenSpans(Member):
+class FrozenSpans(EncoderMember):
     """A seed ensemble of small siamese heads over cached activations of a frozen encoder.
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder; None for the embedded MiniLM.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layers : sequence of int, optional
         Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth.
     attention_layers : sequence of int, optional
@@ -76,7 +76,6 @@ class FrozenSpans(Member):
         If the encoder lacks a layer, or a mention cannot be aligned with its pieces.
     """
 
-    encoder: str | None = None
     layers: Sequence[Natural] | None = None
     attention_layers: Sequence[Count] | None = None
     blocks: Sequence[BlockName] = ()
@@ -134,16 +133,13 @@ class FrozenSpans(Member):
         return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
-        encoder = load_encoder(self.encoder)
-        layers = self.layers
-        if layers is None:
-            layers = [round(encoder.num_layers * 2 / 3)]
+        encoder = self._encoder()
         heads = self.attention_layers
         if heads is None:
-            heads = list(range(1, encoder.num_layers + 1))
-        found = span_activations(corpus, encoder, layers, heads)
-        pieces, spans = found.padded()
-        relations = [attention_relations(found), distance_relations(corpus)]
+            heads = range(1, encoder.num_layers + 1)
+        activations = span_activations(corpus, encoder, self._default_or(self.layers, encoder), heads)
+        pieces, spans = activations.padded()
+        relations = [attention_relations(activations), distance_relations(corpus)]
         if self.blocks:
             relations.append(feature_relations(features(corpus, self.blocks)))
         return pieces, spans, np.concatenate(relations, axis=-1)

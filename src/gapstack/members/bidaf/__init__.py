@@ -99,7 +99,7 @@ class BiDAF(FineTuned):
         return super().reads() | ({"parser": None} if self.neither == "names" else {})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return (round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer,)
+        return self._default_or(self.layer, encoder)
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return FlowHead(encoder.hidden_size, self.hidden, self.dropout)

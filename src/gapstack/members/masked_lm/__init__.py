@@ -40,14 +40,15 @@ import torch
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, sources
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.kinds import Count, Leaves, Plan, Positive, Seed
 from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
 from gapstack.members.masked_lm.name_substitution import COMMON_NAMES, repeated, single_pieces, tell, usable
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.fine_tuned import compact
 from gapstack.members.parts.mirrored import MirroredLogistic
 from gapstack.text.memory import Memory, row_key
@@ -75,7 +76,7 @@ _CALIBRATION = "calibration."
 Floats = NDArray[np.float64]
 
 
-class MaskedLM(Member):
+class MaskedLM(EncoderMember):
     """Which of two common names a language model puts in the pronoun's place.
 
     Parameters
@@ -110,7 +111,6 @@ class MaskedLM(Member):
         If ``texts`` is ``stage2`` and those rows are nowhere.
     """
 
-    encoder: str | None = None
     pairs: Count = 2
     names: Mapping[str, Sequence[str]] | None = None
     texts: Literal["given", "stage2"] = STAGE2
@@ -131,7 +131,7 @@ class MaskedLM(Member):
 
     def contaminates(self) -> tuple[str, ...]:
         """Stage 2, if its texts have been learned from, though without labels."""
-        learns = not has_own_head(load_encoder(self.encoder))
+        learns = not has_own_head(self._encoder())
         return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
 
     def reads(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class MaskedLM(Member):
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
     def _fit(self, corpus: Corpus) -> None:
-        encoder, labels = load_encoder(self.encoder), corpus.labels
+        encoder, labels = self._encoder(), corpus.labels
         self._told(corpus, encoder)  # refuses what does not fit before anything is learned
         arrays: dict[str, NDArray[Any]] = {}
         learned_from = "nothing: its own masked-LM head"
@@ -207,7 +207,7 @@ class MaskedLM(Member):
 
     def _features(self, corpus: Corpus) -> Floats:
         """Give :data:`FEATURES` of each row, (n, 4); rows that this model has read before are remembered."""
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         decides = fingerprint(self.model_key_, self.pairs, self.names, self.max_pieces)
 
         def compute(rows: list[int]) -> Floats:
@@ -243,7 +243,7 @@ class MaskedLM(Member):
         return State({**self.model_arrays_, **fitted}, values=self.values_)
 
     def _restore(self, state: State) -> None:
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         own = {name: array for name, array in state.arrays.items() if name.startswith(_CALIBRATION)}
         model = {name: array for name, array in state.arrays.items() if name not in own}
         self._take(encoder, State(model, values=state.values))

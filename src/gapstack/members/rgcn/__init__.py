@@ -42,11 +42,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
-from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.hidden_states import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
 from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.dense import BatchNorm
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.members.rgcn.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
 from gapstack.text.parses import parses
@@ -72,13 +72,13 @@ PUBLISHED: dict[str, Any] = {
 """Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
 
 
-class RGCN(FrozenHead):
+class RGCN(EncoderMember, FrozenHead):
     """Gated relational graph convolution around the mentions, over a frozen encoder.
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder; the embedded MiniLM by default.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layer : int, optional
         Whose vectors are read, from 0 (embeddings) up or from -1 (the last) down; by default the one at two thirds
         of the encoder's depth.
@@ -105,7 +105,6 @@ class RGCN(FrozenHead):
         If there is no such layer, or a mention cannot be aligned with its pieces.
     """
 
-    encoder: str | None = None
     layer: AnyLayer | None = None
     widths: Sequence[Count] = (256,)
     text_width: Count | None = None
@@ -130,10 +129,9 @@ class RGCN(FrozenHead):
 
     def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """Give nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         view = align(corpus, encoder, self.max_pieces)
-        layer = round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer
-        states = hidden_states(view, encoder, (layer,)).entries()
+        states = hidden_states(view, encoder, self._default_or(self.layer, encoder)).entries()
         graphs = [
             mention_graph(parse, (example.pronoun, example.a, example.b))
             for example, parse in zip(corpus, parses(corpus, self.parser), strict=True)
