@@ -41,14 +41,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Label
+from gapstack.corpus import Corpus, Label, Span
 from gapstack.encoding.hidden_states import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
 from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.members.rgcn.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
+from gapstack.text.grammar import Parse
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
@@ -70,6 +70,9 @@ PUBLISHED: dict[str, Any] = {
     },
 }
 """Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
+
+RELATIONS = ("self", "head to dependent", "dependent to head")
+"""Kinds of edges, in the order of the adjacency's first axis."""
 
 
 class RGCN(EncoderMember, FrozenHead):
@@ -202,3 +205,78 @@ class GraphHead(nn.Module):
                 around = layer(self.drop(around), edges)
             paths.append(around[:, : len(MENTIONS)].flatten(1))
         return torch.as_tensor(self.answer(torch.cat(paths, dim=-1)))
+
+
+def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
+    """Give the nodes of a text's graph, by where they stand, and the pairs (head, dependent) among them.
+
+    Nodes are the mentions, in their order, and then the words that govern one of them or depend on it. A mention
+    is one node however many words it has; a word that two mentions share is part of the first. A pair has a
+    mention on at least one side.
+    """
+    node_of: dict[int, int] = {}
+    for node, span in enumerate(mentions):
+        for token in parse.tokens_in(span):
+            node_of.setdefault(token, node)
+    own = [[token for token, owner in node_of.items() if owner == node] for node in range(len(mentions))]
+    spans = list(mentions)
+
+    def node_at(token: int) -> int:
+        if token not in node_of:
+            node_of[token] = len(spans)
+            spans.append(Span(*map(int, parse.spans[token])))
+        return node_of[token]
+
+    pairs: dict[tuple[int, int], None] = {}
+    for mention, span in enumerate(mentions):
+        head = parse.head_of(parse.tokens_in(span))
+        if head in own[mention]:
+            pairs[node_at(int(parse.heads[head])), mention] = None
+        for dependent in np.flatnonzero(np.isin(parse.heads, own[mention])):
+            pairs[mention, node_at(int(dependent))] = None
+    return spans, [(head, dependent) for head, dependent in pairs if head != dependent]
+
+
+def adjacency(pairs: Sequence[tuple[int, int]], present: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Give the weight of every edge, (relations, N, N): of the relation, into the second axis' node, from the third's.
+
+    ``present`` (N,) says which nodes there are; edges with others are left out. An edge weighs 1 over the number
+    of edges into its node, that from the node itself apart, which weighs 1.
+    """
+    edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
+    for head, dependent in pairs:
+        if present[head] and present[dependent]:
+            edges[1, dependent, head] = edges[2, head, dependent] = 1
+    edges[1:] /= np.maximum(edges[1:].sum(axis=(0, 2)), 1)[:, None]
+    edges[0] = np.diag(present)
+    return edges
+
+
+class GatedGraphConvolution(nn.Module):
+    """One layer: a node becomes the sum of the messages that reach it, through ReLU.
+
+    Schlichtkrull et al. 2018; the gates are Marcheggiani and Titov's (2017).
+
+    The message along an edge of relation r from node u is ``(h_u W_r) * weight * sigmoid(h_u . g_r)``.
+
+    Parameters
+    ----------
+    inputs, outputs : int
+        Widths of a node before and after.
+    relations : int
+    """
+
+    def __init__(self, inputs: int, outputs: int, relations: int = len(RELATIONS)):
+        super().__init__()
+        # as Glorot and Bengio 2010 begin
+        bound = (6 / (inputs + outputs)) ** 0.5
+        self.weight = nn.Parameter(torch.empty(relations, inputs, outputs).uniform_(-bound, bound))
+        self.gate = nn.Parameter(torch.empty(relations, inputs).uniform_(-bound, bound))
+
+    def forward(self, nodes: Tensor, edges: Tensor) -> Tensor:
+        """Give nodes (b, N, outputs) from nodes (b, N, inputs) and edges (b, relations, N, N)."""
+        # (b, N, relations)
+        gates = torch.einsum("bui,ri->bur", nodes, self.gate).sigmoid()
+        # (b, relations, N, outputs): what every node would send along every relation
+        sent = torch.einsum("bui,rio->bruo", nodes, self.weight) * gates.transpose(1, 2)[..., None]
+        return torch.einsum("brvu,bruo->bvo", edges, sent).relu()

@@ -31,12 +31,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.kinds import AnyLayer, Count, NotAll
-from gapstack.members.bidaf.flow import AttentionFlow
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
@@ -157,7 +157,7 @@ class FlowHead(nn.Module):
     def forward(
         self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
     ) -> Tensor:
-        """Give logits (b, 3) from hidden states (b, L, H), mention ranges (b, 3, 2) and other names (b, >= L)."""
+        """Give logits (b, 3) from hidden states (b, L, H), mention ranges (b, 3, 2) and other names."""
         b, length, _width = hidden.shape
         if keep is None:
             keep = hidden.new_ones(b, length, dtype=torch.bool)
@@ -169,8 +169,10 @@ class FlowHead(nn.Module):
         context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
         slot = keep.new_ones(b, 1)
         found = self.flow.found(context, query, torch.cat([keep, slot], dim=1))
+        # other names are as long as the corpus' longest text, which L may fall short of or exceed
+        others = functional.pad(others, (0, length - others.shape[1]))
         # (b, 3, L + 1): the places of A, of B, and of Neither, which has the slot
-        answers = torch.stack([*inside[:, 1:].unbind(dim=1), others[:, :length]], dim=1)
+        answers = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
         answers = torch.cat([answers, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
         row, place = answers.any(dim=1).nonzero(as_tuple=True)
         scores = context.new_zeros(b, length + 1)
@@ -178,6 +180,43 @@ class FlowHead(nn.Module):
             self.flow.merged(context[row, place], query[row], found[row])
         ).squeeze(-1)
         return mean(scores[..., None], answers.transpose(0, 1)).squeeze(-1).transpose(0, 1)
+
+
+class AttentionFlow(nn.Module):
+    """Bi-directional attention flow (Seo et al. 2017, section 2, equations 1 and 2) where the query is one vector.
+
+    Similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from the context to
+    it has nothing to choose: every place gets q itself. The query attends to the places by the softmax of their
+    similarities and finds ``h``, the sum of the places so weighted. (The term of ``w_q`` is the same at all
+    places and so changes no weight; it stands here as it stands in the paper.)
+
+    Parameters
+    ----------
+    width : int
+        H, of the vectors.
+    """
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.context = nn.Linear(width, 1, bias=False)
+        self.query = nn.Linear(width, 1, bias=False)
+        self.both = nn.Parameter(torch.randn(width) * width**-0.5)
+
+    def similarity(self, context: Tensor, query: Tensor) -> Tensor:
+        """Give the similarity of each place, (b, L), for a context (b, L, H) and queries (b, H)."""
+        # (b, H): what each place is multiplied with
+        direction = self.context.weight + self.both * query
+        return torch.einsum("blh,bh->bl", context, direction) + self.query(query)
+
+    def found(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
+        """Give what each query finds in its context, (b, H); mask ``keep`` (b, L) is True on places."""
+        weights = self.similarity(context, query).masked_fill(~keep, -torch.inf).softmax(dim=-1)
+        return torch.einsum("bl,blh->bh", weights, context)
+
+    @staticmethod
+    def merged(context: Tensor, query: Tensor, found: Tensor) -> Tensor:
+        """Give [c; q; c * q; c * h] (m, 4 H) for m places (m, H) with the query and the find of each."""
+        return torch.cat([context, query, context * query, context * found], dim=-1)
 
 
 def mean(values: Tensor, mask: Tensor) -> Tensor:
