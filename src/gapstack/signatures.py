@@ -69,7 +69,7 @@ def _of_source(where: str) -> Mapping[str, Setting]:
         origin := _origin(module, name)
     ):  # a package that passes on what a module defines
         return _of_source(origin)
-    for base in classes[name].bases:
+    for base in reversed(classes[name].bases):
         origin = _origin(module, ast.unparse(base))
         if origin is not None:
             settings |= settings_of(origin)

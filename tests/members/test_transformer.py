@@ -12,7 +12,7 @@ from gapstack.errors import MemberError, NotFittedError
 from gapstack.members import create, store
 from gapstack.members import transformer_multi as multi_module
 from gapstack.members import transformer_single as single_module
-from gapstack.members.transformer_multi.forest import Forest
+from gapstack.members.transformer_multi import Forest
 from gapstack.scoring import score, score_decisions
 
 

@@ -86,7 +86,8 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
     assert history == again
 
 
-def test_every_single_stop_leads_to_the_same_result(tmp_path):
+@pytest.mark.parametrize("dropout_rng", ["by_update", "running"])
+def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
     class StopError(Exception):
         pass
 
@@ -100,11 +101,14 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path):
             return super().batch(rows)
 
     phases = (replace(PHASES[0], epochs=1), replace(PHASES[1], epochs=2, evaluate_every=2))
+    phases = tuple(replace(plan, dropout_rng=dropout_rng) for plan in phases)
+    torch.manual_seed(3)
     model, history = whole(phases=phases)
     for batches in range(1, 15, 2):
         context = CheckpointContext(tmp_path / str(batches), checkpoint_seconds=0)
         data = Stopping()
         data.left = batches + 1  # the first look only asks for targets
+        torch.manual_seed(3)
         with pytest.raises(StopError):
             train(Toy(), data, phases, ToyData(12, seed=4), context=context)
         resumed, again = whole(context, phases)
@@ -133,6 +137,10 @@ def test_another_plan_seed_data_or_start_is_another_run(tmp_path):
     train(Toy(), ToyData(), plan, ToyData(5), context=context)
     train(Toy(), ToyData(), plan, context=context)
     assert len(list(tmp_path.iterdir())) == 5
+    for state in (1, 1, 2):
+        torch.manual_seed(state)
+        train(Toy(), ToyData(), replace(plan, dropout_rng="running"), context=context)
+    assert len(list(tmp_path.iterdir())) == 7, "two states of the caller's generator"
 
 
 def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_path):

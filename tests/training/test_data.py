@@ -36,6 +36,17 @@ def test_order_depends_on_seed_and_epoch_alone():
     assert np.concatenate(epoch_batches(sizes, 32, 1, 1)).tolist() == orders[1, 1]
 
 
+def test_plain_batches_cut_the_rows_or_one_shuffle_after_the_other():
+    sizes = np.ones(10, dtype=np.int64)
+    in_order = epoch_batches(sizes, 4, 3, 5, "as_given")
+    assert [batch.tolist() for batch in in_order] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    rng = np.random.default_rng(3)
+    for epoch in range(3):
+        shuffled = epoch_batches(sizes, 4, 3, epoch, "shuffled")
+        assert [len(batch) for batch in shuffled] == [4, 4, 2]
+        np.testing.assert_array_equal(np.concatenate(shuffled), rng.permutation(10))
+
+
 def test_batches_of_gap_waste_little_on_padding(gap_splits, tiny_encoder):
     view = align(gap_splits["development"], tiny_encoder)
     padded = sum(

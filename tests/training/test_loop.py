@@ -7,7 +7,15 @@ import torch
 from torch import nn
 
 from gapstack.errors import MemberError
-from gapstack.training import CheckpointContext, Schedule, TrainingPlan, checkpoint_context, predict, train
+from gapstack.training import (
+    PLAIN,
+    CheckpointContext,
+    Schedule,
+    TrainingPlan,
+    checkpoint_context,
+    predict,
+    train,
+)
 from gapstack.training.data import epoch_batches
 from tests.training.toys import Toy, ToyData
 
@@ -122,6 +130,29 @@ def test_it_is_adamw_with_smoothing_clipping_and_schedule():
         for group in adam.param_groups:
             group["lr"] = group["peak"] * plan.schedule.factor(update, len(rows))
         adam.step()
+    assert_equal(weights(model), weights(twin), rtol=1e-4, atol=1e-6)
+
+
+def test_the_plain_plan_is_torchs_adamw_and_its_cosine():
+    epochs = 3
+    falling = Schedule(shape="cosine", offset=0)
+    plan = replace(
+        PLAIN, epochs=epochs, batch_size=8, encoder_lr=0.01, head_lr=0.01, weight_decay=0.3, schedule=falling
+    )
+    data, model, twin = ToyData(), Toy(), Toy()
+    torch.manual_seed(7)
+    train(model, data, plan)
+    adam = torch.optim.AdamW(twin.parameters(), lr=0.01, weight_decay=0.3)
+    annealing = torch.optim.lr_scheduler.CosineAnnealingLR(adam, epochs * 5)
+    order = np.random.default_rng(plan.seed)
+    torch.manual_seed(7)
+    for batch in (batch for _ in range(epochs) for batch in np.split(order.permutation(40), range(8, 40, 8))):
+        inputs = data.batch(batch)
+        target = inputs.pop("target")
+        adam.zero_grad()
+        nn.functional.cross_entropy(twin(**inputs), target).backward()
+        adam.step()
+        annealing.step()
     assert_equal(weights(model), weights(twin), rtol=1e-4, atol=1e-6)
 
 

@@ -18,6 +18,7 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
+from gapstack.precision import fastest_dtype
 
 GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
 """Groups of pieces between which attention is kept, in the order of the last two axes of ``attention``."""
@@ -333,11 +334,5 @@ def _device() -> torch.device:
 
 
 def computes_in() -> torch.dtype:
-    """Give the quickest precision that an encoder can do with: bfloat16 where the device has it in hardware."""
-    quick = _device().type == "cuda" or _cpu_has_bfloat16()
-    return torch.bfloat16 if quick else torch.float32
-
-
-def _cpu_has_bfloat16() -> bool:
-    """Whether the CPU multiplies bfloat16 in hardware; emulated, it would be slower than float32."""
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    """Give the precision in which frozen encoders compute by default."""
+    return fastest_dtype(_device())

@@ -6,6 +6,7 @@ Tables of a few thousand rows are one batch: each step sees all rows, in both or
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch.nn import functional
 from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
 from gapstack.kinds import Count, Floor, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
-from gapstack.training import seeded
+from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 
 _MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more
 
@@ -27,7 +28,7 @@ class NetworkStacker(Stacker):
     Parameters
     ----------
     steps : int
-        Updates of AdamW, whose rate falls along half a cosine.
+        Updates of AdamW, whose rate falls along half a cosine to 0.
     rate, decay : float
         Learning rate and weight decay.
     floor : float
@@ -50,20 +51,24 @@ class NetworkStacker(Stacker):
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
         self.scales_ = _scales(evidence)
         logs, table = self._inputs(base, evidence)
-        targets = torch.from_numpy(labels)
+        data = RowData({"logs": logs.numpy(), "table": table.numpy()}, labels)
+        plan = replace(
+            PLAIN,
+            epochs=self.steps,
+            batch_size=len(labels),
+            token_budget=len(labels),
+            head_lr=self.rate,
+            weight_decay=self.decay,
+            schedule=Schedule(shape="cosine", offset=0),
+            order="as_given",
+            evaluate_every=self.steps,
+        )
         self.networks_ = []
         for number in range(self.seeds):
             with seeded(self.seed, number):
                 network = self._network(logs.shape[1], table.shape[1])
-                adam = torch.optim.AdamW(network.parameters(), lr=self.rate, weight_decay=self.decay)
-                falling = torch.optim.lr_scheduler.CosineAnnealingLR(adam, self.steps)
-                for _ in range(self.steps):
-                    loss = functional.cross_entropy(network(logs, table), targets)
-                    adam.zero_grad()
-                    loss.backward()
-                    adam.step()
-                    falling.step()
-            self.networks_.append(network.eval())
+                train(network, data, plan)
+            self.networks_.append(network.cpu())
 
     @torch.inference_mode()
     def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:

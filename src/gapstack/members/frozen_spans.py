@@ -17,26 +17,26 @@ hand-made features (``blocks``), as in Yang et al. and Abzaliev: with ``surface`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional
+from torch import Tensor
 
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.activations import SpanActivations, span_activations
-from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
 from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
+from gapstack.members.parts.encoder_member import EncoderMember
+from gapstack.training import PLAIN, RowData, cross_entropy, train
 
 Floats = NDArray[np.float32]
-Inputs = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Pieces (n, T, D), mention ranges (n, 3, 2), relations (n, 2, R)."""
 
 # Attention below this is noise in bfloat16, and its logarithm would be nothing but.
 _FAINT = 1e-3
@@ -47,13 +47,13 @@ _READ = tuple(
 )
 
 
-class FrozenSpans(Member):
+class FrozenSpans(EncoderMember):
     """A seed ensemble of small siamese heads over cached activations of a frozen encoder.
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder; None for the embedded MiniLM.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layers : sequence of int, optional
         Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth.
     attention_layers : sequence of int, optional
@@ -76,7 +76,6 @@ class FrozenSpans(Member):
         If the encoder lacks a layer, or a mention cannot be aligned with its pieces.
     """
 
-    encoder: str | None = None
     layers: Sequence[Natural] | None = None
     attention_layers: Sequence[Count] | None = None
     blocks: Sequence[BlockName] = ()
@@ -97,35 +96,29 @@ class FrozenSpans(Member):
         self._read(corpus)
 
     def _fit(self, corpus: Corpus) -> None:
-        labels = torch.from_numpy(corpus.labels)
         pieces, spans, relations = self._read(corpus)
         self.scales_ = _scales(pieces, spans, relations)
-        inputs = self._standardise(pieces, spans, relations)
-        order = np.random.default_rng(self.seed)
-        with torch.random.fork_rng(devices=[]):
+        data = RowData(self._standardise(pieces, spans, relations), corpus.labels)
+        plan = replace(
+            PLAIN,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            head_lr=self.learning_rate,
+            weight_decay=self.weight_decay,
+            seed=self.seed,
+        )
+        with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             self.network_ = self._build(pieces.shape[-1], relations.shape[-1])
-            optimiser = torch.optim.AdamW(
-                self.network_.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
-            )
-            for _ in range(self.epochs):
-                rows = torch.from_numpy(order.permutation(len(corpus)))
-                for batch in rows.split(self.batch_size):
-                    logits = self.network_(*(values[batch] for values in inputs))
-                    # summed over seeds, so that each learns as it would alone
-                    loss = functional.cross_entropy(
-                        logits.flatten(0, 1), labels[batch].repeat(self.seeds), reduction="sum"
-                    ) / len(batch)
-                    optimiser.zero_grad()
-                    loss.backward()
-                    optimiser.step()
-        self.network_.eval()
+            train(self.network_, data, plan, objective=_summed_over_seeds)
+        self.network_.cpu()
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        pieces, spans, relations = self._standardise(*self._read(corpus))
+        inputs = self._standardise(*self._read(corpus))
         answers = np.empty((len(corpus), len(Label)))
-        lengths, widths = spans[:, -1, 1].numpy(), np.diff(spans.numpy()).max(axis=(1, 2))
+        lengths, widths = inputs["spans"][:, -1, 1], np.diff(inputs["spans"]).max(axis=(1, 2))
+        pieces, spans, relations = map(torch.from_numpy, inputs.values())
         # in shapes that a row alone decides, or its last bits would hang on the other rows; to span extraction the
         # widest mention is part of the shape
         for width in np.unique(widths):
@@ -140,28 +133,28 @@ class FrozenSpans(Member):
         return answers
 
     def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
-        encoder = load_encoder(self.encoder)
-        layers = self.layers
-        if layers is None:
-            layers = [round(encoder.num_layers * 2 / 3)]
+        encoder = self._encoder()
         heads = self.attention_layers
         if heads is None:
-            heads = list(range(1, encoder.num_layers + 1))
-        found = span_activations(corpus, encoder, layers, heads)
-        pieces, spans = found.padded()
-        relations = [attention_relations(found), distance_relations(corpus)]
+            heads = range(1, encoder.num_layers + 1)
+        activations = span_activations(corpus, encoder, self._default_or(self.layers, encoder), heads)
+        pieces, spans = activations.padded()
+        relations = [attention_relations(activations), distance_relations(corpus)]
         if self.blocks:
             relations.append(feature_relations(features(corpus, self.blocks)))
         return pieces, spans, np.concatenate(relations, axis=-1)
 
-    def _standardise(self, pieces: Floats, spans: NDArray[np.int64], relations: Floats) -> Inputs:
+    def _standardise(
+        self, pieces: Floats, spans: NDArray[np.int64], relations: Floats
+    ) -> dict[str, NDArray[Any]]:
+        """Give the network's inputs by name, vectors and relations on the scale of the training rows."""
         scales = self.scales_
-        return (
-            torch.from_numpy((pieces - scales["piece_mean"]) / scales["piece_scale"]),
-            torch.from_numpy(spans),
+        return {
+            "pieces": (pieces - scales["piece_mean"]) / scales["piece_scale"],
+            "spans": spans,
             # a feature that has no value (NaN) says nothing: it gets the mean
-            torch.from_numpy(np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"])),
-        )
+            "relations": np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"]),
+        }
 
     def _build(self, inputs: int, relations: int) -> SiameseSpans:
         return SiameseSpans(
@@ -185,6 +178,11 @@ class FrozenSpans(Member):
         self.network_ = self._build(len(self.scales_["piece_mean"]), len(self.scales_["relation_mean"]))
         self.network_.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})
         self.network_.eval()
+
+
+def _summed_over_seeds(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Losses (seeds * b,) of logits (seeds, b, 3): their sum lets each seed learn as it would alone."""
+    return cross_entropy(logits.flatten(0, 1), target.repeat(len(logits)), smoothing)
 
 
 def attention_relations(found: SpanActivations) -> Floats:

@@ -36,7 +36,7 @@ from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Example, Label
 from gapstack.corpus.corpus import one_hot
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
 from gapstack.kinds import Positive, UpToHalf
 from gapstack.members.member import Probabilities, State
@@ -108,7 +108,7 @@ class QuestionAnswering(FineTuned):
     def _fit(self, corpus: Corpus) -> None:
         calibration = corpus
         # texts that do not fit into a window are refused before training
-        self._data(corpus, load_encoder(self.encoder), corpus.labels)
+        self._data(corpus, self._encoder(), corpus.labels)
         if self.calibration_share:
             learn, rest = validation_rows(corpus, self.calibration_share, self.seed)
             corpus, calibration = corpus.take(learn), corpus.take(rest)
@@ -119,7 +119,7 @@ class QuestionAnswering(FineTuned):
         return SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
 
     def _features(self, corpus: Corpus) -> NDArray[np.float64]:
-        data = self._data(corpus, load_encoder(self.encoder), None)
+        data = self._data(corpus, self._encoder(), None)
         return span_features(corpus, data.view, self._logits(data))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:

@@ -10,15 +10,16 @@ inputs will do.
 
 from gapstack.training.checkpoint_context import CheckpointContext, checkpoint_context
 from gapstack.training.data import Data, PieceData, RowData, Targets
-from gapstack.training.devices import is_bfloat16_fast, seeded, trainable_encoder
+from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.history import Evaluation, History
 from gapstack.training.loop import cross_entropy, train
 from gapstack.training.once import train_once
-from gapstack.training.plan import Schedule, TrainingPlan
+from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 from gapstack.training.prediction import predict
 from gapstack.training.validation import validation_rows
 
 __all__ = [
+    "PLAIN",
     "CheckpointContext",
     "Data",
     "Evaluation",
@@ -30,7 +31,6 @@ __all__ = [
     "TrainingPlan",
     "checkpoint_context",
     "cross_entropy",
-    "is_bfloat16_fast",
     "predict",
     "seeded",
     "train",

@@ -133,12 +133,25 @@ def _fingerprint(arrays: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-def epoch_batches(sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> list[Rows]:
-    """Divide all rows into batches of similar length, at random by ``seed`` and ``epoch``.
+def epoch_batches(
+    sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int, order: str = "by_length"
+) -> list[Rows]:
+    """Divide all rows into batches in an ``order`` of :class:`~gapstack.training.TrainingPlan`.
 
-    All batches have ``batch_size`` rows but one, which has the remainder. Rows of a batch are sorted by size.
+    All batches have ``batch_size`` rows but one, which has the remainder. By length, rows of a batch are sorted by
+    size. Random orders depend on ``seed`` and ``epoch`` alone.
     """
-    rng = np.random.default_rng([seed, epoch])
+    if order != "by_length":
+        rows = np.arange(len(sizes))
+        if order == "shuffled":
+            rng = np.random.default_rng(seed)
+            for _ in range(epoch + 1):
+                rows = rng.permutation(len(sizes))
+        return np.split(rows, range(batch_size, len(rows), batch_size))
+    return _batches_by_length(sizes, batch_size, np.random.default_rng([seed, epoch]))
+
+
+def _batches_by_length(sizes: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> list[Rows]:
     order = rng.permutation(len(sizes))
     parts: list[Rows] = []
     for start in range(0, len(order), POOL * batch_size):

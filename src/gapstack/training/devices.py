@@ -23,7 +23,7 @@ the queries scaled instead of the scores, and budgets of 1,536 and 2,048 pieces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ import torch
 from torch import nn
 
 from gapstack.encoding.encoders import Encoder
+from gapstack.precision import fastest_dtype
 from gapstack.training.dropout import quicken_dropout
 
 if TYPE_CHECKING:
@@ -53,19 +54,11 @@ def processes() -> PartialState:
     return PartialState()
 
 
-def is_bfloat16_fast(device: torch.device) -> bool:
-    """Whether the device multiplies bfloat16 in hardware; emulation would be slower than float32."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and (
-        torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    )
-
-
 def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
     """Give the encoder's data type under a plan's ``precision``."""
-    fast = precision == "bf16" or (precision == "auto" and is_bfloat16_fast(device))
-    return torch.bfloat16 if fast else torch.float32
+    if precision == "auto":
+        return fastest_dtype(device)
+    return torch.bfloat16 if precision == "bf16" else torch.float32
 
 
 def default_budget(device: torch.device) -> int:
@@ -96,11 +89,26 @@ def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> n
 
 @contextmanager
 def seeded(*seeds: int) -> Iterator[None]:
-    """Seed torch's generators within the block, and restore their state after it."""
+    """Seed torch's generators within the block (without seeds: go on with them), and restore their state after it."""
     devices = [torch.cuda.current_device()] if torch.cuda.is_available() else []
     with torch.random.fork_rng(devices):
-        reseed(*seeds)
+        if seeds:
+            reseed(*seeds)
         yield
+
+
+def rng_states() -> dict[str, torch.Tensor]:
+    """Give the states of torch's generators by device."""
+    states = {"cpu": torch.get_rng_state()}
+    return states | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+
+
+def restore_rng(states: Mapping[str, torch.Tensor]) -> None:
+    """Inverse of :func:`rng_states`."""
+    if "cpu" in states:
+        torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])
 
 
 def reseed(*seeds: int) -> None:

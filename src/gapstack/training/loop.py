@@ -1,7 +1,7 @@
 """The training loop: updates, evaluations and checkpoints of one or more phases.
 
-Random numbers depend on the seed and the number of the update alone, never on a generator's state. So an interrupted
-run resumes in the middle of an epoch with exactly the result of an uninterrupted one.
+Random numbers depend on the seed and the number of the update alone, or on a generator whose state is part of the
+checkpoint. So an interrupted run resumes in the middle of an epoch with exactly the result of an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
 from gapstack.training.data import TARGET, Data, Rows, epoch_batches
-from gapstack.training.devices import compute_dtype, processes, reseed, seeded
+from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
 from gapstack.training.history import Evaluation, History, Log
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.training.plan import TrainingPlan
@@ -84,7 +84,7 @@ def train(
         raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
-    with seeded(plans[0].seed):
+    with seeded(*(() if _draws_on(plans) else (plans[0].seed,))):
         return _Training(model, data, plans, validation, objective, context or current()).run()
 
 
@@ -100,6 +100,9 @@ def identity(
     for name, tensor in model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)}".encode())
         weights.update(tensor.detach().cpu().contiguous().numpy().data)
+    if _draws_on(plans):
+        for state in rng_states().values():
+            weights.update(state.numpy().data)
     rows = [data.fingerprint, validation.fingerprint if validation else None]
     return fingerprint(
         [plan.as_dict() for plan in plans],
@@ -108,6 +111,11 @@ def identity(
         weights.hexdigest(),
         processes().num_processes,
     )
+
+
+def _draws_on(plans: Sequence[TrainingPlan]) -> bool:
+    """Whether a phase draws from the caller's generator."""
+    return any(plan.dropout_rng == "running" for plan in plans)
 
 
 @dataclass
@@ -183,12 +191,13 @@ class _Training:
             return {}
         values, tensors = checkpoint
         self.record = _Record.read(values)
-        parts: dict[str, Tensors] = {"weights": {}, "best": {}, "adam": {}}
+        parts: dict[str, Tensors] = {"weights": {}, "best": {}, "adam": {}, "rng": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition("/")
-            parts[part][name] = tensor.to(self.device)
+            parts[part][name] = tensor if part == "rng" else tensor.to(self.device)
         self.model.load_state_dict(parts["weights"], strict=False)
         self.best = parts["best"]
+        restore_rng(parts["rng"])
         return parts["adam"]
 
     def _phase(self, plan: TrainingPlan, adam: Tensors, ticker: Ticker) -> None:
@@ -208,7 +217,7 @@ class _Training:
             start = self.clock()
             if record.update // per_epoch != epoch:
                 epoch = record.update // per_epoch
-                order = epoch_batches(self.data.sizes, plan.batch_size, plan.seed, epoch)
+                order = epoch_batches(self.data.sizes, plan.batch_size, plan.seed, epoch, plan.order)
             rows = order[record.update % per_epoch]
             rate = plan.schedule.factor(record.update, total)
             loss += self._update(plan, weights, optimizer, rows, rate)
@@ -238,7 +247,8 @@ class _Training:
     ) -> Tensor:
         """Make one update with ``rows`` and return the sum of their losses, ()."""
         rank, count = self.state.process_index, self.state.num_processes
-        reseed(plan.seed, self.record.phase, self.record.update, rank)
+        if plan.dropout_rng == "by_update":
+            reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
         for _, inputs, target in passes(self.data, rows[rank::count], self.device, plan.token_budget):
             loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
@@ -321,5 +331,7 @@ class _Training:
         tensors |= {f"best/{name}": tensor for name, tensor in self.best.items()}
         if optimizer is not None:
             tensors |= {f"adam/{key}": tensor for key, tensor in optimizer.state().items()}
+        if _draws_on(self.plans):
+            tensors |= {f"rng/{device}": state for device, state in rng_states().items()}
         self.record.seconds = self.clock()
         self.checkpoints.save(asdict(self.record), tensors)

@@ -76,7 +76,7 @@ def groups(model: nn.Module, masters: dict[str, nn.Parameter], plan: TrainingPla
     for name, master in masters.items():
         if master.requires_grad:
             lr = plan.encoder_lr * plan.layer_decay ** (last - layer[name]) if name in layer else plan.head_lr
-            members[lr, plan.weight_decay if master.ndim > 1 else 0.0].append(master)
+            members[lr, plan.weight_decay if plan.decay_vectors or master.ndim > 1 else 0.0].append(master)
     return [
         {"params": parameters, "peak": lr, "lr": lr, "weight_decay": decay}
         for (lr, decay), parameters in members.items()

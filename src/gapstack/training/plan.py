@@ -27,12 +27,16 @@ class Schedule:
         Factor at the end (``triangular``: at both ends of each cycle).
     cycles : int
         Number of cycles of ``triangular``.
+    offset : float
+        Where within each update the factor is read. At 0 the first update has the peak rate of a decay; halfway no
+        update has a rate of exactly 0.
     """
 
     shape: Literal["constant", "linear", "triangular", "cosine"] = "linear"
     warmup: NotAll = 0.0
     floor: Share = 0.0
     cycles: Count = 1
+    offset: Share = 0.5
 
     def __post_init__(self) -> None:
         _check(self)
@@ -43,8 +47,7 @@ class Schedule:
 
     def factor(self, update: int, total: int) -> float:
         """Give the factor for update ``update``, from 0, of ``total``."""
-        # the middle of the update, so that no update has a learning rate of exactly 0
-        progress = (update + 0.5) / total
+        progress = (update + self.offset) / total
         if progress < self.warmup:
             return progress / self.warmup
         progress = (progress - self.warmup) / (1 - self.warmup)
@@ -77,7 +80,9 @@ class TrainingPlan:
     schedule : Schedule
         Applies to all learning rates.
     weight_decay, beta1, beta2, epsilon : float
-        Of AdamW; biases and norms (parameters of one dimension) do not decay.
+        Of AdamW.
+    decay_vectors : bool
+        Whether biases and norms (parameters of at most one dimension) decay too.
     label_smoothing : float
         Share of each target spread evenly over the classes; not used in validation losses.
     max_norm : float or None
@@ -97,6 +102,12 @@ class TrainingPlan:
     precision : str
         ``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16
         where the hardware supports it. ``float32``.
+    order : str
+        How rows are divided into batches in each epoch. ``by_length``: at random, rows of similar length together;
+        ``shuffled``: at random; ``as_given``: in their order.
+    dropout_rng : str
+        ``by_update``: dropout is drawn from ``seed`` and the number of the update; ``running``: from the caller's
+        generator (which checkpoints store), as in a plain loop, with the same masks in all processes.
     seed : int
         Of the order of examples and of dropout.
 
@@ -114,6 +125,7 @@ class TrainingPlan:
     frozen: tuple[int | str, ...] = ()
     schedule: Schedule = field(default_factory=Schedule)
     weight_decay: NotNegative = 0.01
+    decay_vectors: bool = False
     beta1: NotAll = 0.9
     beta2: NotAll = 0.999
     epsilon: Positive = 1e-6
@@ -124,6 +136,8 @@ class TrainingPlan:
     token_budget: Count | None = None
     attention_dropout: bool = False
     precision: Literal["auto", "bf16", "float32"] = "auto"
+    order: Literal["by_length", "shuffled", "as_given"] = "by_length"
+    dropout_rng: Literal["by_update", "running"] = "by_update"
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -170,3 +184,15 @@ def _check(plan: Schedule | TrainingPlan) -> None:
     kinds = settings_of(f"{__name__}:{type(plan).__name__}")
     for name, setting in kinds.items():
         check(getattr(plan, name), setting.kind, ("training plan", name))
+
+
+PLAIN = TrainingPlan(
+    epsilon=1e-8,
+    decay_vectors=True,
+    schedule=Schedule(shape="constant"),
+    max_norm=None,
+    precision="float32",
+    order="shuffled",
+    dropout_rng="running",
+)
+"""A plain loop: AdamW as torch has it, and batches and dropout drawn one after the other."""

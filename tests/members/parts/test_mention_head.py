@@ -1,39 +1,12 @@
-"""What is read at the mentions, on which scale, and at which depth."""
+"""What is read at the mentions, and on which scale."""
 
 import numpy as np
 import pytest
 
 from gapstack.corpus import Gender
-from gapstack.encoding.activations import span_activations
 from gapstack.errors import MemberError
 from gapstack.members import create, store
-from gapstack.members.parts.mention_head import at_depth, gender_null_space, mean_vectors, unit_range
-
-
-@pytest.mark.parametrize(
-    ("layers", "depth", "of", "expected"),
-    [
-        ((20,), 24, 24, (20,)),
-        ((9,), 12, 6, (4,)),
-        ((21, 20, 19), 24, 24, (21, 20, 19)),
-        ((21, 20, 19), 24, 6, (5,)),  # they fall together
-        ((21, 22), 24, 12, (10, 11)),
-    ],
-)
-def test_layers_are_found_as_deep_in_another_encoder(layers, depth, of, expected):
-    assert at_depth(of, layers, depth) == expected
-
-
-def test_a_mention_is_the_mean_of_its_pieces(sample_test, tiny_encoder):
-    found = span_activations(sample_test[:9], tiny_encoder, (1, 2))
-    means = mean_vectors(found)
-    pieces, spans = found.padded()
-    assert means.shape == (9, 3, 64)
-    for row in range(9):
-        for mention in range(3):
-            start, end = spans[row, mention]
-            np.testing.assert_allclose(means[row, mention], pieces[row, start:end].mean(0), atol=1e-5)
-    assert mean_vectors(span_activations(sample_test[:0], tiny_encoder, (1, 2))).shape == (0, 3, 64)
+from gapstack.members.parts.mention_head import gender_null_space, unit_range
 
 
 def test_features_lie_between_the_extremes_of_the_training_rows():

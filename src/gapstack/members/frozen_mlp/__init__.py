@@ -43,14 +43,14 @@ from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.activations import window_activations
-from gapstack.encoding.encoders import load_encoder
 from gapstack.features.blocks import Features
 from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.frozen_mlp.masked_text import mask_names, repair_stars
 from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm, dense_block
+from gapstack.members.parts.encoder_member import mean_vectors
 from gapstack.members.parts.frozen_head import Arrays
-from gapstack.members.parts.mention_head import Floats, MentionHead, mean_vectors
+from gapstack.members.parts.mention_head import Floats, MentionHead
 from gapstack.text.grammar import Role
 
 PUBLISHED: dict[str, Any] = {
@@ -92,7 +92,7 @@ class FrozenMLP(MentionHead):
     LAYERS = ((4, 5), 6)
 
     def _mentions(self, corpus: Corpus) -> Floats:
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         masked = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
         return mean_vectors(
             window_activations(masked, encoder, self._layers(encoder), max_pieces=self.window)

@@ -39,14 +39,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.encoding.activations import span_activations
-from gapstack.encoding.encoders import load_encoder
-from gapstack.encoding.pieces import MENTIONS
 from gapstack.errors import MemberError
 from gapstack.kinds import Count, Natural, Positive, Seed
 from gapstack.members.kernel_svm.machine import KernelMachine
 from gapstack.members.kernel_svm.reduction import PostProcessedPCA
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
 
@@ -61,13 +59,13 @@ _FOLDS = 5  # of the decision values
 _DISTANCE = 500.0
 
 
-class KernelSVM(Member):
+class KernelSVM(EncoderMember):
     """Radial kernel over [scalars; A; B; P; A * P; B * P].
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder; the embedded MiniLM by default.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layer : int, optional
         Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth.
     classifier : str
@@ -90,7 +88,6 @@ class KernelSVM(Member):
         a mention cannot be aligned with its pieces.
     """
 
-    encoder: str | None = None
     layer: Natural | None = None
     classifier: Literal["svm", "logistic"] = "svm"
     c: Positive | None = None
@@ -155,12 +152,7 @@ class KernelSVM(Member):
 
     def _vectors(self, corpus: Corpus) -> Floats:
         """Mean vectors of pronoun, A and B, (n, 3, H)."""
-        encoder = load_encoder(self.encoder)
-        layer = round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer
-        activations = span_activations(corpus, encoder, (layer,), max_pieces=self.max_pieces)
-        counts = activations.counts.ravel()
-        sums = np.add.reduceat(activations.vectors[:, 0].astype(np.float64), counts.cumsum() - counts, axis=0)
-        return (sums / counts[:, None]).reshape(len(corpus), len(MENTIONS), -1)
+        return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
 
     def _inputs(self, corpus: Corpus, vectors: Floats) -> Floats:
         """(n, 7 + 5 K) from vectors (n, 3, H)."""

@@ -38,7 +38,7 @@ import torch
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, sources
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
@@ -51,7 +51,8 @@ from gapstack.members.masked_lm.name_substitution import (
     substitute_names,
     unused,
 )
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.equivariant_logistic import SwapEquivariantLogistic
 from gapstack.members.parts.fine_tuned import compact
 from gapstack.text.memory import Memory, row_key
@@ -78,7 +79,7 @@ _MIRROR = (1, 0, 2, 3)
 Floats = NDArray[np.float64]
 
 
-class MaskedLM(Member):
+class MaskedLM(EncoderMember):
     """A masked language model's preference between two common names in the pronoun's place.
 
     Parameters
@@ -113,7 +114,6 @@ class MaskedLM(Member):
         If ``texts`` is ``stage2`` and those rows are not available.
     """
 
-    encoder: str | None = None
     pairs: Count = 2
     names: Mapping[str, Sequence[str]] | None = None
     texts: Literal["given", "stage2"] = STAGE2
@@ -134,7 +134,7 @@ class MaskedLM(Member):
 
     def contaminates(self) -> tuple[str, ...]:
         """Stage 2, if its texts are trained on, though without labels."""
-        learns = not has_own_head(load_encoder(self.encoder))
+        learns = not has_own_head(self._encoder())
         return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
 
     def reads(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class MaskedLM(Member):
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
     def _fit(self, corpus: Corpus) -> None:
-        encoder, labels = load_encoder(self.encoder), corpus.labels
+        encoder, labels = self._encoder(), corpus.labels
         self._substituted(corpus, encoder)  # texts that do not fit are refused before training
         arrays: dict[str, NDArray[Any]] = {}
         learned_from = "nothing: its own masked-LM head"
@@ -211,7 +211,7 @@ class MaskedLM(Member):
 
     def _features(self, corpus: Corpus) -> Floats:
         """Give :data:`FEATURES` of each row, (n, 4); results of this model are kept in memory."""
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         decides = fingerprint(self.model_key_, self.pairs, self.names, self.max_pieces)
 
         def compute(rows: list[int]) -> Floats:
@@ -247,7 +247,7 @@ class MaskedLM(Member):
 
     def _restore(self, state: State) -> None:
         self.regression_ = self._regression()
-        self._take(load_encoder(self.encoder), self.regression_.taken_from(state))
+        self._take(self._encoder(), self.regression_.taken_from(state))
 
 
 _read: Memory[Floats] = Memory(100_000)  # about 20 MB

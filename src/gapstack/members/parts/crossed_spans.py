@@ -76,7 +76,7 @@ class SiameseSpans(nn.Module):
     def _crossed(self, pieces: Tensor, spans: Tensor) -> Tensor:
         """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
         n, length, _ = pieces.shape
-        keep = torch.arange(length) < spans[:, -1, 1:]
+        keep = torch.arange(length, device=spans.device) < spans[:, -1, 1:]
         if not self.training:  # how many pieces the other rows have must not change this product's shape
             pieces, keep = pieces * keep[..., None], torch.ones_like(keep)
         # (seeds, pieces of mentions, inputs)

@@ -17,10 +17,11 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
 from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
-from gapstack.members.member import Member, Probabilities, State, each_once
+from gapstack.members.member import Probabilities, State, each_once
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
 from gapstack.training import (
@@ -53,7 +54,7 @@ ON_GAP = TrainingPlan(
 """What MiniLM learns GAP by, where a member has no reason for another plan."""
 
 
-class FineTuned(Member):
+class FineTuned(EncoderMember):
     """A network over a pre-trained encoder that is fine-tuned on the corpus.
 
     A subclass gives :attr:`PLAN`, :meth:`_head` and :meth:`_data`, and :meth:`_layers` where the last layer alone
@@ -61,8 +62,6 @@ class FineTuned(Member):
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder of the encoder; the embedded MiniLM by default.
     training : mapping or sequence of mappings, optional
         Fields of :class:`~gapstack.training.TrainingPlan` that shall differ from the member's :attr:`PLAN`; one
         mapping for each of its phases, or one for all.
@@ -80,11 +79,10 @@ class FineTuned(Member):
         Longest window in pieces; by default the encoder's limit.
     seed : int
         Of the head's first weights, dropout, the order of rows and the choice of validation rows.
-    augment, average
-        See :class:`~gapstack.members.member.Member`.
+    encoder, augment, average
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     """
 
-    encoder: str | None = None
     training: Plan | Sequence[Plan] | None = None
     extra: Sequence[ExtraName] = ()
     teacher: str | Sequence[str] | None = None
@@ -123,7 +121,7 @@ class FineTuned(Member):
             if not getattr(self, "is_fitted_", False):  # which has learned from them, and need not have them
                 self._first_stage(*self._network(plans), plans)
         elif needs_no_encoder(plans[0]):
-            encoder = load_encoder(self.encoder)
+            encoder = self._encoder()
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
 
     def contaminates(self) -> tuple[str, ...]:
@@ -148,7 +146,7 @@ class FineTuned(Member):
         return replace(plan.changed(dict(changes)), seed=self.seed)
 
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         with seeded(self.seed):
             body = trainable_encoder(encoder, attention_dropout=plans[-1].attention_dropout)
             network = Network(body, self._head(encoder), self._layers(encoder))
@@ -213,7 +211,7 @@ class FineTuned(Member):
         return Corpus(together, name="first stage"), encoder, np.concatenate(targets)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        logits = self._logits(self._data(corpus, load_encoder(self.encoder), None))
+        logits = self._logits(self._data(corpus, self._encoder(), None))
         return np.asarray(softmax(logits, axis=1))
 
     def _logits(self, data: Data) -> NDArray[np.float64]:
@@ -221,7 +219,7 @@ class FineTuned(Member):
         precision = self._plans()[-1].precision
         if _of_encoder(self.arrays_):
             return predict(self.network_, data, precision=precision)
-        states = stored(data, load_encoder(self.encoder), self.network_.layers, precision)
+        states = stored(data, self._encoder(), self.network_.layers, precision)
         return predict(HeadAlone(self.network_.head), HiddenData(data, states))
 
     def _state(self) -> State:

@@ -97,7 +97,9 @@ class FrozenHead(Member):
             with seeded(seed):
                 network = self._head(arrays)
             train(network, learn, plan, held)
-            state |= {f"{number}/{name}": tensor.numpy() for name, tensor in network.state_dict().items()}
+            state |= {
+                f"{number}/{name}": tensor.cpu().numpy() for name, tensor in network.state_dict().items()
+            }
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         self._restore(State(state, values={"shapes": self.shapes_}))
 

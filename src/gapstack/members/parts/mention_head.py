@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Gender
-from gapstack.encoding.activations import SpanActivations, span_activations
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.null_space import null_space
@@ -34,51 +34,44 @@ ON_MENTIONS = TrainingPlan(
 """How heads over MiniLM's vectors learn GAP, where a member has no reason for another plan."""
 
 
-class MentionHead(FrozenHead):
+class MentionHead(EncoderMember, FrozenHead):
     """A :class:`FrozenHead` whose inputs are ``mentions`` and, with feature blocks, ``names`` and ``row``.
 
     ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, each unit standardised over
     the training rows; ``names`` (n, 2, k) and ``row`` (n, m) the features of both names and of the row, put
     between 0 and 1 by the least and the greatest value of the training rows. A feature without a value is 0.5.
 
-    A subclass gives :attr:`LAYERS` beside what :class:`FrozenHead` asks for, and offers :attr:`blocks` and
+    A subclass gives ``LAYERS`` beside what :class:`FrozenHead` asks for, and offers :attr:`blocks` and
     :attr:`max_pieces` as settings where it reads them.
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder of the encoder; the embedded MiniLM by default.
     layers : sequence of int, optional
-        Layers that are read, side by side; None for those at the depth of :attr:`LAYERS`.
+        Layers that are read, side by side; None for those at the depth of ``LAYERS``.
     null_space : bool
         Project the vectors first to where no linear classifier tells the pronoun's gender (Ravfogel et al. 2020);
         see :func:`gender_null_space`.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     training, seeds, validation_share, seed
         See :class:`FrozenHead`.
     """
 
-    encoder: str | None = None
     layers: Sequence[Natural] | None = None
     null_space: bool = False
 
     PLAN = ON_MENTIONS
-    LAYERS: ClassVar[tuple[tuple[int, ...], int]]
-    """The paper's layers, 1 the first, and how many its encoder has."""
     blocks: Sequence[BlockName] = field(default=(), init=False)
     """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; none: the text alone."""
     max_pieces: Count | None = field(default=None, init=False)
     """Longest window in pieces; None for the encoder's limit."""
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        layers, depth = self.LAYERS
-        return at_depth(encoder.num_layers, layers, depth) if self.layers is None else tuple(self.layers)
+        return self._default_or(self.layers, encoder)
 
     def _mentions(self, corpus: Corpus) -> Floats:
         """Give the mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
-        encoder = load_encoder(self.encoder)
-        return mean_vectors(
-            span_activations(corpus, encoder, self._layers(encoder), max_pieces=self.max_pieces)
-        )
+        return self._mean_vectors(corpus, self.layers, self.max_pieces)
 
     def _features(self, corpus: Corpus) -> Features:
         """Give the features of :attr:`blocks`."""
@@ -161,22 +154,6 @@ def gender_null_space(mentions: Floats, genders: NDArray[np.str_], seed: int) ->
     own = null_space(pronouns, feminine, seed=seed).projection
     other = null_space(names, np.repeat(feminine, 2), seed=seed).projection
     return np.stack([own, other, other]).astype(np.float32)
-
-
-def at_depth(num_layers: int, layers: Sequence[int], depth: int) -> tuple[int, ...]:
-    """Layers of an encoder that lie as deep in it, rounded, as ``layers`` in one of ``depth``; none twice."""
-    return tuple(dict.fromkeys(round(layer / depth * num_layers) for layer in layers))
-
-
-def mean_vectors(found: SpanActivations) -> Floats:
-    """Mean vector of each mention's pieces, (n, 3, layers * hidden)."""
-    counts = found.counts.ravel()
-    pieces = found.vectors.reshape(len(found.vectors), found.vectors.shape[1] * found.vectors.shape[2])
-    if not len(counts):
-        return np.empty((0, found.counts.shape[1], pieces.shape[1]), dtype=np.float32)
-    sums: Floats = np.add.reduceat(pieces, counts.cumsum() - counts, axis=0, dtype=np.float32)
-    sums /= counts[:, None].astype(np.float32)
-    return sums.reshape(*found.counts.shape, -1)
 
 
 def unit_range(

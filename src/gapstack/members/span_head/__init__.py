@@ -45,17 +45,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.kinds import AnyLayer, BlockName, Count, Natural, NotAll
 from gapstack.members.parts.fine_tuned import FineTuned
-from gapstack.members.parts.mention_head import at_depth
 from gapstack.members.span_head.network import SpanHeads
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan, cross_entropy
 
-_DEPTH = 24
 # pieces, enough for 32 of the longest windows: batch normalisation needs the batch in one pass
 _WHOLE_BATCH = 16_384
 _TRIANGLES = {"shape": "triangular", "cycles": 20, "floor": 0.05, "warmup": 0.0}
@@ -116,6 +114,8 @@ class SpanHead(FineTuned):
     feature_dropout: NotAll = 0.0
     either_order: bool = False
 
+    LAYERS = ((20,), 24)
+
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = TrainingPlan(
             epochs=15,
@@ -128,7 +128,7 @@ class SpanHead(FineTuned):
         )
         if not self.tune_layer:
             return (head,)
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         (read,) = self._layers(encoder)
         layer = TrainingPlan(
             epochs=3,
@@ -143,7 +143,7 @@ class SpanHead(FineTuned):
         return head, layer
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        layer = at_depth(encoder.num_layers, [20], _DEPTH)[0] if self.layer is None else self.layer
+        (layer,) = self._default_or(self.layer, encoder)
         if not 1 <= layer <= encoder.num_layers:
             raise MemberError(
                 f"span_head reads layer {layer}, but encoder {encoder.name} has layers 1 to {encoder.num_layers}"

@@ -40,14 +40,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Label
-from gapstack.encoding.encoders import load_encoder
+from gapstack.corpus import Corpus, Label, Span
 from gapstack.encoding.hidden_states import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
 from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.dense import BatchNorm
+from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.members.rgcn.graph import RELATIONS, GatedGraphConvolution, adjacency, mention_graph
+from gapstack.text.grammar import Parse
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
@@ -61,14 +61,17 @@ PUBLISHED: dict[str, Any] = {
 }
 """Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
 
+RELATIONS = ("self", "head to dependent", "dependent to head")
+"""Kinds of edges, in the order of the adjacency's first axis."""
 
-class RGCN(FrozenHead):
+
+class RGCN(EncoderMember, FrozenHead):
     """Gated relational graph convolution around the mentions, over a frozen encoder.
 
     Parameters
     ----------
-    encoder : str, optional
-        Name or folder; the embedded MiniLM by default.
+    encoder
+        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layer : int, optional
         Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
     widths : sequence of int
@@ -92,7 +95,6 @@ class RGCN(FrozenHead):
         If there is no such layer, or a mention cannot be aligned with its pieces.
     """
 
-    encoder: str | None = None
     layer: AnyLayer | None = None
     widths: Sequence[Count] = (256,)
     text_width: Count | None = None
@@ -117,10 +119,9 @@ class RGCN(FrozenHead):
 
     def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """Give nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
-        encoder = load_encoder(self.encoder)
+        encoder = self._encoder()
         view = align(corpus, encoder, self.max_pieces)
-        layer = round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer
-        states = hidden_states(view, encoder, (layer,)).entries()
+        states = hidden_states(view, encoder, self._default_or(self.layer, encoder)).entries()
         graphs = [
             mention_graph(parse, (example.pronoun, example.a, example.b))
             for example, parse in zip(corpus, parses(corpus, self.parser), strict=True)
@@ -191,3 +192,75 @@ class GraphHead(nn.Module):
                 around = layer(self.drop(around), edges)
             paths.append(around[:, : len(MENTIONS)].flatten(1))
         return torch.as_tensor(self.answer(torch.cat(paths, dim=-1)))
+
+
+def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
+    """Give the spans of a text's nodes, and the pairs (head, dependent) among them.
+
+    Nodes are the mentions, each one node, in their order, and then the words that govern one of them or depend on it. A
+    word that two mentions share is part of the first. A pair has a mention on at least one side.
+    """
+    node_of: dict[int, int] = {}
+    for node, span in enumerate(mentions):
+        for token in parse.tokens_in(span):
+            node_of.setdefault(token, node)
+    own = [[token for token, owner in node_of.items() if owner == node] for node in range(len(mentions))]
+    spans = list(mentions)
+
+    def node_at(token: int) -> int:
+        if token not in node_of:
+            node_of[token] = len(spans)
+            spans.append(Span(*map(int, parse.spans[token])))
+        return node_of[token]
+
+    pairs: dict[tuple[int, int], None] = {}
+    for mention, span in enumerate(mentions):
+        head = parse.head_of(parse.tokens_in(span))
+        if head in own[mention]:
+            pairs[node_at(int(parse.heads[head])), mention] = None
+        for dependent in np.flatnonzero(np.isin(parse.heads, own[mention])):
+            pairs[mention, node_at(int(dependent))] = None
+    return spans, [(head, dependent) for head, dependent in pairs if head != dependent]
+
+
+def adjacency(pairs: Sequence[tuple[int, int]], present: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Give the weights of edges, (relations, N, N), into the second axis' node from the third's.
+
+    Edges of nodes that are not ``present`` (N,) are left out. An edge weighs 1 over the number of edges into its node;
+    that from the node itself weighs 1 and does not count.
+    """
+    edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
+    for head, dependent in pairs:
+        if present[head] and present[dependent]:
+            edges[1, dependent, head] = edges[2, head, dependent] = 1
+    edges[1:] /= np.maximum(edges[1:].sum(axis=(0, 2)), 1)[:, None]
+    edges[0] = np.diag(present)
+    return edges
+
+
+class GatedGraphConvolution(nn.Module):
+    """One layer: a node becomes the sum of the messages that reach it, through ReLU.
+
+    The message along an edge of relation r from node u is ``(h_u W_r) * weight * sigmoid(h_u . g_r)``.
+
+    Parameters
+    ----------
+    inputs, outputs : int
+        Widths of a node before and after.
+    relations : int
+    """
+
+    def __init__(self, inputs: int, outputs: int, relations: int = len(RELATIONS)):
+        super().__init__()
+        # Glorot and Bengio 2010
+        bound = (6 / (inputs + outputs)) ** 0.5
+        self.weight = nn.Parameter(torch.empty(relations, inputs, outputs).uniform_(-bound, bound))
+        self.gate = nn.Parameter(torch.empty(relations, inputs).uniform_(-bound, bound))
+
+    def forward(self, nodes: Tensor, edges: Tensor) -> Tensor:
+        """Give nodes (b, N, outputs) from nodes (b, N, inputs) and edges (b, relations, N, N)."""
+        # (b, N, relations)
+        gates = torch.einsum("bui,ri->bur", nodes, self.gate).sigmoid()
+        # (b, relations, N, outputs)
+        messages = torch.einsum("bui,rio->bruo", nodes, self.weight) * gates.transpose(1, 2)[..., None]
+        return torch.einsum("brvu,bruo->bvo", edges, messages).relu()

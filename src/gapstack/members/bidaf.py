@@ -31,12 +31,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.kinds import AnyLayer, Count, NotAll
-from gapstack.members.bidaf.flow import AttentionFlow
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
@@ -89,7 +89,7 @@ class BiDAF(FineTuned):
         return super().reads() | ({"parser": None} if self.neither == "names" else {})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return (round(encoder.num_layers * 2 / 3) if self.layer is None else self.layer,)
+        return self._default_or(self.layer, encoder)
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return FlowHead(encoder.hidden_size, self.hidden, self.dropout)
@@ -147,7 +147,7 @@ class FlowHead(nn.Module):
     def forward(
         self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
     ) -> Tensor:
-        """Give logits (b, 3) from hidden states (b, L, H), mention ranges (b, 3, 2) and other names (b, >= L)."""
+        """Give logits (b, 3) from hidden states (b, L, H), mention ranges (b, 3, 2) and other names."""
         b, length, _width = hidden.shape
         if keep is None:
             keep = hidden.new_ones(b, length, dtype=torch.bool)
@@ -159,8 +159,10 @@ class FlowHead(nn.Module):
         context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
         slot = keep.new_ones(b, 1)
         attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
+        # other names are as long as the corpus' longest text, which L may fall short of or exceed
+        others = functional.pad(others, (0, length - others.shape[1]))
         # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
-        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others[:, :length]], dim=1)
+        classes = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
         classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
         row, place = classes.any(dim=1).nonzero(as_tuple=True)
         scores = context.new_zeros(b, length + 1)
@@ -168,6 +170,42 @@ class FlowHead(nn.Module):
             self.flow.merged(context[row, place], query[row], attended[row])
         ).squeeze(-1)
         return mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
+
+
+class AttentionFlow(nn.Module):
+    """Attention between one query and the places of a context.
+
+    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from context to
+    query gives every place q itself. Attention from query to context gives ``h``, the sum of the places weighted by the
+    softmax of their similarities. (The term of ``w_q``, constant over places, changes no weight; it is the paper's.)
+
+    Parameters
+    ----------
+    width : int
+        H, of the vectors.
+    """
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.context = nn.Linear(width, 1, bias=False)
+        self.query = nn.Linear(width, 1, bias=False)
+        self.both = nn.Parameter(torch.randn(width) * width**-0.5)
+
+    def similarity(self, context: Tensor, query: Tensor) -> Tensor:
+        """Give the similarity of each place, (b, L), for contexts (b, L, H) and queries (b, H)."""
+        # (b, H)
+        direction = self.context.weight + self.both * query
+        return torch.einsum("blh,bh->bl", context, direction) + self.query(query)
+
+    def attended(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
+        """Give the context attended to by each query, (b, H); mask ``keep`` (b, L) is True on places."""
+        weights = self.similarity(context, query).masked_fill(~keep, -torch.inf).softmax(dim=-1)
+        return torch.einsum("bl,blh->bh", weights, context)
+
+    @staticmethod
+    def merged(context: Tensor, query: Tensor, attended: Tensor) -> Tensor:
+        """Give [c; q; c * q; c * h] (m, 4 H) for m places (m, H), each with its query and attended context."""
+        return torch.cat([context, query, context * query, context * attended], dim=-1)
 
 
 def mean(values: Tensor, mask: Tensor) -> Tensor:
