@@ -261,7 +261,7 @@ class TestErrors:
                 "recipe quickstart: folds: found 2, expected a whole number, at least 3",
             ),
             (["run", "quickstart", "--data", "nowhere"], "nowhere, which is not there"),
-            (["predict", "nothing", "--input", "x", "--output", "y"], "no"),
+            (["predict", "nothing", "--input", "x", "--output", "y"], 'no run is called "nothing"; '),
         ],
     )
     def test_mistakes_are_named(self, arguments, message):

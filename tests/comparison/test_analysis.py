@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, Label
+from gapstack.corpus.readers import read_submission, write_submission
 from gapstack.errors import DataError
 from gapstack.report.compare import compare, label_sets, read_entries
 from gapstack.scoring import METRICS
@@ -58,8 +59,26 @@ def test_shapley_values_add_up_and_twins_are_worth_nothing_alone(made, files, sa
     assert both.added.shapley[0, 0] == pytest.approx(both.added.shapley[1, 0], abs=1e-3)
 
 
-def test_weights_are_there_or_the_reason_why_not(made):
-    assert (made.balanced is None) == any("could not be made alike" in note for note in made.notes)
+def test_reweighted_figures_are_those_of_rows_that_weigh_the_same_for_both_genders(made, sample_test):
+    weighs = {
+        gender: made.weights[sample_test.genders == gender].sum() for gender in ("feminine", "masculine")
+    }
+    assert weighs["feminine"] == pytest.approx(weighs["masculine"])
+    assert (made.weights[sample_test.labels == Label.NEITHER] == 0).all()
+    doubtful = made.names.index("poor")
+    assert made.balanced.points["bias"][doubtful] != made.main.points["bias"][doubtful]
+
+
+def test_without_masculine_rows_nothing_is_reweighted_and_a_note_says_why(files, sample_test, tmp_path):
+    feminine = sample_test.take(np.flatnonzero(sample_test.genders == "feminine"))
+    answers = read_submission(files / "good.csv")
+    chosen = np.isin(answers.ids, feminine.ids)
+    write_submission(tmp_path / "good.csv", feminine.ids, answers.probabilities[chosen])
+    rows, entries = read_entries([str(tmp_path / "good.csv")], feminine)
+    comparison = compare([rows], entries, replicates=100)
+    assert comparison.weights is None
+    assert comparison.balanced is None
+    assert len([note for note in comparison.notes if "there are no rows of both genders" in note]) == 1
 
 
 def test_wrong_labels_come_first_among_label_errors(files, sample_test):

@@ -40,10 +40,11 @@ def test_each_candidate_sees_its_own_columns_its_lead_and_the_row():
     assert candidate_table(found).tolist() == [[5, 2, 7], [1, -8, 8], [3, -2, 7], [9, 8, 8]]
 
 
-def test_a_row_of_the_table_for_every_candidate(sample):
-    found = features(sample)
-    k, m = len(found.candidate_names), len(found.shared_names)
-    assert candidate_table(found).shape == (2 * len(sample), 2 * k + m)
+def test_exchanging_the_names_exchanges_the_halves_of_the_table(sample):
+    table = features(sample)
+    as_first, as_second = np.split(candidate_table(table), 2)
+    np.testing.assert_array_equal(candidate_table(table.swapped()), np.concatenate([as_second, as_first]))
+    assert (as_first != as_second).any(axis=1).all(), "every row tells its two names apart"
 
 
 def test_it_learns_what_the_page_and_the_places_say(gap_splits):

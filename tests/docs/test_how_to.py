@@ -1,0 +1,102 @@
+"""The how-tos, followed to the letter in a copy of the package: their files, their insertions, their commands."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HOW_TOS = sorted((ROOT / "docs" / "how-to").glob("*.md"))
+TOUCHED = {"corpus-or-suite": 7, "feature-block": 3, "member": 3, "stacker": 2}
+"""How many files of the repository each touches; it says so itself."""
+NUMBERS = {"four": 4, "three": 3, "two": 2, "three more": 3}
+STEP = re.compile(
+    r"(?:^(?:Create `(?P<create>.+)`:|In `(?P<edit>.+)`, above the line that begins with `(?P<anchor>.+)`:)\n\n)?"
+    r"^```(?P<language>\w+)\n(?P<code>(?:.*\n)*?)```$",
+    re.MULTILINE,
+)
+# one interpreter for all commands, since most of the time goes into imports
+FOLLOW = """
+import json, shlex, sys
+import pytest
+from gapstack.cli import app
+
+for language, code in json.load(sys.stdin):
+    print(code, flush=True)
+    if language == "python":
+        exec(compile(code, "how-to", "exec"), {"__name__": "__main__"})
+        continue
+    for line in code.splitlines():
+        program, *arguments = shlex.split(line)
+        if program == "gap":
+            app(arguments, standalone_mode=False)
+        else:
+            assert [program, *arguments[:2]] == ["python", "-m", "pytest"], line
+            assert pytest.main([*arguments[2:], "-p", "no:cacheprovider"]) == 0, line
+"""
+
+
+def steps(path: Path) -> list[re.Match[str]]:
+    return list(STEP.finditer(path.read_text(encoding="utf-8")))
+
+
+def insert(path: Path, anchor: str, code: str) -> None:
+    """Put the code above the one line that begins with the anchor, indentation aside."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    (at,) = (number for number, line in enumerate(lines) if line.lstrip().startswith(anchor))
+    path.write_text("".join([*lines[:at], code, *lines[at:]]), encoding="utf-8")
+
+
+def run(arguments: list[str], folder: Path, given: str = "") -> None:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "GAP_DATA"))
+    } | {
+        **{"PYTHONPATH": str(folder / "src"), "GAPSTACK_HOME": str(folder), "GAPSTACK_OFFLINE": "1"},
+        "GAPSTACK_CACHE": str(folder / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        input=given,
+        timeout=250,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("path", HOW_TOS, ids=lambda path: path.stem)
+def test_it_touches_as_many_files_as_it_says(path):
+    touched = {step["create"] or step["edit"] for step in steps(path)} - {None}
+    assert len([name for name in touched if name.startswith(("src/", "tests/"))]) == TOUCHED[path.stem]
+    opening = path.read_text(encoding="utf-8").partition("\n## ")[0].lower()
+    counts = re.findall(r"\b(two|three more|three|four)\b(?= files? are touched| files|\.)", opening)
+    assert sum(NUMBERS[count] for count in counts) == TOUCHED[path.stem]
+
+
+def test_following_all_of_them_to_the_letter_works(tmp_path):
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    commands, written = [], set()
+    for step in (step for path in HOW_TOS for step in steps(path)):
+        target = tmp_path / (step["create"] or step["edit"] or "")
+        if step["create"]:
+            assert not target.exists()
+            target.write_text(step["code"], encoding="utf-8")
+        elif step["edit"]:
+            insert(target, step["anchor"], step["code"])
+        elif step["language"] in ("bash", "python"):
+            commands.append((step["language"], step["code"]))
+        if target.suffix == ".py":
+            written.add(str(target))
+    run(["-m", "ruff", "check", "--quiet", *sorted(written)], tmp_path)
+    run(["-m", "ruff", "format", "--check", "--quiet", *sorted(written)], tmp_path)
+    run(["-c", FOLLOW], tmp_path, json.dumps(commands))

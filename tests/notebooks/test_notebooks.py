@@ -1,0 +1,78 @@
+"""Notebooks run from top to bottom and are committed with the outputs of such a run."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from gapstack.corpus import sources
+from scripts.execute_notebooks import FOLDER, execute
+
+SHOWS = {
+    "audit": ("M/F flips", "NEURAL", "fem. yes", "masculine", "<svg", "averaged", "audit.html: ", "1c7f8b4"),
+    "compare_members": (
+        *("95% intervals", "pairwise wins", "Shapley value", "counterfactual flips", "page.html: ", "p Holm"),
+    ),
+    "error_analysis": ("members right", "distance", "share right", "<sub>pronoun</sub>", "quality 0."),
+    "quickstart": ("surface", "logloss", "<sub>pronoun</sub>", "NEITHER 0.", "mine"),
+}
+"""What the outputs of each hold, among others."""
+NUMBER = re.compile(r"-?(?:\d+\.\d+|\.\d+|\d+(?:,\d{3})*)")
+DRAWN = ("image/svg+xml",)
+"""Outputs that are checked for being there alone: coordinates of a drawing."""
+
+
+@pytest.fixture(params=sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem, scope="module")
+def path(request) -> Path:
+    return request.param
+
+
+def texts(notebook: nbformat.NotebookNode) -> list[tuple[int, str, str]]:
+    """Each output as the number of its cell, its kind and its text."""
+    return [
+        (number, kind, str(text))
+        for number, cell in enumerate(notebook.cells)
+        for output in cell.get("outputs", ())
+        for kind, text in sorted(({"stream": output.text} if "text" in output else output.data).items())
+    ]
+
+
+def test_each_notebook_is_listed(path):
+    assert path.stem in SHOWS
+
+
+def test_outputs_are_committed_in_the_order_of_one_run(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    shown = "".join(text for _, _, text in texts(nbformat.read(path, as_version=4)))
+    assert [words for words in SHOWS[path.stem] if words not in shown] == []
+
+
+def test_outputs_tell_nothing_of_a_machine(path):
+    source = path.read_text(encoding="utf-8")
+    assert re.findall(r"(?:/home|/root|/tmp|/Users|/work|\.venv|site-packages)\b[^\"\\]*", source) == []
+    assert "Traceback" not in source
+
+
+def test_a_fresh_run_gives_the_committed_outputs(path):
+    if path.stem == "audit" and sources.find("winogender") is None:
+        pytest.skip("the data of Winogender are not on this machine (see `gap data status`)")
+    committed, fresh = texts(nbformat.read(path, as_version=4)), texts(execute(path))
+    assert [output[:2] for output in fresh] == [output[:2] for output in committed]
+    for (cell, kind, expected), (_, _, text) in zip(committed, fresh, strict=True):
+        if kind in DRAWN:
+            continue
+        where = f"cell {cell}, {kind}"
+        assert words(text) == words(expected), where
+        # libraries and processors differ in the last digits that are shown
+        np.testing.assert_allclose(numbers(text), numbers(expected), rtol=0.02, atol=0.02, err_msg=where)
+
+
+def words(text: str) -> str:
+    return " ".join(NUMBER.sub("0", text).split())
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in NUMBER.findall(text)]
