@@ -137,7 +137,7 @@ def _other_code(source: str) -> str:
 
 
 EDITS = (
-    Edit("comments and docstrings", "/pieces.py", _reworded, frozenset()),
+    Edit("comments and docstrings", "/encoding/pieces.py", _reworded, frozenset()),
     Edit("code of one member", "/members/surface.py", _other_code, frozenset({"surface", "stack"})),
     Edit("code of one stacker", "/ensemble/linear.py", _other_code, frozenset({"stack"})),
     Edit("code of pages", "/report/render.py", _other_code, frozenset()),
