@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities, State
+from gapstack.rowwise import rowwise
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
 
@@ -64,7 +65,8 @@ class Stacker(Configured, BaseEstimator, ABC):
                 f"stacker was fitted on {self.members_} members and is asked about {opinions.shape[1]}"
             )
         here, there = self._tables(evidence) or (None, None)
-        both = self._predict(opinions, here) + self._predict(opinions[:, :, SWAPPED], there)[:, SWAPPED]
+        swapped = rowwise(self._predict, opinions[:, :, SWAPPED], there)[:, SWAPPED]
+        both = rowwise(self._predict, opinions, here) + swapped
         answers: Probabilities = both / both.sum(axis=1, keepdims=True)
         return answers
 

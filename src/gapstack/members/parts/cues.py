@@ -21,6 +21,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.kinds import NotNegative, Task
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.rowwise import rowwise
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
 
@@ -104,11 +105,11 @@ class CueMember(Member):
         self.strength_, self.doubt_ = weights[:split], weights[split:]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        direction, design, doubt = _design(self.verdicts(corpus))
-        probabilities: Probabilities = softmax(
-            _logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1
-        )
-        return probabilities
+        def answer(direction: Floats, design: Floats, doubt: Floats) -> Floats:
+            logits = _logits(direction, design @ self.strength_, doubt @ self.doubt_)
+            return np.asarray(softmax(logits, axis=1))
+
+        return rowwise(answer, *_design(self.verdicts(corpus)))
 
     def _state(self) -> State:
         return State(arrays={"strength": self.strength_, "doubt": self.doubt_})

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from gapstack.corpus import Label
+from gapstack.rowwise import rowwise
 
 Floats = NDArray[np.float64]
 _CLASSES = (1, 0, 2)
@@ -67,8 +68,11 @@ class MirroredLogistic:
 
     def predict_proba(self, features: Floats) -> Floats:
         """Give (n, 3) probabilities."""
-        logits = features @ self.arrays["weights"].T + self.arrays["bias"]
-        return np.asarray(softmax(logits, axis=1))
+
+        def answer(rows: Floats) -> Floats:
+            return np.asarray(softmax(rows @ self.arrays["weights"].T + self.arrays["bias"], axis=1))
+
+        return rowwise(answer, features)
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Take back what an earlier fit left in ``arrays``."""
