@@ -31,7 +31,7 @@ class Fuzz(Part):
     bytes by a generator. By default they are the tests' own.
     """
 
-    name, short, usual, full = "fuzz", 1500, 20_000, 200_000
+    name, short, usual, full = "fuzz", 500, 20_000, 200_000
 
     readers: Mapping[str, Any] | None = None
     mutate: Callable[[bytes, Random], bytes]

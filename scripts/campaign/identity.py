@@ -155,7 +155,7 @@ _READERS = ("predict", "compare --flips", "audit")
 class Identity(Part):
     """Every case of the tables, in their order."""
 
-    name, short, usual, full = "identity", 5, 79, 79
+    name, short, usual, full = "identity", 0, 79, 79
 
     def prepare(self) -> None:
         """Make the encoder that no case changes, and rows to predict."""
