@@ -43,7 +43,9 @@ def main() -> None:
             if not tries:
                 continue
             print(f"{name}: {tries:,} tries below {part.place}", file=sys.stderr)
-            reports.append(carry_out(part, tries=tries, only=options.only, jobs=options.jobs))
+            reports.append(
+                carry_out(part, tries=tries, first=options.first, only=options.only, jobs=options.jobs)
+            )
             print(table(reports[-1:]), file=sys.stderr)
     finally:
         unmount_below(folder)
@@ -62,6 +64,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
     parser.add_argument("--count", type=int, help="tries of each part")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--first", type=int, default=0, metavar="NUMBER", help="attempt to begin with: long parts in pieces"
+    )
     parser.add_argument(
         "--only", type=int, metavar="NUMBER", help="this attempt alone, as a failure names it"
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TIMEOUT = 120.0
+TIMEOUT = 900.0
 _TICK = 0.005
 # what commands import when they begin to work
 _LAZY = (

@@ -32,7 +32,7 @@ _GRACE = 10.0
 class Concurrency(Part):
     """The scenarios of :meth:`attempt`, in turn."""
 
-    name, short, usual, full = "concurrency", 3, 14, 70
+    name, short, usual, full = "concurrency", 0, 14, 70
 
     def prepare(self) -> None:
         """Two runs that were alone."""

@@ -20,7 +20,7 @@ _PARSED = 7
 class History(Part):
     """Random rows of the sample through one run, in random company."""
 
-    name, short, usual, full = "history", 4, 60, 200
+    name, short, usual, full = "history", 2, 60, 200
 
     def prepare(self) -> None:
         """A finished run, and each row's answer in the company of all with an empty cache."""

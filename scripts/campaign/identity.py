@@ -137,7 +137,7 @@ def _other_code(source: str) -> str:
 
 
 EDITS = (
-    Edit("comments and docstrings", "/pieces.py", _reworded, frozenset()),
+    Edit("comments and docstrings", "/encoding/pieces.py", _reworded, frozenset()),
     Edit("code of one member", "/members/surface.py", _other_code, frozenset({"surface", "stack"})),
     Edit("code of one stacker", "/ensemble/linear.py", _other_code, frozenset({"stack"})),
     Edit("code of pages", "/report/render.py", _other_code, frozenset()),
@@ -155,7 +155,7 @@ _READERS = ("predict", "compare --flips", "audit")
 class Identity(Part):
     """Every case of the tables, in their order."""
 
-    name, short, usual, full = "identity", 5, 79, 79
+    name, short, usual, full = "identity", 0, 79, 79
 
     def prepare(self) -> None:
         """Make the encoder that no case changes, and rows to predict."""

@@ -158,8 +158,8 @@ def attempts(part: Part, numbers: Iterator[int], least: int) -> Iterator[Outcome
             shutil.rmtree(part.place / f"{number:06d}", ignore_errors=True)
 
 
-def carry_out(part: Part, *, tries: int, only: int | None = None, jobs: int = 1) -> Report:
-    """Carry a part out in ``jobs`` forked workers, whose loss is a failure like any other."""
+def carry_out(part: Part, *, tries: int, first: int = 0, only: int | None = None, jobs: int = 1) -> Report:
+    """Carry a part out from attempt ``first`` on in ``jobs`` forked workers, whose loss is a failure like any other."""
     report, started = Report(part.name, part.seed), time.perf_counter()
     try:
         part.prepare()
@@ -174,7 +174,7 @@ def carry_out(part: Part, *, tries: int, only: int | None = None, jobs: int = 1)
     jobs = 1 if only is not None else jobs
     workers: dict[int, Path] = {}
     for job in range(jobs):
-        numbers = iter(range(job, sys.maxsize, jobs)) if only is None else iter([only])
+        numbers = iter(range(first + job, sys.maxsize, jobs)) if only is None else iter([only])
         share = len(range(job, tries, jobs))
         ledger = part.place / f"outcomes-{job}.jsonl"
         workers[_work(part, numbers, share, ledger)] = ledger

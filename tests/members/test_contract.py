@@ -127,8 +127,7 @@ ROWS = (
     ),
     Row(
         "kernel_svm",
-        to_the_bit=False,
-        settings={"encoder": ENCODER, "max_pieces": 96},
+        {"encoder": ENCODER, "max_pieces": 96},
         equivariant=False,
         overfit={"classifier": "logistic", "c": 1e4},
     ),

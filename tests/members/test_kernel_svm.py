@@ -43,7 +43,7 @@ def settings(tiny_encoder_folder):
 def test_inputs_are_scalars_means_and_products_of_the_mentions(sample_train, settings, tiny_encoder):
     rows = sample_train[:40]
     member = create("kernel_svm", **settings).fit(rows)
-    inputs = member._inputs(rows, member._vectors(rows))
+    inputs = member._inputs(member._vectors(rows), scalars(rows))
     found = span_activations(rows, tiny_encoder, (1,))
     at = 0
     for row in range(len(rows)):
@@ -61,7 +61,7 @@ def test_inputs_are_scalars_means_and_products_of_the_mentions(sample_train, set
 def test_the_machine_is_the_published_one_and_separates_its_rows(sample_train, settings):
     rows = sample_train[:60]
     member = create("kernel_svm", c=1000.0, **settings).fit(rows)
-    inputs = member._inputs(rows, member._vectors(rows))
+    inputs = member._inputs(member._vectors(rows), scalars(rows))
     expected = SVC(C=1000.0, gamma="auto", class_weight="balanced", decision_function_shape="ovo")
     decided = expected.fit(inputs, rows.labels).decision_function(inputs)
     np.testing.assert_allclose(member.machine_.decide(inputs), decided, atol=1e-6)
@@ -82,7 +82,7 @@ def test_probabilities_are_fitted_on_rows_that_the_machine_had_not_seen(sample_t
 @pytest.mark.parametrize(("gamma", "factor"), [("scale", None), (0.5, 0.5)])
 def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
     member = create("kernel_svm", gamma=gamma, **settings).fit(sample_train[:40])
-    inputs = member._inputs(sample_train[:40], member._vectors(sample_train[:40]))
+    inputs = member._inputs(member._vectors(sample_train[:40]), scalars(sample_train[:40]))
     assert member.machine_.gamma == pytest.approx(factor or 1 / inputs.shape[1] / inputs.var())
     with pytest.raises(
         MemberError, match='gamma: found "wide", expected one of "auto", "scale", or a number, more than 0'

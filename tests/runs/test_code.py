@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from gapstack.members import MEMBERS
+from gapstack.registry import Entry
 from gapstack.runs import code
 
 
@@ -63,8 +64,10 @@ def reworded(source: str) -> str:
 def test_wording_changes_nobody(package):
     before = {name: code.code_fingerprint(name) for name in MEMBERS}
     code.code_fingerprint.cache_clear()
-    for path in package.glob("views/*.py"):
+    paths = [*package.glob("text/*.py"), *package.glob("encoding/*.py"), *package.glob("features/*.py")]
+    for path in paths:
         path.write_text(reworded(path.read_text()))
+    assert len(paths) > 20
     assert {name: code.code_fingerprint(name) for name in MEMBERS} == before
 
 
@@ -81,6 +84,16 @@ def test_wording_changes_nobody(package):
 def test_what_is_done_is_told_apart(before, after):
     assert code._behaviour(before) != code._behaviour(after)
     assert code._behaviour(f'"""One."""\n{before}  # why\n') == code._behaviour(f"\n\n{before}")
+
+
+def test_a_member_of_another_package_goes_by_its_version(monkeypatch):
+    def of(version: str) -> str:
+        code.code_fingerprint.cache_clear()
+        entry = Entry("tiny_package:Certain", package=f"tiny-package {version}")
+        monkeypatch.setattr(MEMBERS, "_others", {"certain": entry}, raising=False)
+        return code.code_fingerprint("certain")
+
+    assert of("1.2") == of("1.2") != of("1.3")
 
 
 def test_imports_within_functions_and_names_in_strings_lead_on(package):

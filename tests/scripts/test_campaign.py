@@ -8,7 +8,6 @@ import runpy
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +133,7 @@ class TestFuzz:
             (_raises(KeyError("text")), "KeyError"),
             (lambda: bytes(8 << 30), "MemoryError"),
             (lambda: os._exit(7), "ended with 7"),
-            (lambda: time.sleep(60), "took more than 0.2 s"),
+            (lambda: sum(iter(int, 1)), "took more than 0.2 s"),
         ],
         ids=["another error", "memory", "a crash", "time"],
     )

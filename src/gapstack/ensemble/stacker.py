@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities, State
+from gapstack.rowwise import rowwise
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
 
@@ -69,8 +70,8 @@ class Stacker(Configured, BaseEstimator, ABC):
                 f"stacker was fitted on {self.members_} members; base predictions are of {base_predictions.shape[1]}"
             )
         table, swapped = self._tables(evidence) or (None, None)
-        both = self._predict(base_predictions, table)
-        both = both + self._predict(base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
+        both = rowwise(self._predict, base_predictions, table)
+        both = both + rowwise(self._predict, base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
         probabilities: Probabilities = both / both.sum(axis=1, keepdims=True)
         return probabilities
 

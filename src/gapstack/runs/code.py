@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.files import fingerprint
+from gapstack.members import MEMBERS
 
 _PACKAGE = Path(__file__).parents[1]
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
@@ -32,8 +33,14 @@ _INDIFFERENT = {
 
 @lru_cache(maxsize=64)
 def code_fingerprint(member: str) -> str:
-    """Hash of what all modules of the package do that ``members/<member>.py`` can reach, itself included."""
-    return code_behind(f"gapstack.members.{member}")
+    """Hash of what all modules of the package do that a member's own module can reach, itself included.
+
+    A member of another package goes by that package's name and version, and by what is behind every member.
+    """
+    entry = MEMBERS.entry(member)
+    if entry.package:
+        return fingerprint(entry.package, entry.target, code_behind("gapstack.members.member"))
+    return code_behind(entry.target.partition(":")[0])
 
 
 def code_behind(*modules: str) -> str:

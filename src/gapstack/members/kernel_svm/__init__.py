@@ -45,6 +45,7 @@ from gapstack.members.kernel_svm.machine import KernelMachine
 from gapstack.members.kernel_svm.reduction import PostProcessedPCA
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.encoder_member import EncoderMember
+from gapstack.rowwise import rowwise
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
 
@@ -114,7 +115,7 @@ class KernelSVM(EncoderMember):
         self.reduction_ = self._reduction()
         if self.reduction_ is not None:
             self.reduction_.fit(vectors.reshape(-1, vectors.shape[-1]))
-        inputs = self._inputs(corpus, vectors)
+        inputs = self._inputs(vectors, scalars(corpus))
         self.machine_: KernelMachine | None = None
         if self.classifier == "svm":
             inputs = self._fit_machine(inputs, labels, min(_FOLDS, int(counts.min())))
@@ -134,10 +135,13 @@ class KernelSVM(EncoderMember):
         return np.asarray(cross_val_predict(machine, inputs, labels, cv=split, method="decision_function"))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        inputs = self._inputs(corpus, self._vectors(corpus))
-        if self.machine_ is not None:
-            inputs = self.machine_.decide(inputs)
-        return np.asarray(softmax(inputs @ self.weights_.T + self.biases_, axis=1))
+        def answer(vectors: Floats, seven: Floats) -> Floats:
+            inputs = self._inputs(vectors, seven)
+            if self.machine_ is not None:
+                inputs = self.machine_.decide(inputs)
+            return np.asarray(softmax(inputs @ self.weights_.T + self.biases_, axis=1))
+
+        return rowwise(answer, self._vectors(corpus), scalars(corpus))
 
     def _reduction(self) -> PostProcessedPCA | None:
         return None if self.components is None else PostProcessedPCA(self.components, self.removed)
@@ -154,12 +158,12 @@ class KernelSVM(EncoderMember):
         """Mean vectors of pronoun, A and B, (n, 3, H)."""
         return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
 
-    def _inputs(self, corpus: Corpus, vectors: Floats) -> Floats:
-        """(n, 7 + 5 K) from vectors (n, 3, H)."""
+    def _inputs(self, vectors: Floats, seven: Floats) -> Floats:
+        """(n, 7 + 5 K) from vectors (n, 3, H) and the scalars (n, 7)."""
         if self.reduction_ is not None:
             vectors = self.reduction_.transform(vectors)
         p, a, b = vectors.transpose(1, 0, 2)
-        return np.concatenate([scalars(corpus), a, b, p, a * p, b * p], axis=1)
+        return np.concatenate([seven, a, b, p, a * p, b * p], axis=1)
 
     def _state(self) -> State:
         arrays = {"weights": self.weights_, "biases": self.biases_}

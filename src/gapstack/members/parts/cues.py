@@ -20,7 +20,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.kinds import NotNegative, Task
 from gapstack.members.member import Member, Probabilities
-from gapstack.members.parts.learned import LearnedArrays
+from gapstack.rowwise import rowwise
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
 
@@ -104,11 +104,11 @@ class CueMember(LearnedArrays, Member):
         self.strength_, self.doubt_ = weights[:split], weights[split:]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        direction, design, doubt = _design(self.cue_decisions(corpus))
-        probabilities: Probabilities = softmax(
-            _logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1
-        )
-        return probabilities
+        def answer(direction: Floats, design: Floats, doubt: Floats) -> Floats:
+            logits = _logits(direction, design @ self.strength_, doubt @ self.doubt_)
+            return np.asarray(softmax(logits, axis=1))
+
+        return rowwise(answer, *_design(self.cue_decisions(corpus)))
 
 
 def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from gapstack.corpus import Label
 from gapstack.members.member import State
+from gapstack.rowwise import rowwise
 
 Floats = NDArray[np.float64]
 _SWAPPED = [1, 0, 2]
@@ -70,7 +71,11 @@ class SwapEquivariantLogistic:
 
     def predict_proba(self, features: Floats) -> Floats:
         """Give (n, 3) probabilities."""
-        return np.asarray(softmax(features @ self.weights.T + self.bias, axis=1))
+
+        def probabilities(rows: Floats) -> Floats:
+            return np.asarray(softmax(rows @ self.weights.T + self.bias, axis=1))
+
+        return rowwise(probabilities, features)
 
     def added_to(self, state: State) -> State:
         """Give a member's state with the regression's weights beside its own arrays."""
