@@ -20,6 +20,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import MemberError
 from gapstack.kinds import NotNegative, Task
 from gapstack.members.member import Member, Probabilities
+from gapstack.members.parts.learned import LearnedArrays
 from gapstack.rowwise import rowwise
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
