@@ -20,7 +20,7 @@ OVERFIT = {
 }
 
 
-def test_it_can_learn_32_examples_by_heart(sample_train, tiny_encoder_folder):
+def test_it_can_memorise_32_examples(sample_train, tiny_encoder_folder):
     few = sample_train[:32]
     member = create("probert", encoder=str(tiny_encoder_folder), max_pieces=96, training=OVERFIT).fit(few)
     assert log_loss(few.labels, member.predict_proba(few)) < 0.05
