@@ -1,4 +1,4 @@
-"""What every member promises, asked of every member: one row of ``ROWS`` each."""
+"""What every member promises, tested for every member: one row of ``ROWS`` each."""
 
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -23,13 +23,13 @@ LANGUAGE_MODEL = "the tiny random encoder with a masked-LM head"
 CLUSTERS = "clusters of the sample's rows"
 FOLDERS = {ENCODER: "tiny_encoder_folder", LANGUAGE_MODEL: "tiny_language_model_folder"}
 """Fixtures that give their folders."""
-LEARN_BY_HEART = {
+MEMORISE = {
     **{"epochs": 100, "batch_size": 16, "encoder_lr": 2e-3, "head_lr": 1e-2, "label_smoothing": 0.0},
     **{"schedule": {"shape": "linear", "warmup": 0.1}, "weight_decay": 0.0, "frozen": []},
     **{"precision": "float32"},
 }
-"""Training that makes a fine-tuned member over the tiny encoder know 32 rows by heart."""
-HEAD_BY_HEART = {
+"""Training that makes a fine-tuned member over the tiny encoder memorise 32 rows."""
+MEMORISE_WITH_HEAD = {
     **{"epochs": 40, "batch_size": 16, "head_lr": 1e-2, "weight_decay": 0.0, "label_smoothing": 0.0},
 }
 """The same for a head on frozen features."""
@@ -48,7 +48,7 @@ class Row:
     """Whether the other rows change no bit of an answer; else they change its ninth digit, for the head gathers
     pieces of all rows, or library code takes the rows together."""
     overfit: dict[str, Any] | None = None
-    """Settings, beside or in the place of the others, under which it learns 32 rows by heart; None: it has no way
+    """Settings, beside or in the place of the others, under which it memorises 32 rows; None: it has no way
     to, and its module says why."""
     overfit_to: float = 0.05
     """Logloss that it then reaches on those rows."""
@@ -77,14 +77,14 @@ ROWS = (
         "probert",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,
-        overfit={"training": LEARN_BY_HEART},
+        overfit={"training": MEMORISE},
     ),
     Row(
         "grep",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         needs_parses=True,
         equivariant=False,
-        overfit={"training": LEARN_BY_HEART},
+        overfit={"training": MEMORISE},
     ),
     Row(
         "msnet",
@@ -92,7 +92,7 @@ ROWS = (
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,
         overfit={
-            "training": [HEAD_BY_HEART | {"epochs": 5}, LEARN_BY_HEART | {"epochs": 40, "head_lr": 3e-2}],
+            "training": [MEMORISE_WITH_HEAD | {"epochs": 5}, MEMORISE | {"epochs": 40, "head_lr": 3e-2}],
             **{"attention_dropout": 0.0, "dropout": 0.0},
         },
     ),
@@ -102,7 +102,7 @@ ROWS = (
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         needs_parses=True,
         equivariant=False,
-        overfit={"training": HEAD_BY_HEART | {"epochs": 30}, "dropout": 0.0, "tune_layer": False},
+        overfit={"training": MEMORISE_WITH_HEAD | {"epochs": 30}, "dropout": 0.0, "tune_layer": False},
     ),
     Row(
         "span_head",
@@ -111,19 +111,19 @@ ROWS = (
             **{"encoder": ENCODER, "max_pieces": 96, "blocks": [], "tune_layer": False, "either_order": True},
             "training": {"epochs": 1, "precision": "float32"},
         },
-        overfit={"training": HEAD_BY_HEART | {"epochs": 30}, "dropout": 0.0},
+        overfit={"training": MEMORISE_WITH_HEAD | {"epochs": 30}, "dropout": 0.0},
     ),
     Row(
         "pair_product",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
-        overfit={"training": LEARN_BY_HEART | {"epochs": 80, "head_lr": 3e-2}, "dropout": 0.0},
+        overfit={"training": MEMORISE | {"epochs": 80, "head_lr": 3e-2}, "dropout": 0.0},
     ),
     Row(
         "sequence",
         to_the_bit=False,
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,
-        overfit={"training": LEARN_BY_HEART | {"epochs": 40}},
+        overfit={"training": MEMORISE | {"epochs": 40}},
     ),
     Row(
         "kernel_svm",
@@ -134,12 +134,12 @@ ROWS = (
     Row(
         "anonymised",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1}},
-        overfit={"training": HEAD_BY_HEART, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
+        overfit={"training": MEMORISE_WITH_HEAD, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
     ),
     Row(
         "anonymised",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1}, "head": "pure"},
-        overfit={"training": HEAD_BY_HEART, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
+        overfit={"training": MEMORISE_WITH_HEAD, "dropout": 0.0, "copies": False, "weights": [1, 0, 0, 0, 0]},
     ),
     Row(
         "frozen_mlp",
@@ -147,7 +147,7 @@ ROWS = (
         needs_parses=True,
         # the batch norm behind its last layer is slow to let it be sure
         overfit={
-            "training": HEAD_BY_HEART | {"epochs": 80, "head_lr": 3e-2},
+            "training": MEMORISE_WITH_HEAD | {"epochs": 80, "head_lr": 3e-2},
             **{"vector_dropout": 0.0, "feature_dropout": 0.0},
         },
     ),
@@ -156,27 +156,27 @@ ROWS = (
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}},
         needs_parses=True,
         overfit={
-            "training": HEAD_BY_HEART,
+            "training": MEMORISE_WITH_HEAD,
             **{"input_dropout": 0.0, "tower_dropout": 0.0, "dropout": 0.0},
         },
     ),
     Row(
         "siamese",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2}, "blocks": [], "naive": True},
-        overfit={"training": HEAD_BY_HEART, "input_dropout": 0.0, "dropout": 0.0},
+        overfit={"training": MEMORISE_WITH_HEAD, "input_dropout": 0.0, "dropout": 0.0},
     ),
     Row(
         "bidaf",
         to_the_bit=False,
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 2, "precision": "float32"}},
         needs_parses=True,
-        overfit={"training": {**LEARN_BY_HEART, "frozen": ["encoder"], "epochs": 50}, "dropout": 0.0},
+        overfit={"training": {**MEMORISE, "frozen": ["encoder"], "epochs": 50}, "dropout": 0.0},
     ),
     Row(
         "question_answering",
         to_the_bit=False,
         settings={"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
-        overfit={"training": {**LEARN_BY_HEART, "epochs": 70}, "calibration_share": 0.0, "strength": 1e3},
+        overfit={"training": {**MEMORISE, "epochs": 70}, "calibration_share": 0.0, "strength": 1e3},
     ),
     Row(
         "multiple_choice",
@@ -184,7 +184,7 @@ ROWS = (
         overfit={
             **{"max_pieces": 72, "clip": 0.0},
             "training": {
-                **LEARN_BY_HEART,
+                **MEMORISE,
                 "epochs": 40,
                 "batch_size": 4,
                 "encoder_lr": 3e-3,
@@ -215,7 +215,7 @@ ROWS = (
     Row(
         "static_vectors",
         {"vectors": f"encoder:{ENCODER}", "seeds": 2, "training": {"epochs": 2}},
-        overfit={"training": HEAD_BY_HEART, "input_dropout": 0.0, "dropout": 0.0},
+        overfit={"training": MEMORISE_WITH_HEAD, "input_dropout": 0.0, "dropout": 0.0},
     ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
@@ -336,13 +336,13 @@ def test_the_saved_member_answers_the_same(row, fitted, answers, held, tmp_path)
     np.testing.assert_array_equal(loaded.predict_proba(held), answers)
 
 
-def test_exchanging_the_names_exchanges_the_answers(row, fitted, answers, held):
+def test_swapping_the_names_swaps_the_probabilities(row, fitted, answers, held):
     if not row.equivariant:
         pytest.skip(f"{row.name} does not promise it")
     np.testing.assert_allclose(fitted.predict_proba(swap(held)), answers[:, [1, 0, 2]], rtol=0, atol=1e-6)
 
 
-def test_averaged_over_gender_a_row_and_its_counterpart_get_one_answer(row, fitted, held):
+def test_averaged_over_gender_a_row_and_its_counterpart_get_the_same_probabilities(row, fitted, held):
     if row.name in ("random", "resolver"):
         pytest.skip(f"{row.name} knows rows by their ids, or the texts of its files alone")
     swapped = augmented(held, swap_gender)
@@ -356,8 +356,8 @@ def test_averaged_over_gender_a_row_and_its_counterpart_get_one_answer(row, fitt
     except DataNotFoundError as missing:
         pytest.skip(f"the swapped texts have no stored parse: {missing}")
     member.average = ["original", "swap_gender"]
-    for told in (here, there):
-        np.testing.assert_allclose(member.predict_proba(told), np.mean(plain, axis=0), rtol=0, atol=1e-6)
+    for rows in (here, there):
+        np.testing.assert_allclose(member.predict_proba(rows), np.mean(plain, axis=0), rtol=0, atol=1e-6)
 
 
 def test_the_same_seed_learns_the_same(row, train, held, answers):
@@ -379,7 +379,7 @@ def test_settings_survive_get_params_and_clone(row, fitted):
         copy.state()
 
 
-def test_it_can_learn_32_rows_by_heart(row, train):
+def test_it_can_memorise_32_rows(row, train):
     if row.overfit is None:
         pytest.skip(f"{row.name} has too few parameters to")
     rows = train[:32]

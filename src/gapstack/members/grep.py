@@ -106,25 +106,22 @@ class Grep(FineTuned):
 
     def _fit(self, corpus: Corpus) -> None:
         sources = self._evidence()
-        for source in sources:
-            if isinstance(source, Clusters) and not source.covers(corpus).any():
-                raise MemberError(
-                    f"the clusters of {source.name} have none of the {len(corpus)} texts of {corpus.name}; "
-                    "check that the files are of this corpus and of its original texts"
-                )
+        for name in _not_covering(sources, corpus):
+            raise MemberError(
+                f"the clusters of {name} have none of the {len(corpus)} texts of {corpus.name}; "
+                "check that the files are of this corpus and of its original texts"
+            )
         super()._fit(corpus)
         self.sources_ = [_name(source) for source in sources]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         sources = self._evidence()
         self._check(sources)
-        for source in sources:
-            if isinstance(source, Clusters) and not source.covers(corpus).any():
-                warnings.warn(
-                    f"{source.name} has clusters for none of the {len(corpus)} rows: they are predicted without "
-                    "its evidence",
-                    stacklevel=2,
-                )
+        for name in _not_covering(sources, corpus):
+            warnings.warn(
+                f"{name} has clusters for none of the {len(corpus)} rows: they are predicted without its evidence",
+                stacklevel=2,
+            )
         return super()._predict_proba(corpus)
 
     def _check(self, sources: Sequence[str | Clusters]) -> None:
@@ -154,6 +151,11 @@ class Grep(FineTuned):
         """Inverse of :meth:`state`; returns self."""
         self.sources_ = list(state.values["sources"])
         return super().restore(state)
+
+
+def _not_covering(sources: Sequence[str | Clusters], corpus: Corpus) -> list[str]:
+    """Names of the resolvers whose files have none of the texts."""
+    return [s.name for s in sources if isinstance(s, Clusters) and not s.covers(corpus).any()]
 
 
 def _name(source: str | Clusters) -> str:
