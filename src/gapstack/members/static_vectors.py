@@ -106,7 +106,8 @@ class StaticVectors(FrozenHead):
         ]
         return super().fit(Corpus([*corpus, *more], label_set=corpus.label_set, name=corpus.name))
 
-    def contaminates(self) -> tuple[str, ...]:
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
         """Name what the extra corpora share rows with."""
         return contaminated_by(self.extra)
 

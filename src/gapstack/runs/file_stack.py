@@ -12,10 +12,10 @@ import numpy as np
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import make_folds
 from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker, fit_nested
+from gapstack.ensemble.fitted_stacker import EVIDENCE
 from gapstack.errors import DataError, Place
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities
-from gapstack.runs.stack import EVIDENCE
 from gapstack.scoring.files import read_predictions
 
 KINDS = ("simplex", "conditional", "evidence")

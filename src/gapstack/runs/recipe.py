@@ -177,11 +177,11 @@ class Recipe:
         """Label of what answers for the run: the stack, or the last member if there is none."""
         return STACK if self.stacked else self.members[-1].label
 
-    def not_for(self) -> dict[str, tuple[str, ...]]:
+    def contaminated_by(self) -> dict[str, tuple[str, ...]]:
         """Name, by member and for the stack, the test sets that share rows with what it learns from beside GAP."""
         from gapstack.members.member import each_once
 
-        named = {part.label: create(part.name, **part.settings).contaminates() for part in self.members}
+        named = {part.label: create(part.name, **part.settings).contaminated_by for part in self.members}
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
@@ -192,9 +192,9 @@ class Recipe:
         RecipeError
             If one does; its score there would be worth nothing.
         """
-        not_for = self.not_for()
+        contaminated = self.contaminated_by()
         for part in self.members:
-            hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in not_for[part.label]]
+            hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in contaminated[part.label]]
             if hit:
                 raise RecipeError(
                     f"recipe {self.name}: {part.label} learns from data that share rows with "

@@ -22,7 +22,7 @@ What differs here:
   the fifth of MiniLM's six. By default no other corpus is learned from, and the layer learns on GAP itself, in a second
   phase that the head learns in too, with the rates that suit MiniLM. :data:`PUBLISHED` has the paper's order, without
   OntoNotes, which is not free, and therefore with fewer updates; it is contaminated for Winogender
-  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminates`). WinoBias is not learned from and may be
+  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminated_by`). WinoBias is not learned from and may be
   audited. The paper kept the best of many snapshots on the fold that it scored; here nothing is so chosen.
 - ``seeds`` heads learn side by side from the same batches, and share the encoder layer. Their logits are averaged as in
   the paper, which trained each apart.

@@ -18,13 +18,14 @@ from typing import Any
 
 import gapstack
 from gapstack.files import fingerprint
+from gapstack.members import MEMBERS
 
 _PACKAGE = Path(gapstack.__file__).parent
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What they say (who there is, how things are told, what a result is known by) decides no probability
 _INDIFFERENT = {
-    *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.runs"),
+    *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.members.store", "gapstack.runs"),
     *("gapstack.errors", "gapstack.progress"),
     # what settings may be, and how names are looked up: values reach a member as they were given
     *("gapstack.kinds", "gapstack.registry", "gapstack.settings", "gapstack.signatures"),
@@ -33,8 +34,8 @@ _INDIFFERENT = {
 
 @lru_cache(maxsize=64)
 def code_fingerprint(member: str) -> str:
-    """Hash of what all modules of the package do that ``members/<member>.py`` can reach, itself included."""
-    return code_behind(f"gapstack.members.{member}")
+    """Hash of what all modules of the package do that the module of a member can reach, itself included."""
+    return code_behind(str(MEMBERS.entry(member).target).partition(":")[0])
 
 
 def code_behind(*modules: str) -> str:

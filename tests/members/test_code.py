@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from gapstack.members import MEMBERS
-from gapstack.runs import code
+from gapstack.members import MEMBERS, code
 
 
 @pytest.fixture
