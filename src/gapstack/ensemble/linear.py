@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.ensemble.stacker import Labels, Opinions, Stacker, Table, log_opinions, softmax
+from gapstack.ensemble.stacker import SWAPPED, Labels, Opinions, Stacker, Table, log_opinions, softmax
 from gapstack.errors import MemberError
 from gapstack.kinds import Floor, Positive
 from gapstack.members.member import Probabilities, State
@@ -164,6 +164,11 @@ class LogisticStacker(Stacker):
 
     def _fit(self, opinions: Opinions, labels: Labels, evidence: Table | None) -> None:
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(opinions), labels)
+        if len(model.classes_) < len(SWAPPED):
+            raise MemberError(
+                "the logistic stacker needs rows of all three labels to learn from, with any two folds left out as "
+                "well; take simplex or conditional for so few rows"
+            )
         self.coefficients_, self.intercepts_ = model.coef_, model.intercept_
 
     def _predict(self, opinions: Opinions, evidence: Table | None) -> Probabilities:

@@ -181,6 +181,12 @@ MEMBERS: Registry[type[Member]] = Registry(
             "boosted trees over hand-made features",
             "boosted trees (Ke et al. 2017) over hand-made features",
         ),
+        "stack": Entry(
+            "gapstack.ensemble.stack:Stack",
+            "other members, cross-validated, and a stacker over them",
+            "Wolpert 1992",
+            "what its members need",
+        ),
     },
     group="gapstack.members",
 )

@@ -6,7 +6,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
 from gapstack.kinds import CalibratorName, Folds, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
+from gapstack.members.part import Part
 from gapstack.registry import Registry, unknown
 from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
 from gapstack.settings import SettingError, check, check_all, shown
@@ -22,24 +23,6 @@ from gapstack.signatures import settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
 _LONGEST_FILE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One member or stacker of a recipe.
-
-    ``name`` is its kind, ``label`` what this run calls it (its name unless given), ``settings`` its
-    hyper-parameters where they are not the defaults.
-    """
-
-    name: str
-    label: Label
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Self:
-        """Make one of a table that :func:`_check_part` has passed."""
-        return cls(table["name"], table.get("label", table["name"]), dict(table.get("settings", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +242,7 @@ def _check(values: object, where: str) -> None:
 def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
     if not isinstance(part, Mapping) or "name" not in part:
         raise RecipeError(f"{where}: found {shown(part)}, expected a table with a name")
-    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Part").items()}
+    kinds = {key: setting.kind for key, setting in settings_of("gapstack.members.part:Part").items()}
     called = part.get("label", part["name"])
     if isinstance(called, str) and called.isprintable():
         where += f" ({called})"
