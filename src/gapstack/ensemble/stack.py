@@ -186,8 +186,8 @@ def _base_predictions(fits: Mapping[str, Member], corpus: Corpus) -> NDArray[np.
 
 def _at(state: State, prefix: str) -> State:
     """The state that was put under ``prefix``."""
-    arrays, texts = (
-        {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
-        for values in (state.arrays, state.texts)
+    return State(
+        {key.removeprefix(prefix): array for key, array in state.arrays.items() if key.startswith(prefix)},
+        {key.removeprefix(prefix): text for key, text in state.texts.items() if key.startswith(prefix)},
+        state.values["states"][prefix],
     )
-    return State(arrays, texts, state.values["states"][prefix])

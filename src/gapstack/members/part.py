@@ -24,5 +24,5 @@ class Part:
     @classmethod
     def of(cls, part: str | Mapping[str, Any]) -> Self:
         """Make one of a name, or of a table that has been checked."""
-        table = {"name": part} if isinstance(part, str) else part
+        table: Mapping[str, Any] = {"name": part} if isinstance(part, str) else part
         return cls(table["name"], table.get("label", table["name"]), dict(table.get("settings", {})))
