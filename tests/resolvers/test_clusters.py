@@ -198,7 +198,7 @@ def test_files_of_one_resolver_are_put_together(tmp_path):
         read_resolvers([paths[0], paths[0]])
 
 
-def test_clusters_are_read_once_as_long_as_their_file_is_the_same(tmp_path, monkeypatch):
+def test_clusters_are_read_once_as_long_as_their_file_is_the_same(tmp_path):
     path = written(tmp_path, line())
     (first,) = read_resolvers([str(path)])
     assert read_resolvers([str(path)])[0] is first

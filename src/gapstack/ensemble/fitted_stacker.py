@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble.calibration import Calibrator
+from gapstack.ensemble.catalogue import create_calibrator, create_stacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
 from gapstack.ensemble.stacker import Opinions, Stacker
 from gapstack.features.blocks import features
@@ -68,8 +69,10 @@ class FittedStacker:
         calibrator = {f"{_OF_CALIBRATOR}{k}": v for k, v in self.calibrator.state().arrays.items()}
         return State(state.arrays | calibrator, state.texts, state.values)
 
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
+    @classmethod
+    def restored(cls, stacker: str, settings: Mapping[str, Any], calibrator: str, state: State) -> Self:
+        """Make one of the names of its two steps, the stacker's settings, and what :meth:`state` gave."""
+        self = cls(create_stacker(stacker, **settings), create_calibrator(calibrator))
         own = {k: v for k, v in state.arrays.items() if not k.startswith(_OF_CALIBRATOR)}
         self.stacker.restore(State(own, state.texts, state.values))
         self.calibrator.restore(

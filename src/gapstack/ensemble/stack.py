@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds as Assignment
 from gapstack.corpus.folds import make_folds
-from gapstack.ensemble.catalogue import create_calibrator, create_stacker
+from gapstack.ensemble.catalogue import create_stacker
 from gapstack.ensemble.fitted_stacker import EVIDENCE, FittedStacker
 from gapstack.errors import DataError, MemberError
 from gapstack.kinds import CalibratorName, Folds, MemberPart, Seed, StackerPart
@@ -160,9 +160,9 @@ class Stack(Member):
         values = state.values
         self.choice_ = Part(values["stacker"], values["stacker"], values["settings"])
         self.calibration_ = values["calibration"]
-        stacker = create_stacker(self.choice_.name, **self.choice_.settings)
-        self.stacker_ = FittedStacker(stacker, create_calibrator(self.calibration_))
-        self.stacker_.restore(_at(state, "stacker."))
+        self.stacker_ = FittedStacker.restored(
+            self.choice_.name, self.choice_.settings, self.calibration_, _at(state, "stacker.")
+        )
         self.fits_ = [
             {
                 label: member.restore(_at(state, f"member-{number}.fold-{fold}."))

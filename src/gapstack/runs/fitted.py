@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.corpus import Corpus
-from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.ensemble.fitted_stacker import FittedStacker
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, fingerprint, sha256
@@ -227,5 +226,6 @@ def _load_stack(folder: RunFolder, recipe: Recipe) -> FittedStacker:
     # the base predictions that it weighs are checked with the members
     before = {key: value for key, value in record.get("identity", {}).items() if key != "opinions"}
     refuse_stored(f"{recipe.name}:{STACK}", record | ({"identity": before} if before else {}), now, path)
-    stacker = create_stacker(record["stacker"], **record["settings"])
-    return FittedStacker(stacker, create_calibrator(record["calibration"])).restore(read_state(place))
+    return FittedStacker.restored(
+        record["stacker"], record["settings"], record["calibration"], read_state(place)
+    )
