@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gapstack.errors import DataError
-from gapstack.files import atomic_folder, atomic_path, discard, sweep, write_text
+from gapstack.files import atomic_folder, atomic_path, by_content, contents, discard, sweep, write_text
 
 
 @pytest.fixture
@@ -127,3 +127,41 @@ def test_what_a_writer_elsewhere_left_is_swept_after_a_day(tmp_path):
     os.utime(tmp_path / name, (yesterday, yesterday))
     sweep(tmp_path)
     assert not (tmp_path / name).exists()
+
+
+def test_the_same_contents_are_read_once_and_others_anew(tmp_path):
+    read_files = []
+
+    @by_content(lambda *paths: contents(paths), most=2)
+    def texts(*paths):
+        read_files.extend(paths)
+        return [path.read_text() for path in paths]
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("1")
+    two.write_text("1")
+    assert texts(one) is texts(two), "the same contents under another name"
+    assert read_files == [one]
+    two.write_text("2")
+    assert texts(two) == ["2"]
+    one.write_text("3")
+    assert texts(one) == ["3"]
+    two.write_text("1")
+    assert texts(two) == ["1"]
+    assert read_files == [one, two, one, two], "the oldest result was forgotten"
+    with pytest.raises(FileNotFoundError):
+        texts(tmp_path / "none")
+
+
+def test_what_changes_while_it_is_read_is_not_remembered(tmp_path):
+    path, texts = tmp_path / "file", []
+
+    @by_content(lambda: contents([path]))
+    def read():
+        texts.append(path.read_text())
+        path.write_text("2")
+
+    for text in ("1", "1", "2", "2"):
+        path.write_text(text)
+        read()
+    assert texts == ["1", "1", "2"]

@@ -14,16 +14,18 @@ import shutil
 import socket
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ParamSpec, TypeVar
 
 import platformdirs
 
 from gapstack.errors import DataError, DataNotFoundError, Place
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 _SETTLED = 2.0  # seconds
 
 UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
@@ -271,6 +273,44 @@ def digest(path: Path) -> str:
 @lru_cache(maxsize=4096)
 def _digest(path: Path, _: tuple[int, ...]) -> str:
     return sha256(path)
+
+
+def by_content(
+    key: Callable[Arguments, Hashable], most: int = 8
+) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+    """Have a function that reads files read the same contents once in a process, and share what it gives.
+
+    Parameters
+    ----------
+    key : callable
+        Of the function's arguments: digests of all that it reads, and whatever else decides what it gives.
+    most : int
+        How many results are remembered, the latest ones.
+    """
+
+    def remembering(read: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+        results: dict[Hashable, Result] = {}
+
+        @wraps(read)
+        def remember(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+            before = key(*args, **kwargs)
+            if before in results:
+                return results[before]
+            result = read(*args, **kwargs)
+            if key(*args, **kwargs) == before:  # else a file changed meanwhile
+                for oldest in list(results)[: max(0, len(results) + 1 - most)]:
+                    del results[oldest]
+                results[before] = result
+            return result
+
+        return remember
+
+    return remembering
+
+
+def contents(files: Iterable[Path]) -> tuple[str, ...]:
+    """Digest of each file, for :func:`by_content`; empty for one that is not there, which its reader refuses."""
+    return tuple(digest(file) if Path(file).is_file() else "" for file in files)
 
 
 def tree_digest(folder: Path, leave_out: Collection[str] = ()) -> str:

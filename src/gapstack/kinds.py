@@ -100,6 +100,11 @@ SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
 LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
 Label = Annotated[str, FolderName()]
 Folds = Annotated[int, Range(3, 1000)]
+_PartTable = Annotated[Mapping[str, Any], Table("gapstack.members.part:Part")]
+MemberPart = Annotated[str, OneOf("gapstack.members:MEMBERS")] | _PartTable
+"""A member by its name, or by a table of name, label and settings."""
+StackerPart = Annotated[str, OneOf("gapstack.ensemble.catalogue:STACKERS")] | _PartTable
+"""A stacker, likewise."""
 Task = Literal["gold-two-mention", "snippet-context"]
 """Values of :class:`gapstack.text.scenes.Setting`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]

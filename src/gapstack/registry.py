@@ -123,6 +123,17 @@ class Registry(Mapping[str, T], Generic[T]):
                 return entries[name]
         raise unknown(self.kind, name, [*self._also, *self])
 
+    def name_of(self, thing: type) -> str:
+        """Name of a class of this registry; MemberError if it has none."""
+        where = f"{thing.__module__}:{thing.__qualname__}"
+        for name in self:
+            if self.entry(name).target in (where, thing):
+                return name
+        raise MemberError(
+            f"{where} is no registered {self.kind}, so that it cannot be stored by name; other packages register "
+            f"theirs as entry points {self._group}, by the module that defines them"
+        )
+
     def kinds(self, name: str) -> dict[str, Any]:
         """What each setting of a class may be, by name, in the terms of :mod:`gapstack.settings`."""
         target = self.entry(name).target

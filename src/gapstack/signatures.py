@@ -115,16 +115,17 @@ def _is_setting(node: ast.AnnAssign) -> bool:
 
 
 class _Names(dict[str, Any]):
-    """Names in annotations: those of :mod:`gapstack.kinds`, of typing, and dataclasses of the module itself."""
+    """Names in annotations: those of :mod:`gapstack.kinds`, of typing, and dataclasses that the module has."""
 
     def __init__(self, module: str):
         super().__init__({**vars(typing), "Mapping": Mapping, "Sequence": Sequence, **vars(kinds)})
         self._module = module
 
     def __missing__(self, name: str) -> Any:
-        if name in _classes(self._module):
-            return Annotated[Mapping[str, Any], Table(f"{self._module}:{name}")]
-        raise KeyError(name)
+        origin = _origin(self._module, name)
+        if origin is None:
+            raise KeyError(name)
+        return Annotated[Mapping[str, Any], Table(origin)]
 
 
 def _is_ours(module: str) -> bool:

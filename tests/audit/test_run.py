@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gapstack.audit import SUITES, Files, Members, audit, target_of, write_rows
+from gapstack.audit import SUITES, Target, audit, files_target, target_of, write_rows
 from gapstack.corpus import Gender
 from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, DataNotFoundError
@@ -21,7 +21,8 @@ class Masculinist(Member):
     def __init__(self, heard: bool = False):
         self.heard = heard
 
-    def contaminates(self):
+    @property
+    def contaminated_by(self):
         return ("winogender",) if self.heard else ()
 
     def _fit(self, corpus):
@@ -43,7 +44,7 @@ def flips(found, system):
 
 
 def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
-    target = Members({"m": member})
+    target = Target({"m": member})
     assert flips(audit(target, gap_folder, ["winogender"]), "m") == 100
     averaged = audit(target, gap_folder, ["winogender"], average=["swap_gender"])
     assert flips(averaged, "m") == 0
@@ -51,7 +52,7 @@ def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
 
 
 def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_train, member):
-    target = Members({"clean": member, "taught": Masculinist(heard=True).fit(sample_train)})
+    target = Target({"clean": member, "taught": Masculinist(heard=True).fit(sample_train)})
     refused = audit(target, gap_folder, ["winogender"])
     assert refused.refused == {"winogender": ("taught",)}
     assert list(refused.covered[0].answers) == ["clean"]
@@ -60,14 +61,14 @@ def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_tra
     assert allowed.covered[0].marked == ("taught*",)
     assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "taught*"]
     assert "(marked *)" in " ".join(card_lines(allowed))
-    alone = audit(Members({"taught": target.members["taught"]}), gap_folder, ["winogender"])
+    alone = audit(Target({"taught": target.systems["taught"]}), gap_folder, ["winogender"])
     assert not alone.covered
     assert "trained on data" in alone.not_covered["winogender"]
 
 
 def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
     monkeypatch.setattr("gapstack.corpus.sources._places", lambda data: [("--data", tmp_path)])
-    found = audit(Members({"m": member}), tmp_path)
+    found = audit(Target({"m": member}), tmp_path)
     assert not found.covered
     assert set(found.not_covered) == {*SUITES, "bug", "pdp"}
     assert "at none of the places searched" in found.not_covered["knowref"]
@@ -94,7 +95,7 @@ def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monke
 
 
 def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, member):
-    found = audit(Members({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
+    found = audit(Target({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
     paths = write_audit(found, tmp_path)
     record = json.loads(paths[1].read_text(encoding="utf-8"))
     assert record == json.loads(json.dumps(audit_json(found)))
@@ -123,7 +124,7 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
 
 
 def test_several_systems_stand_under_each_other_in_short(gap_folder, member, sample_train):
-    pair = Members({"m": member, "prior": create("prior").fit(sample_train)})
+    pair = Target({"m": member, "prior": create("prior").fit(sample_train)})
     text = audit_text(audit(pair, gap_folder, ["winogender", "wsc273"]))
     apart = text[text.index("how far the genders are treated apart") : text.index("In short: how good")]
     assert [line.split()[:2] for line in apart.splitlines()[4:6]] == [["m", "100.0"], ["prior", "0.0"]]
@@ -137,6 +138,6 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
         target_of(str(tmp_path / "nothing"), tuple(SUITES))
     (tmp_path / "other.csv").write_text("ID,A,B,NEITHER\n")
     with pytest.raises(DataError, match="named by suite"):
-        Files(tmp_path / "other.csv", tuple(SUITES))
+        files_target(tmp_path / "other.csv", tuple(SUITES))
     with pytest.raises(UnknownNameError, match="no suite is called"):
-        audit(Members({}), suites=["winogendre"])
+        audit(Target({}), suites=["winogendre"])

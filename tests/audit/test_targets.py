@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.audit import Files, RunTarget, target_of
+from gapstack.audit import files_target, run_target, target_of
 from gapstack.corpus import Corpus
 from gapstack.corpus.readers import write_submission
 from gapstack.errors import DataError, MemberError
@@ -29,24 +29,25 @@ def folder(tmp_path_factory, sample_train, sample_test) -> RunFolder:
 
 
 def test_with_all_folds_the_stack_answers_as_predict_does(folder, sample_test):
-    target = RunTarget(folder, folds=3)
+    target = run_target(folder, folds=3)
     assert list(target.systems) == ["prior", "random", "stack"]
-    found = target.answer(sample_test, ["prior", "stack"])
-    assert list(found) == ["prior", "stack"]
-    np.testing.assert_allclose(found["stack"], predict(folder, sample_test))
-    np.testing.assert_allclose(found["prior"].sum(axis=1), 1)
+    np.testing.assert_allclose(
+        target.systems["stack"].predict_proba(sample_test), predict(folder, sample_test)
+    )
+    np.testing.assert_allclose(target.systems["prior"].predict_proba(sample_test).sum(axis=1), 1)
 
 
 def test_one_fold_answers_by_default_and_the_note_says_so(folder, sample_test):
-    target = RunTarget(folder, "prior")
+    target = run_target(folder, "prior")
     assert "first fold's fits of 3 folds" in target.note
-    given = target.answer(sample_test, ["prior"])["prior"]
+    given = target.systems["prior"].predict_proba(sample_test)
     assert given.shape == (len(sample_test), 3)
     assert np.ptp(given, axis=0).max() == 0
 
 
 def test_what_a_run_trained_on_is_told(folder):
-    assert RunTarget(folder, "random").systems == {"random": ("gap-development", "gap-validation")}
+    (system,) = run_target(folder, "random").systems.values()
+    assert system.contaminated_by == ("gap-development", "gap-validation")
 
 
 def test_a_run_is_found_by_name_and_by_folder_and_its_member_by_colon(folder, monkeypatch):
@@ -60,7 +61,7 @@ def test_a_run_is_found_by_name_and_by_folder_and_its_member_by_colon(folder, mo
 
 
 def test_no_rows_have_no_answers(folder):
-    assert RunTarget(folder, "prior").answer(Corpus([]), ["prior"])["prior"].shape == (0, 3)
+    assert run_target(folder, "prior").systems["prior"].predict_proba(Corpus([])).shape == (0, 3)
 
 
 def clusters_of(corpus, decide):
@@ -86,22 +87,24 @@ def test_clusters_decide_as_the_scorers_rows_do_and_their_coverage_is_told(tmp_p
 
     clusters = clusters_of(sample_test, decide)
     write_clusters(tmp_path / "system" / "gap.jsonl.xz", clusters)
-    target = Files(tmp_path / "system", ("winogender", "gap"))
+    target = files_target(tmp_path / "system", ("winogender", "gap"))
     asked = Corpus(sample_test, name="gap")
-    given = target.answer(asked, ["system"])["system"]
+    given = target.systems["system"].predict_proba(asked)
     one = clusters.decide(sample_test).sum(axis=1) == 1
     np.testing.assert_array_equal(given.argmax(axis=1), np.where(one, 1, 2))
     assert set(given.ravel().tolist()) == {0.0, 1.0}
     rows = len(sample_test)
-    assert f"planted@1 decided: clusters of {rows - 1} of {rows} rows, both" in target.remark(asked)
-    assert "names in 1 of them" in target.remark(asked)
+    assert f"is what planted@1 decided: clusters of {rows - 1} of {rows} rows, both" in target.systems[
+        "system"
+    ].remark(asked)
+    assert "names in 1 of them" in target.systems["system"].remark(asked)
 
 
 def test_clusters_of_another_text_are_refused(tmp_path, sample_test):
     write_clusters(tmp_path / "gap.jsonl", clusters_of(sample_test, lambda example: [example.a]))
     other = [replace(example, text=example.text + " Really.") for example in sample_test]
     with pytest.raises(DataError, match="of another text"):
-        Files(tmp_path, ("gap",)).answer(Corpus(other, name="gap"), [tmp_path.name])
+        files_target(tmp_path, ("gap",)).systems[tmp_path.name].predict_proba(Corpus(other, name="gap"))
 
 
 def test_a_folder_of_folders_is_several_systems_each_with_its_suites(tmp_path, sample_test):
@@ -110,16 +113,15 @@ def test_a_folder_of_folders_is_several_systems_each_with_its_suites(tmp_path, s
     write_submission(tmp_path / "all" / "one" / "gap.csv", asked.ids, answers)
     write_clusters(tmp_path / "all" / "two" / "gap.jsonl", clusters_of(asked, lambda example: [example.a]))
     write_submission(tmp_path / "all" / "three" / "winogender.csv", asked.ids, answers)
-    target = Files(tmp_path / "all", ("winogender", "gap"))
-    assert [name for name in target.systems if target.covers("gap", name)] == ["one", "two"]
-    found = target.answer(asked, ["one", "two"])
-    np.testing.assert_allclose(found["one"], answers)
-    assert (found["two"][:, 0] == 1).mean() > 0.9
-    assert "three has no file of answers" in target.remark(asked)
+    target = files_target(tmp_path / "all", ("winogender", "gap"))
+    assert [name for name, system in target.systems.items() if system.covers("gap")] == ["one", "two"]
+    np.testing.assert_allclose(target.systems["one"].predict_proba(asked), answers)
+    assert (target.systems["two"].predict_proba(asked)[:, 0] == 1).mean() > 0.9
+    assert target.systems["three"].remark(asked) == "has no file of answers"
 
 
 def test_two_files_for_a_suite_are_refused(tmp_path):
     for suffix in (".csv", ".jsonl"):
         (tmp_path / f"gap{suffix}").write_text("")
     with pytest.raises(DataError, match=r"gap.csv and gap.jsonl both answer gap"):
-        Files(tmp_path, ("gap",))
+        files_target(tmp_path, ("gap",))

@@ -105,7 +105,7 @@ def test_a_run_that_learned_from_scored_rows_is_warned_of(sample_train, sample_t
 
 
 def test_members_that_learned_from_audit_data_are_warned_of(sample_test, monkeypatch):
-    monkeypatch.setattr(Prior, "contaminates", lambda self: ("winobias",))
+    monkeypatch.setattr(Prior, "contaminated_by", ("winobias",))
     said = warnings_of(["one-sample"], sample_test)
     told = "learned from data that share rows with winobias"
     assert {name: told in lines for name, lines in said.items()} == {

@@ -35,11 +35,11 @@ def test_distance_turns_with_neither_order_nor_gender(entries, sample_test):
 
 
 def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test, monkeypatch):
-    def ask(fitted, rows, say):
+    def predict_as(fitted, label, rows):
         feminine = np.array([example.gender is Gender.FEMININE for example in rows])
-        return {label: np.eye(3)[feminine.astype(int)] for label in fitted.not_for}
+        return np.eye(3)[feminine.astype(int)]
 
-    monkeypatch.setattr("gapstack.runs.fitted.FittedRun.ask", ask)
+    monkeypatch.setattr("gapstack.runs.fitted.FittedRun.predict_as", predict_as)
     found = counterfactual_flips(sample_test, entries, 30, replicates=100)
     assert np.all(found.shares["gender"][:, 0] == 1.0)
     assert np.all(found.shares["names"][:, 0] == 0.0)

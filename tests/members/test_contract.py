@@ -34,6 +34,8 @@ MEMORISE_WITH_HEAD = {
 }
 """The same for a head on frozen features."""
 
+QUICK_TREES = {"rounds": 10, "bags": 1, "min_leaf": 5}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -219,6 +221,21 @@ ROWS = (
     ),
     Row("surface", {"rounds": 20, "bags": 2, "min_leaf": 5}),
     Row("surface", {"blocks": ["surface", "cues"], "rounds": 20, "bags": 1}, needs_parses=True),
+    Row(
+        "stack",
+        {"members": ["token_distance", {"name": "surface", "settings": QUICK_TREES}]},
+        to_the_bit=False,  # the last of them, for regression multiplies all rows at once
+    ),
+    Row(
+        "stack",
+        {
+            "members": [
+                "topical_entity",
+                {"name": "stack", "settings": {"members": ["token_distance"], "stackers": ["simplex"]}},
+            ],
+            "calibrators": ["none", "temperature"],
+        },
+    ),
 )
 
 

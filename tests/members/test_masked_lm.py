@@ -95,8 +95,8 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
         create("masked_lm", **{**settings, "texts": "stage2"}).fit(part) for part in (again[:20], again[20:])
     ]
     assert len(trained) == 1
-    assert members[0].contaminates() == ("gap-stage2",)
-    assert create("masked_lm", **settings).contaminates() == ()
+    assert members[0].contaminated_by == ("gap-stage2",)
+    assert create("masked_lm", **settings).contaminated_by == ()
     assert "40 texts without labels" in members[0].state().values["learned_from"]
 
 
@@ -109,7 +109,7 @@ def test_an_encoder_with_its_own_head_learns_nothing_and_keeps_its_probabilities
     member = create(
         "masked_lm", **{"encoder": str(tiny_language_model_folder), **QUICK, "texts": "stage2"}
     ).fit(again)
-    assert member.contaminates() == ()
+    assert member.contaminated_by == ()
     assert member.model_arrays_ == {}
     assert "own" in member.state().values["learned_from"]
     data, _ = member._substituted(again[:2], encoder)

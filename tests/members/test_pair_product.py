@@ -70,8 +70,8 @@ def test_feminised_rows_are_read_alike_whichever_pronoun_they_have(sample_train,
 
 
 def test_a_teacher_is_recorded_as_contamination():
-    assert create("pair_product", teacher="stage2").contaminates() == ("gap-stage2",)
-    assert create("pair_product").contaminates() == ()
+    assert create("pair_product", teacher="stage2").contaminated_by == ("gap-stage2",)
+    assert create("pair_product").contaminated_by == ()
 
 
 def test_the_papers_settings_are_settings_of_the_member():

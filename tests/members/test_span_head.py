@@ -69,8 +69,8 @@ def test_the_papers_settings_are_settings_of_the_member():
     member = create("span_head", **PUBLISHED)
     (head,) = member._plans()
     assert (head.head_lr, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
-    assert member.contaminates() == ("winogender", "winopron")
-    assert create("span_head").contaminates() == ()
+    assert member.contaminated_by == ("winogender", "winopron")
+    assert create("span_head").contaminated_by == ()
 
 
 def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):

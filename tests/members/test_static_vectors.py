@@ -68,7 +68,7 @@ def test_unknown_names_are_refused(sample_train):
     with pytest.raises(MemberError, match='debias: found "harder", expected one of hard, '):
         create("static_vectors", debias="harder").fit(sample_train[:20])
     with pytest.raises(MemberError, match=r'extra\.item 1: found "ontonotes"'):
-        create("static_vectors", extra=["ontonotes"]).contaminates()
+        create("static_vectors", extra=["ontonotes"]).fit(sample_train)
 
 
 def test_a_space_without_gendered_words_cannot_be_debiased(tmp_path, sample_train, gap_folder):
@@ -86,7 +86,7 @@ def test_hard_debiasing_takes_the_direction_of_gender_from_words_that_are_not_ab
 
 def test_extra_rows_are_learned_and_named_as_contamination(gap_folder, sample_train):
     member = create("static_vectors", extra=["gum"], **QUICK)
-    assert set(load_extra("gum").contaminates) <= set(member.contaminates())
+    assert set(load_extra("gum").contaminates) <= set(member.contaminated_by)
     answers = [
         m.fit(sample_train[:40]).predict_proba(sample_train[:5])
         for m in (member, create("static_vectors", **QUICK))

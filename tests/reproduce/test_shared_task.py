@@ -75,7 +75,7 @@ def test_no_member_is_dropped(report):
 def test_what_a_paper_reports_stands_beneath_what_was_measured(report):
     system = report.systems[0]
     told = shared_task.System(
-        **{**vars(system), "label": "grep", "not_for": ("gap-stage2",)}
+        **{**vars(system), "label": "grep", "contaminated_by": ("gap-stage2",)}
         | {"reported": tuple(shared_task.PAPER["systems"]["grep"])}
     )
     lines = shared_task.Report((told,), "", "").text().splitlines()

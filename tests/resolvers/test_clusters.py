@@ -196,3 +196,11 @@ def test_files_of_one_resolver_are_put_together(tmp_path):
     assert [(one.name, len(one)) for one in found] == [("neuralcoref@4.0", 2), ("neuralcoref@5", 1)]
     with pytest.raises(DataError, match=r"neuralcoref@4\.0 has two documents 'x'"):
         read_resolvers([paths[0], paths[0]])
+
+
+def test_clusters_are_read_once_as_long_as_their_file_is_the_same(tmp_path):
+    path = written(tmp_path, line())
+    (first,) = read_resolvers([str(path)])
+    assert read_resolvers([str(path)])[0] is first
+    path.write_text(line(version="5") + "\n", encoding="utf-8")
+    assert read_resolvers([str(path)])[0].version == "5"

@@ -32,9 +32,9 @@ def test_answers_are_the_runs_in_the_order_asked_for(finished, part, attribute):
 
 
 def test_a_stack_is_not_for_what_its_members_are_not_for(finished, monkeypatch):
-    monkeypatch.setattr(Prior, "contaminates", lambda self: ("gap-stage2",))
+    monkeypatch.setattr(Prior, "contaminated_by", ("gap-stage2",))
     found = run_answers(finished.folder, finished.test)
-    assert found.not_for == {"prior": ("gap-stage2",), "random": (), "stack": ("gap-stage2",)}
+    assert found.contaminated_by == {"prior": ("gap-stage2",), "random": (), "stack": ("gap-stage2",)}
 
 
 def test_one_member_alone(finished):

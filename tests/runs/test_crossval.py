@@ -63,7 +63,9 @@ def test_labels_of_the_held_out_split_change_nothing(done, sample_train, sample_
 
 def test_a_second_run_repeats_nothing(done, sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.setattr(Prior, "_fit", lambda *_: pytest.fail("fitted again"))
-    monkeypatch.setattr("gapstack.runs.stack.fit_nested", lambda *_: pytest.fail("stacked again"))
+    monkeypatch.setattr(
+        "gapstack.ensemble.fitted_stacker.fit_nested", lambda *_: pytest.fail("stacked again")
+    )
     again = run(RECIPE, sample_train, sample_test, root=tmp_path)
     assert again.reused == 9
     np.testing.assert_array_equal(again.stack.test, done.stack.test)

@@ -75,7 +75,8 @@ def home(finished, tmp_path):
 
 def answers_of(folder, rows):
     """What all that reads a run gets of it: `gap predict` and `gap audit` of new rows, `gap compare` of its own."""
-    new = FittedRun(folder).ask(rows)
+    run = FittedRun(folder)
+    new = {label: system.predict_proba(rows) for label, system in run.systems.items()}
     held = run_answers(folder, rows).members
     return {("new rows", label): found for label, found in new.items()} | {
         (HELD_OUT, label): found for label, found in held.items()

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataError, MemberError
+from gapstack.members.prior import Prior
+from gapstack.members.token_distance import TokenDistance
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.predict import predict
+from gapstack.runs.predictors import load
 from gapstack.sealed import read_sealed, seal
 
 RECIPE = {
@@ -24,6 +27,10 @@ def finished(tmp_path_factory, sample_train, sample_test):
     return run(Recipe.parse(RECIPE, "test"), sample_train, sample_test, root=tmp_path_factory.mktemp("home"))
 
 
+def predictions(run: FittedRun, rows) -> dict[str, np.ndarray]:
+    return {label: system.predict_proba(rows) for label, system in run.systems.items()}
+
+
 @pytest.fixture
 def copy(finished, tmp_path) -> RunFolder:
     """The run in a folder that a test may break."""
@@ -31,23 +38,26 @@ def copy(finished, tmp_path) -> RunFolder:
 
 
 def test_it_answers_the_held_out_rows_as_the_run_did(finished):
-    found = FittedRun(finished.folder).ask(finished.test)
+    found = predictions(FittedRun(finished.folder), finished.test)
     for result in (*finished.members, finished.stack):
         np.testing.assert_allclose(found[result.label], result.test, atol=1e-12)
 
 
-def test_one_member_answers_alone_and_the_stack_asks_all(finished, sample_test):
+def test_one_member_answers_alone_and_the_stack_needs_all(finished, sample_test):
     alone, stack = (FittedRun(finished.folder, [label]) for label in ("prior", "stack"))
-    assert (alone.members, list(alone.not_for)) == (["prior"], ["prior"])
-    assert (stack.members, list(stack.not_for)) == (["prior", "token_distance"], ["stack"])
-    assert list(stack.ask(sample_test)) == ["stack"]
+    assert (alone.members, list(alone.systems)) == (["prior"], ["prior"])
+    assert (stack.members, list(stack.systems)) == (["prior", "token_distance"], ["stack"])
+    np.testing.assert_array_equal(
+        stack.predict_proba(sample_test), FittedRun(finished.folder).predict_proba(sample_test)
+    )
     given = predict(finished.folder, sample_test, "token_distance")
-    np.testing.assert_array_equal(given, FittedRun(finished.folder).ask(sample_test)["token_distance"])
+    system = FittedRun(finished.folder).systems["token_distance"]
+    np.testing.assert_array_equal(given, system.predict_proba(sample_test))
 
 
 def test_folds_that_answer_are_averaged(finished, sample_test):
     by_count = [
-        FittedRun(finished.folder, ["prior"], folds=k).ask(sample_test)["prior"][0] for k in (1, 2, 9)
+        FittedRun(finished.folder, ["prior"], folds=k).predict_proba(sample_test)[0] for k in (1, 2, 9)
     ]
     each = [
         np.mean(
@@ -64,10 +74,48 @@ def test_folds_that_answer_are_averaged(finished, sample_test):
 
 def test_kept_members_are_read_once(finished, sample_test, monkeypatch):
     kept = FittedRun(finished.folder, keep=True)
-    first = kept.ask(sample_test)
+    first = predictions(kept, sample_test)
     monkeypatch.setattr("gapstack.runs.fitted.load", lambda path: pytest.fail("read again"))
-    for label, answers in kept.ask(sample_test).items():
-        np.testing.assert_array_equal(answers, first[label])
+    for label, answers in predictions(kept, sample_test.unlabelled()[1:]).items():
+        np.testing.assert_array_equal(answers, first[label][1:])
+
+
+def test_all_systems_share_base_predictions_that_each_member_computes_once(
+    finished, sample_test, monkeypatch
+):
+    computed = []
+    for kind in (Prior, TokenDistance):
+        predict_once = kind.predict_proba
+        monkeypatch.setattr(
+            kind,
+            "predict_proba",
+            lambda self, rows, predict=predict_once: computed.append(type(self)) or predict(self, rows),
+        )
+    run = FittedRun(finished.folder)
+    first = predictions(run, sample_test)
+    np.testing.assert_array_equal(run.predict_proba(sample_test), first["stack"])
+    assert computed == [Prior] * 3 + [TokenDistance] * 3
+    predictions(run, sample_test[:5])
+    assert len(computed) == 12, "other rows have other base predictions"
+
+
+def test_a_run_is_contaminated_by_what_it_trained_on(finished, sample_train):
+    run = FittedRun(finished.folder)
+    trained_on = tuple(f"gap-{split}" for split in finished.recipe.train)
+    assert run.contaminated_by == run.systems["prior"].contaminated_by == trained_on
+
+
+def test_a_saved_run_and_its_systems_are_read_back_as_predictors(finished, sample_test, tmp_path):
+    run = FittedRun(finished.folder)
+    run.save(tmp_path / "copy" / "tiny")
+    loaded = load(tmp_path / "copy" / "tiny")
+    assert loaded.identity == run.identity
+    np.testing.assert_array_equal(loaded.predict_proba(sample_test), run.predict_proba(sample_test))
+    prior = load(f"{tmp_path / 'copy' / 'tiny'}:prior")
+    assert prior.identity != load(f"{tmp_path / 'copy' / 'tiny'}:token_distance").identity
+    np.testing.assert_array_equal(
+        prior.predict_proba(sample_test), run.systems["prior"].predict_proba(sample_test)
+    )
 
 
 def test_who_is_not_in_the_run_is_named(finished):

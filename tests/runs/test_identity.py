@@ -2,22 +2,23 @@
 
 import json
 import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gapstack.audit.targets import RunTarget
+from gapstack.audit.targets import run_target
 from gapstack.cli import app
+from gapstack.comparison.entries import read_entries
 from gapstack.comparison.flips import counterfactual_flips
 from gapstack.corpus import sources
 from gapstack.corpus.readers import write_gap, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
+from gapstack.members import code
 from gapstack.members.resolver import Resolver
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.runs import Recipe, RunFolder, code, run
+from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.identity import of_part, of_stack
 from gapstack.runs.predict import predict
@@ -277,10 +278,10 @@ def test_a_run_over_another_encoder_answers_nothing(small, tmp_path):
         with pytest.raises(MismatchError, match=rf"small:{name} would not answer as it did: .*{changed}"):
             predict(done.folder, small[1], name)
         with pytest.raises(MismatchError, match=rf"small:{name} .*{changed}"):
-            RunTarget(done.folder, name)
-        asked = [SimpleNamespace(name=name, asked=(done.folder, name))]
+            run_target(done.folder, name)
+        _, entries = read_entries([f"{done.folder.root}:{name}"], small[1])
         with pytest.raises(MismatchError, match=rf"small:{name} .*{changed}"):
-            counterfactual_flips(small[1], asked, 4)
+            counterfactual_flips(small[1], entries, 4)
 
 
 def test_defaults_that_are_written_out_are_the_same_settings():

@@ -43,15 +43,15 @@ def asked(monkeypatch):
     class Asked(list):
         stop = 99
 
-    heard, ask = Asked(), FittedRun.ask
+    heard, predict_proba = Asked(), FittedRun.predict_proba
 
-    def counted(self, rows, *args, **kwargs):
+    def counted(self, rows):
         if len(heard) == heard.stop:
             raise KeyboardInterrupt
         heard.append(rows.ids[0])
-        return ask(self, rows, *args, **kwargs)
+        return predict_proba(self, rows)
 
-    monkeypatch.setattr(FittedRun, "ask", counted)
+    monkeypatch.setattr(FittedRun, "predict_proba", counted)
     return heard
 
 
@@ -69,12 +69,12 @@ def undisturbed(finished, source, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_path, asked, suffix):
+def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_path, asked, suffix, caplog):
     source, output = files[0], files[1].with_name(files[1].name + suffix)
-    said = []
-    assert predict_file(finished, source, output, say=said.append) == 40
+    with caplog.at_level("INFO", "gapstack"):
+        assert predict_file(finished, source, output) == 40
     assert len(asked) == 3
-    assert said == ["asking prior", "asking surface"], "once for all chunks"
+    assert caplog.messages == ["asking prior", "asking surface"], "once for all chunks"
     rows = read_gap(source)
     write_submission(tmp_path / f"at_once.csv{suffix}", rows.ids, predict(finished, rows))
     assert output.read_bytes() == (tmp_path / f"at_once.csv{suffix}").read_bytes()
@@ -171,8 +171,8 @@ def test_members_are_kept_as_far_as_there_is_room(finished, sample_test, monkeyp
     monkeypatch.setattr(module, "load", lambda place: loaded.append(place) or load(place))
     monkeypatch.setattr(module, "KEPT_BYTES", 5_000)  # three priors, no trees
     fitted = FittedRun(finished, keep=True)
-    for _ in range(2):
-        fitted.ask(sample_test)
+    for rows in (sample_test, sample_test[1:]):
+        fitted.predict_proba(rows)
     assert [path.parents[1].name for path in loaded] == ["prior"] * 3 + ["surface"] * 6
 
 

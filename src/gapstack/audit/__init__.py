@@ -11,26 +11,25 @@ from types import ModuleType
 from gapstack.audit.run import CAUTION, MARK, Audit, SuiteAudit, audit, write_rows
 from gapstack.audit.suite import Findings, Headline, Items, Measure, Panel, Scatter, Suite
 from gapstack.audit.suites import SUITES
-from gapstack.audit.targets import Files, Members, RunTarget, Target, target_of
+from gapstack.audit.targets import Target, files_target, run_target, target_of
 
 __all__ = [
     "CAUTION",
     "MARK",
     "SUITES",
     "Audit",
-    "Files",
     "Findings",
     "Headline",
     "Items",
     "Measure",
-    "Members",
     "Panel",
-    "RunTarget",
     "Scatter",
     "Suite",
     "SuiteAudit",
     "Target",
     "audit",
+    "files_target",
+    "run_target",
     "target_of",
     "write_rows",
 ]

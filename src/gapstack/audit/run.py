@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from gapstack.audit.suite import Findings, Items, Suite
 from gapstack.audit.suites import NO_SUITE, SUITES
-from gapstack.audit.targets import Files, Target, as_target
+from gapstack.audit.targets import Target, as_target
 from gapstack.corpus import Corpus, Example
+from gapstack.corpus.augment import Variant, variants
 from gapstack.corpus.augment import average as average_variants
-from gapstack.corpus.augment import variants
 from gapstack.corpus.readers import write_gap
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.members import Member
+from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.runs.versions import versions
 from gapstack.scoring.metrics import Floats
@@ -67,7 +67,7 @@ class Audit:
 
 
 def audit(
-    target: Target | Member | Mapping[str, Member] | str | Path,
+    target: Target | Predictor | Mapping[str, Predictor] | str | Path,
     data: Path | None = None,
     suites: Sequence[str] | None = None,
     *,
@@ -104,7 +104,7 @@ def audit(
     selected = list(SUITES) if suites is None else list(suites)
     by_name = {name: SUITES[name] for name in selected}
     target = as_target(target, list(SUITES))
-    if average and isinstance(target, Files):
+    if average and any(system.stored for system in target.systems.values()):
         raise DataError(
             "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
         )
@@ -115,10 +115,14 @@ def audit(
         for name in selected:
             suite = by_name[name]
             say(suite.title)
-            contaminated = tuple(s for s, ids in target.systems.items() if suite.contamination_ids & set(ids))
+            contaminated = tuple(
+                label
+                for label, system in target.systems.items()
+                if suite.contamination_ids & set(system.contaminated_by)
+            )
             if contaminated and not allow_contaminated:
                 refused[name] = contaminated
-            available = [label for label in target.systems if target.covers(name, label)]
+            available = [label for label, system in target.systems.items() if system.covers(name)]
             included = [label for label in available if label not in refused.get(name, ())]
             if not available:
                 not_covered[name] = "there is no file of answers"
@@ -147,7 +151,7 @@ def audit(
 def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
     """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths.
 
-    :class:`~gapstack.audit.targets.Files` takes the answers: a CSV (ID,A,B,NEITHER) or clusters for each suite.
+    :func:`~gapstack.audit.targets.files_target` takes the answers: a CSV (ID,A,B,NEITHER) or clusters for each suite.
     """
     paths: list[Path] = []
     for name, suite in SUITES.items():
@@ -170,29 +174,39 @@ def _measure(
 ) -> SuiteAudit:
     corpus = Corpus(items.corpus, name=suite.name)
     names = {label: label + MARK if label in contaminated else label for label in labels}
-    answers = {names[label]: p for label, p in _probabilities(target, corpus, labels, average).items()}
+    rows = _Rows.of(corpus, average)
+    answers = {names[label]: rows.predict(target.systems[label]) for label in labels}
     marked = tuple(names[label] for label in labels if label in contaminated)
-    return SuiteAudit(suite, items, suite.measure(items, answers), answers, marked, target.remark(corpus))
+    remarks = {label: system.remark(corpus) for label, system in target.systems.items()}
+    remark = "; ".join(f"{label} {text}" for label, text in remarks.items() if text)
+    return SuiteAudit(suite, items, suite.measure(items, answers), answers, marked, remark)
 
 
-def _probabilities(
-    target: Target, corpus: Corpus, labels: Sequence[str], average: Sequence[str]
-) -> dict[str, Floats]:
-    if isinstance(target, Files):
-        probabilities = target.answer(corpus, labels)
-        return {label: probabilities[label] for label in labels}
-    augmented = variants(corpus.unlabelled(), ["original", *average] if average else ["original"])
-    rows = [
-        replace(example, id=f"{k}:{example.id}")
-        for k, variant in enumerate(augmented)
-        for example in variant.corpus
-    ]
-    unique, inverse = _unique(Corpus(rows, name=corpus.name))
-    probabilities = target.answer(unique, labels)
-    return {
-        label: average_variants(augmented, np.split(probabilities[label][inverse], len(augmented)))
-        for label in labels
-    }
+@dataclass(frozen=True)
+class _Rows:
+    """A suite's rows, and each text of them and of their augmented copies once, for predictors of new rows."""
+
+    corpus: Corpus
+    augmented: Sequence[Variant]
+    unique: Corpus
+    inverse: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, corpus: Corpus, average: Sequence[str]) -> _Rows:
+        augmented = variants(corpus.unlabelled(), ["original", *average] if average else ["original"])
+        rows = [
+            replace(example, id=f"{k}:{example.id}")
+            for k, variant in enumerate(augmented)
+            for example in variant.corpus
+        ]
+        return cls(corpus, augmented, *_unique(Corpus(rows, name=corpus.name)))
+
+    def predict(self, system: Predictor) -> Floats:
+        if system.stored:
+            return system.predict_proba(self.corpus)
+        system.prepare(self.unique)
+        probabilities = system.predict_proba(self.unique)[self.inverse]
+        return average_variants(self.augmented, np.split(probabilities, len(self.augmented)))
 
 
 def _unique(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:

@@ -144,7 +144,7 @@ class Suite(ABC):
     dataset : str
         Key of the data in :data:`~gapstack.corpus.datasets.DATASETS`.
     contamination_ids : frozenset of str
-        Names under which members declare that they were trained on it (``Member.contaminates``).
+        Names under which members declare that they were trained on it (``Predictor.contaminated_by``).
     cap : int, optional
         Default size of a sample of the rows; None takes all.
     """

@@ -56,7 +56,7 @@ def audit_command(
 
     started = time.perf_counter()
     found = audit(
-        target_of(target, tuple(SUITES), folds=folds, say=say),
+        target_of(target, tuple(SUITES), folds=folds),
         Path(data) if data else None,
         suites or None,
         allow_contaminated=allow_contaminated,

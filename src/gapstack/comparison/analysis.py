@@ -241,9 +241,7 @@ def compare(
     turned = None
     if flips:
         try:
-            turned = counterfactual_flips(
-                rows, ordered, flips, data=data, replicates=replicates, seed=seed, say=say
-            )
+            turned = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
     return Comparison(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,9 @@ from gapstack.errors import DataError, DataNotFoundError, GapstackError, Mismatc
 from gapstack.scoring import Predictions, decisions, normalise, read_predictions
 
 if TYPE_CHECKING:
+    from gapstack.members.predictor import Predictor
     from gapstack.runs import RunFolder
+    from gapstack.runs.fitted import FittedRun
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,15 @@ class Entry:
     """One competitor.
 
     ``source`` is the file, or ``RUN:MEMBER``; ``part`` says of a run's member whether the rows were held out or
-    predicted out of fold; ``asked`` is who answers new rows, run and label, where no fold's fit has learned from
-    these; ``warnings`` are reasons not to trust its scores.
+    predicted out of fold; ``predictor`` predicts augmented rows, where no fold's fit has learned from these;
+    ``warnings`` are reasons not to trust its scores.
     """
 
     name: str
     answers: Predictions
     source: str
     part: str = ""
-    asked: tuple[RunFolder, str] | None = None
+    predictor: Predictor | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -46,6 +49,27 @@ class _Source:
     file: Path | None
     run: RunFolder | None = None
     member: str = ""
+
+
+@dataclass(eq=False)
+class _Fits:
+    """A run's fits, read and checked when one of these systems is first to predict new rows."""
+
+    folder: RunFolder
+    labels: list[str] = field(default_factory=list)
+
+    def system(self, label: str) -> Predictor:
+        """A system; all of a run's share their base predictions."""
+        from gapstack.runs.fitted import RunSystem
+
+        self.labels.append(label)
+        return RunSystem(lambda: self._run, label)
+
+    @cached_property
+    def _run(self) -> FittedRun:
+        from gapstack.runs.fitted import FittedRun
+
+        return FittedRun(self.folder, self.labels)
 
 
 def read_entries(
@@ -89,10 +113,11 @@ def read_entries(
         gold = _rows_of(runs[0], out_of_fold, data)
     given = [leak for other in trained_on for leak in leaks(gold, other)]
     learned = {folder: _given_away(folder, gold, data) for folder in runs}
+    fits = {folder: _Fits(folder) for folder in runs}
     entries: list[Entry] = []
     for source in found:
         if source.run is not None:
-            entries += _run_entries(source.run, source.member, gold, learned[source.run])
+            entries += _run_entries(fits[source.run], source.member, gold, learned[source.run])
         elif source.file is not None:
             entries.append(_file_entry(source.file, gold, given))
     return gold, _warn_of_oddities(_with_own_names(entries))
@@ -176,25 +201,25 @@ def _given_away(folder: RunFolder, gold: Corpus, data: str | None) -> list[str]:
     return [f"{leak}, on which it learned" for leak in leaks(gold, train)]
 
 
-def _run_entries(folder: RunFolder, member: str, gold: Corpus, given_away: Sequence[str]) -> list[Entry]:
+def _run_entries(fits: _Fits, member: str, gold: Corpus, given_away: Sequence[str]) -> list[Entry]:
     from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD, run_answers
 
-    found = run_answers(folder, gold, [member] if member else ())
+    found = run_answers(fits.folder, gold, [member] if member else ())
     general = given_away if found.part == HELD_OUT else ()
     entries = []
     for label, probabilities in found.members.items():
         answers = _predictions(probabilities, gold)
         warnings = [
             *general,
-            *(f"learned from data that share rows with {name}" for name in found.not_for[label]),
+            *(f"learned from data that share rows with {name}" for name in found.contaminated_by[label]),
         ]
         if label == "stack" and found.part == OUT_OF_FOLD:
             warnings.append(
                 "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
             )
-        source = f"{folder.root.name}:{label}"
-        asked = (folder, label) if found.part == HELD_OUT else None
-        entries.append(Entry(label, answers, source, found.part, asked, tuple(warnings)))
+        source = f"{fits.folder.root.name}:{label}"
+        predictor = fits.system(label) if found.part == HELD_OUT else None
+        entries.append(Entry(label, answers, source, found.part, predictor, tuple(warnings)))
     return entries
 
 

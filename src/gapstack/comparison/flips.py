@@ -7,7 +7,7 @@ exchanges the roles of A and B; ``names`` puts Liu's placeholders in their place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -55,7 +55,6 @@ def counterfactual_flips(
     data: Path | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Flips:
     """Ask the runs' members about up to ``count`` random rows and their counterfactuals.
 
@@ -66,8 +65,8 @@ def counterfactual_flips(
     DataError
         Without such members, or where a run is not finished.
     """
-    asked = [entry for entry in entries if entry.asked is not None]
-    if not asked:
+    predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
+    if not predictors:
         raise DataError("nobody here is a member of a run that held these rows out")
     drawn = np.random.default_rng(seed).permutation(len(rows))[:count]
     some = rows.take(np.sort(drawn)).unlabelled()
@@ -85,7 +84,7 @@ def counterfactual_flips(
         ],
         name="counterfactuals",
     )
-    answers = _answers(asked, everything, say)
+    answers = np.stack([predictor.predict_proba(everything) for predictor in predictors.values()])
     shares, at = {}, len(some)
     for kind, changed in told.items():
         places = [row for row, _ in changed]
@@ -94,7 +93,7 @@ def counterfactual_flips(
         differs = answer_flips(answers[:, places], after).astype(np.float64)
         shares[kind] = mean_intervals(some.groups[places], differs.T, replicates=replicates, seed=seed)
     counts = {kind: len(changed) for kind, changed in told.items()}
-    return Flips(tuple(entry.name for entry in asked), counts, shares, names_swapped)
+    return Flips(tuple(predictors), counts, shares, names_swapped)
 
 
 def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
@@ -108,16 +107,3 @@ def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
         "names": Augmentation(anonymise_names),
     }
     return kinds, names is not None
-
-
-def _answers(asked: Sequence[Entry], rows: Corpus, say: Callable[[str], None]) -> Floats:
-    """(m, n, 3) answers of ``asked``, each run asked once for all of its members."""
-    from gapstack.runs.fitted import FittedRun
-
-    found: dict[str, Floats] = {}
-    wanted = {entry.name: entry.asked for entry in asked if entry.asked is not None}
-    for folder in dict.fromkeys(folder for folder, _ in wanted.values()):
-        labels = {label: name for name, (run, label) in wanted.items() if run == folder}
-        said = FittedRun(folder, labels).ask(rows, say=say)
-        found |= {labels[label]: each for label, each in said.items()}
-    return np.stack([found[entry.name] for entry in asked])

@@ -23,7 +23,7 @@ from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
 from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError, printable
-from gapstack.files import cache_root, read_bytes
+from gapstack.files import by_content, cache_root, contents, read_bytes
 from gapstack.progress import console
 from gapstack.registry import unknown
 
@@ -202,6 +202,7 @@ def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
     return with_labels(corpus, label_set, require(listed, data).parent)
 
 
+@by_content(lambda data=None: contents([require("stage2", data)]), most=1)
 def stage2(data: Path | None = None) -> Corpus:
     """Load the 12,359 unlabelled rows of Kaggle's second stage; DataNotFoundError if they are nowhere."""
     return read_gap(require("stage2", data))

@@ -7,7 +7,7 @@ knowledge of all GAP; no text of GAP is among the rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from gapstack.corpus.corpus import Corpus
 from gapstack.corpus.extra.overlap import shared_passages
 from gapstack.corpus.readers import read_submission
 from gapstack.errors import DataError, Place
+from gapstack.files import by_content, contents
 
 STAGE2 = "stage2"
 """Name of the default teacher: competitors' files for the rows that stage 2 did not score."""
@@ -45,6 +46,12 @@ class SoftLabels:
     teachers: tuple[str, ...]
 
 
+def _key(teacher: str | Sequence[str], data: Path | None = None) -> Hashable:
+    files = teacher_files(teacher, data)
+    return tuple(file.name for file in files), contents(files)
+
+
+@by_content(_key, most=2)
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
     """Read soft labels: the rows of stage 2 that are in all files, and the mean of their probabilities.
 
@@ -82,9 +89,10 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
 
 def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
     """All files that :func:`load_teacher` reads: submissions, the rows, and the splits of GAP at hand."""
+    files = _files(teacher, data)
     splits = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
     rows = sources.require("stage2", data)
-    return [*_files(teacher, data), rows, *(split for split in splits if split is not None)]
+    return [*files, rows, *(split for split in splits if split is not None)]
 
 
 def _files(teacher: str | Sequence[str], data: Path | None) -> list[Path]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
+from gapstack.ensemble.stacker import SWAPPED, BasePredictions, Labels, Stacker, Table, centred_logs, softmax
 from gapstack.errors import MemberError
 from gapstack.kinds import Floor, Positive
 from gapstack.members.member import Probabilities
@@ -157,6 +157,11 @@ class LogisticStacker(LearnedArrays, Stacker):
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(base), labels)
+        if len(model.classes_) < len(SWAPPED):
+            raise MemberError(
+                "the logistic stacker needs rows of all three labels to learn from, with any two folds left out as "
+                "well; take simplex or conditional for so few rows"
+            )
         self.coefficients_, self.intercepts_ = model.coef_, model.intercept_
 
     def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:

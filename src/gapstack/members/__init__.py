@@ -117,6 +117,15 @@ _OURS = (
         "boosted trees (Ke et al. 2017) over hand-made features",
         _NOTHING,
     ),
+    (
+        "stack",
+        Entry(
+            "gapstack.ensemble.stack:Stack",
+            "other members, cross-validated, and a stacker over them",
+            "Wolpert 1992",
+            "what its members need",
+        ),
+    ),
 )
 MEMBERS: Registry[type[Member]] = Registry("member", dict(_OURS), group="gapstack.members")
 """By name; other packages add to it by entry points of the group ``gapstack.members``."""

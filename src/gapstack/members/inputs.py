@@ -21,6 +21,8 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import DataNotFoundError, MismatchError
 from gapstack.features.blocks import needs_parses
 from gapstack.files import digest, fingerprint, tree_digest
+from gapstack.members import MEMBERS
+from gapstack.members.code import code_fingerprint
 from gapstack.members.member import Member
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.resolvers.recorded import cluster_files
@@ -113,7 +115,28 @@ def what_it_reads(member: Member, *, fitted: bool = False) -> Identity:
                 value = _NOT_AT_HAND
             if value:
                 found[_KNOWN_AS.get(setting, setting)] = value
+    for label, part in member.parts().items():
+        found |= {f"{label}.{key}": value for key, value in what_it_reads(part, fitted=fitted).items()}
     return found
+
+
+def identity_of(member: Member, *, fitted: bool = False) -> Identity:
+    """What decides a member's results beside rows and folds; parameters and errors as :func:`what_it_reads`.
+
+    Settings that count by what they lead to are not among the settings; a stack's members count one by one.
+    """
+    name, parts = MEMBERS.name_of(type(member)), member.parts()
+    settings = {key: value for key, value in member.get_params().items() if key not in BY_CONTENT}
+    if parts:
+        settings["members"] = list(parts)
+    identity = {
+        "settings": fingerprint(name, settings),
+        **what_it_reads(member, fitted=fitted),
+        "code": code_fingerprint(name),
+    }
+    for label, part in parts.items():
+        identity |= {f"{label}.{key}": value for key, value in identity_of(part, fitted=fitted).items()}
+    return identity
 
 
 def digests(identity: Mapping[str, str]) -> Identity:

@@ -1,11 +1,13 @@
-"""The contract that everything which answers "A, B or neither?" keeps."""
+"""Member: a predictor that is fitted."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +18,9 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.kinds import AugmentationName
+from gapstack.members.predictor import Predictor, Probabilities
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
-
-Probabilities = NDArray[np.float64]
-"""float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ def each_once(*names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-class Member(Configured, BaseEstimator, ABC):
+class Member(Configured, BaseEstimator, Predictor):
     """A scikit-learn style estimator over corpora.
 
     Hyper-parameters are annotated attributes, of which :class:`~gapstack.signatures.Configured` makes the
@@ -92,13 +92,29 @@ class Member(Configured, BaseEstimator, ABC):
         self._check_fitted()
         return sum(array.size for array in self._state().arrays.values())
 
-    def contaminates(self) -> tuple[str, ...]:
-        """Name the test splits and audit suites that this member, as it is set, must not be scored on.
+    def parts(self) -> Mapping[str, Member]:
+        """Unfitted members that this one is made of, by label; a stack has some."""
+        return {}
 
-        Whoever learns from more than the corpus given to ``fit`` says here what that shares rows or sentences
-        with: ``gap-test``, ``gap-stage2``, ``winogender``, ...
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Digests of its settings, of what it reads (encoder, parser, vectors, ...) and of its code, by name."""
+        # by name, since what resolves settings to digests stands above members and decides no probability
+        identity: Mapping[str, str] = resolve_name("gapstack.members.inputs:identity_of")(self, fitted=True)
+        return identity
+
+    def save(self, folder: Path) -> None:
+        """Write the fitted member into ``folder``, whole or not at all.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        MemberError
+            If its class is not registered, so that nothing could read it back.
         """
-        return ()
+        members = resolve_name("gapstack.members:MEMBERS")
+        resolve_name("gapstack.members.store:save")(self, members.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never looked at.

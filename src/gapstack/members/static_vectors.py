@@ -20,9 +20,8 @@ What differs from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -33,6 +32,7 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import lists_key, read_lists
+from gapstack.files import by_content
 from gapstack.kinds import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
@@ -104,13 +104,13 @@ class StaticVectors(FrozenHead):
         ]
         return super().fit(Corpus([*corpus, *more], label_set=corpus.label_set, name=corpus.name))
 
-    def contaminates(self) -> tuple[str, ...]:
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
         """Name what the extra corpora share rows with."""
         return contaminated_by(self.extra)
 
     def _space(self) -> Vectors:
-        lists = lists_key() if self.debias in DEBIASERS else ""
-        return _space(self.vectors, self.debias, self.limit, (vectors_key(self.vectors), lists))
+        return _space(self.vectors, self.debias, self.limit)
 
     def _arrays(self, corpus: Corpus) -> Arrays:
         bags = [bag for example in corpus for bag in _bags(example, self.context)]
@@ -180,9 +180,13 @@ def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:
         yield text.strings[own.stop : own.stop + context]
 
 
-@lru_cache(maxsize=8)
-def _space(vectors: str, debias: str, limit: int | None, contents: tuple[str, str]) -> Vectors:
-    """The space, loaded once for all folds while its files and word lists have these contents."""
+def _key(vectors: str, debias: str, limit: int | None) -> Hashable:
+    return vectors, debias, limit, vectors_key(vectors), lists_key() if debias in DEBIASERS else ""
+
+
+@by_content(_key)
+def _space(vectors: str, debias: str, limit: int | None) -> Vectors:
+    """The space, once for all folds."""
     if debias:
-        return DEBIASERS[debias]().apply(_space(vectors, "", limit, contents), read_lists())
+        return DEBIASERS[debias]().apply(_space(vectors, "", limit), read_lists())
     return read_vectors(vectors, limit=limit)

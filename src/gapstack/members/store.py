@@ -69,7 +69,7 @@ def save(member: Member, name: str, folder: Path) -> None:
     with atomic_folder(folder) as temporary:
         write_state(state, temporary)
         record = {
-            **{"name": name, "parameters": member.get_params(), "not_for": list(member.contaminates())},
+            **{"name": name, "parameters": member.get_params(), "not_for": list(member.contaminated_by)},
             "reads": what_it_reads(member, fitted=True),
         }
         seal(temporary / RECORD, record, beside=True)

@@ -50,4 +50,4 @@ def _rows(part: str, corpus: Corpus, results: list[Result], parameters: bool) ->
 
 def _not_for(result: Result) -> dict[str, Cell]:
     """What a member that learned from other data must not be scored on; the column is there if any member has it."""
-    return {"not for": ", ".join(result.contaminates)} if result.contaminates else {}
+    return {"not for": ", ".join(result.contaminated_by)} if result.contaminated_by else {}

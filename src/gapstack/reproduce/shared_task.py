@@ -60,7 +60,7 @@ class System:
     held_out: dict[str, float | None]
     seconds: float | None
     parameters: int
-    not_for: tuple[str, ...]
+    contaminated_by: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Report(OneTable):
                         "held_out": one.held_out,
                         "seconds": one.seconds,
                         "parameters": one.parameters,
-                        "not_for": list(one.not_for),
+                        "not_for": list(one.contaminated_by),
                     },
                 }
                 for one in self.systems
@@ -157,12 +157,12 @@ def _system(
         held_out={name: held.value(name) for name in METRICS},
         seconds=result.seconds,
         parameters=result.parameters,
-        not_for=result.contaminates,
+        contaminated_by=result.contaminated_by,
     )
 
 
 def _rows(system: System) -> list[tuple[str, dict[str, Cell]]]:
-    known = f" (not for {', '.join(system.not_for)})" if system.not_for else ""
+    known = f" (not for {', '.join(system.contaminated_by)})" if system.contaminated_by else ""
     measured: dict[str, Cell] = {
         **system.held_out,
         "encoder": system.encoder,

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from gapstack.audit import Audit, RunTarget, audit
+from gapstack.audit import Audit, audit, run_target
 from gapstack.errors import DataError
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.reproduce.beside_paper import OneTable
@@ -105,7 +105,7 @@ def report(run: Run, data: Path | None = None, say: Callable[[str], None] = lamb
     DataError
         If the data of a suite are missing, or every member has learned from them.
     """
-    found = audit(RunTarget(run.folder, folds=run.recipe.folds, say=say), data, SUITES, say=say)
+    found = audit(run_target(run.folder, folds=run.recipe.folds), data, SUITES, say=say)
     missing = [f"{name}: {found.not_covered[name]}" for name in SUITES if name in found.not_covered]
     if missing:
         raise DataError(f"the audit lacks {'; '.join(missing)}", expected=" and ".join(SUITES))

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from gapstack.cache import intact_files, store
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
-from gapstack.files import cache_root, digest, fingerprint
+from gapstack.files import by_content, cache_root, contents, digest, fingerprint
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, write_clusters
 from gapstack.resolvers.formats import read_resolver
 
@@ -62,6 +62,7 @@ def cluster_files(name: str | Path) -> Sequence[Path]:
     return recorded_files(str(name)) if str(name) in RECORDED else [Path(name)]
 
 
+@by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
     """Read files of clusters, joining those of one resolver and version, in order of appearance.
 

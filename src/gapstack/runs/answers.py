@@ -24,13 +24,13 @@ _PARTS = (HELD_OUT, OUT_OF_FOLD)
 class RunAnswers:
     """Probabilities (n, 3) of a run's members, and of its stack, for the rows asked about.
 
-    ``part`` says whether the run held these rows out or predicted them out of fold; ``not_for`` names, by member,
-    the test sets that share rows with what it learned from.
+    ``part`` says whether the run held these rows out or predicted them out of fold; ``contaminated_by`` names, by
+    member, the test sets that share rows with what it learned from.
     """
 
     part: str
     members: dict[str, Probabilities]
-    not_for: dict[str, tuple[str, ...]]
+    contaminated_by: dict[str, tuple[str, ...]]
 
 
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
@@ -78,13 +78,14 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
         If neither part has all the rows.
     """
     recipe = Recipe.of_run(folder)
-    not_for = recipe.not_for()
-    missing = sorted(set(only) - set(not_for))
+    contaminated_by = recipe.contaminated_by()
+    missing = sorted(set(only) - set(contaminated_by))
     if missing:
         raise DataError(
-            f"run {folder.root.name} has no member {missing[0]!r}", expected=f"one of {', '.join(not_for)}"
+            f"run {folder.root.name} has no member {missing[0]!r}",
+            expected=f"one of {', '.join(contaminated_by)}",
         )
-    wanted = [label for label in not_for if not only or label in only]
+    wanted = [label for label in contaminated_by if not only or label in only]
     for part in _PARTS:
         tables = {label: _read(folder, recipe, label, part) for label in wanted}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
@@ -92,7 +93,7 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
                 label: table.loc[rows.ids, COLUMNS].to_numpy(dtype=np.float64)
                 for label, table in tables.items()
             }
-            return RunAnswers(part, members, {label: not_for[label] for label in wanted})
+            return RunAnswers(part, members, {label: contaminated_by[label] for label in wanted})
     raise MismatchError(
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
         f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"

@@ -21,6 +21,7 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
 from gapstack.corpus.readers import write_submission
 from gapstack.ensemble import create_stacker
+from gapstack.ensemble.fitted_stacker import FittedStacker
 from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.files import atomic_folder, fingerprint, sweep
 from gapstack.members import create
@@ -35,7 +36,6 @@ from gapstack.runs.folder import RunFolder, home, read_probabilities, write_prob
 from gapstack.runs.identity import again, key_of, of_rows, of_stack
 from gapstack.runs.jobs import Job
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.stack import Stack
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
 
@@ -45,8 +45,8 @@ class Result:
     """What one member, or the stack, of a run says.
 
     ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed, None if
-    that is not known any more; ``parameters`` are the learned numbers of one fold's fit; ``contaminates`` names what it
-    must not be scored on.
+    that is not known any more; ``parameters`` are the learned numbers of one fold's fit; ``contaminated_by`` names what
+    it must not be scored on.
     """
 
     label: str
@@ -54,7 +54,7 @@ class Result:
     test: Probabilities
     seconds: float | None
     parameters: int = 0
-    contaminates: tuple[str, ...] = ()
+    contaminated_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def run(
         if recipe.stacked:
             say("stacking")
             stack, note = _stack(recipe, members, folds, train, test, folder, say)
-            stack = replace(stack, contaminates=each_once(*(member.contaminates for member in members)))
+            stack = replace(stack, contaminated_by=each_once(*(member.contaminated_by for member in members)))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
         sweep(submission.parent)
@@ -238,8 +238,8 @@ def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunF
         parameters = record.get("parameters", 0)
         if seconds is not None:
             seconds += record["seconds"]
-    not_for = create(part.name, **part.settings).contaminates()
-    result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, not_for)
+    contaminated_by = create(part.name, **part.settings).contaminated_by
+    result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, contaminated_by)
     _leave(result, train, test, folder.member(part.label))
     return result
 
@@ -279,7 +279,9 @@ def _stack(
         started = time.perf_counter()
         base_predictions = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        stack, nested = Stack.fit(candidates, recipe.calibrators, base_predictions, train, folds.assignment)
+        stack, nested = FittedStacker.fit(
+            candidates, recipe.calibrators, base_predictions, train, folds.assignment
+        )
         kind = next(part for part in recipe.stackers if part.label == nested.name)
         by_fold = [_base_predictions(recipe.members, fold, test, folder) for fold in range(folds.k)]
         answers = stack.predict_proba(by_fold, test)

@@ -11,12 +11,11 @@ import numpy as np
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import make_folds
-from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker, fit_nested
-from gapstack.errors import DataError, Place
-from gapstack.features.blocks import features
-from gapstack.members.member import Probabilities
-from gapstack.runs.stack import EVIDENCE
-from gapstack.scoring.files import read_predictions
+from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker
+from gapstack.ensemble.fitted_stacker import FittedStacker
+from gapstack.errors import DataError
+from gapstack.members.predictor import Probabilities
+from gapstack.runs.predictors import FileOfProbabilities
 
 KINDS = ("simplex", "conditional", "evidence")
 """Kinds of stacker to choose from unless told otherwise, the simplest first."""
@@ -62,24 +61,14 @@ def stack_files(
     if len(paths) < 2:
         raise DataError(f"{len(paths)} file to stack", expected="at least two")
     names = _names(paths)
-    members: dict[str, Probabilities] = {}
-    for name, path in zip(names, paths, strict=True):
-        found = read_predictions(path, rows).probabilities
-        if found is None:
-            raise DataError("decisions, no probabilities", place=Place(path), expected="a submission CSV")
-        members[name] = found
+    members = {
+        name: FileOfProbabilities(path).predict_proba(rows) for name, path in zip(names, paths, strict=True)
+    }
     asked = {kind: create_stacker(kind) for kind in kinds}
     candidates = {kind: asked[kind] for kind in STACKERS if kind in asked}
-    reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
-    nested = fit_nested(
-        candidates,
-        np.stack(list(members.values()), axis=1),
-        rows.labels,
-        make_folds(rows, folds, seed=seed).assignment,
-        calibrators=tuple(CALIBRATORS),
-        evidence=features(rows, EVIDENCE) if reads else None,
-        pages=rows.groups,
-    )
+    base = np.stack(list(members.values()), axis=1)
+    assignment = make_folds(rows, folds, seed=seed).assignment
+    _, nested = FittedStacker.fit(candidates, tuple(CALIBRATORS), base, rows, assignment)
     return FileStack(rows, members, nested)
 
 

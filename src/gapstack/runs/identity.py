@@ -7,7 +7,7 @@ information: a new version seldom changes a digit, and would have everything don
 
 Who answers new rows by a stored fit is compared with the same identity, code included: a model is half weights and
 half the code that computes its inputs, and nothing tells a harmless change of that from another. The wording of code
-(:mod:`gapstack.runs.code`) is no change.
+(:mod:`gapstack.members.code`) is no change.
 """
 
 from __future__ import annotations
@@ -20,39 +20,28 @@ from typing import Any
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
 from gapstack.ensemble import create_stacker
+from gapstack.ensemble.fitted_stacker import EVIDENCE
 from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint
 from gapstack.members import create
+from gapstack.members.code import code_behind
 from gapstack.members.inputs import (
-    BY_CONTENT,
     READS,
     Identity,
     changes,
     digests,
+    identity_of,
     refuse_changed,
-    what_it_reads,
 )
-from gapstack.runs.code import code_behind, code_fingerprint
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.stack import EVIDENCE
 
-_STACK_CODE = "gapstack.runs.stack"
+_STACK_CODE = "gapstack.ensemble.fitted_stacker"
 
 
 def of_part(part: Part, *, fitted: bool = False) -> Identity:
-    """What decides a member's results beside rows and folds.
-
-    Settings that count by what they lead to are not among the settings. For ``fitted`` see
-    :func:`~gapstack.members.inputs.what_it_reads`, which says what is raised, too.
-    """
-    member = create(part.name, **part.settings)
-    settings = {name: value for name, value in member.get_params().items() if name not in BY_CONTENT}
-    return {
-        "settings": fingerprint(part.name, settings),
-        **what_it_reads(member, fitted=fitted),
-        "code": code_fingerprint(part.name),
-    }
+    """What decides a member's results beside rows and folds; :func:`~gapstack.members.inputs.identity_of`."""
+    return identity_of(create(part.name, **part.settings), fitted=fitted)
 
 
 def of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:

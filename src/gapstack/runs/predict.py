@@ -43,7 +43,7 @@ def predict(
     label : str
         One member that shall answer alone; by default the stack, or the last member of a run without.
     say : callable
-        Told who is asked, and of rows that members have learned from.
+        Gets a warning of rows that members have learned from.
 
     Raises
     ------
@@ -52,9 +52,9 @@ def predict(
     MemberError
         If it has no such member.
     """
-    fitted, label = _fitted(folder, label)
+    fitted = _fitted(folder, label)
     _warn(fitted, rows.ids, say)
-    return fitted.ask(rows, say=say)[label]
+    return fitted.predict_proba(rows)
 
 
 def predict_file(
@@ -95,23 +95,22 @@ def predict_file(
     MismatchError
         If another process is writing the same output.
     """
-    fitted, label = _fitted(folder, label, keep=True)
+    fitted = _fitted(folder, label, keep=True)
     checked = read_gap_chunks(source, CHUNK, quarantine=quarantine)
     kept = None if Path(source).is_file() else list(checked)  # a pipe can be read once
     ids = [example.id for chunk in kept or checked for example in chunk]
     _warn(fitted, ids, say)
-    output, digest = Path(output), fitted.digest()
+    output, identity = Path(output), fitted.identity
     parts = output.with_name(f"{output.name}.partial")
     with locked(parts), progress("predicting", len(ids)) as bar:
         made: list[str] = []
         again = None if quarantine is None else replace(quarantine, problems=[], paths=[])
         for rows in kept or read_gap_chunks(source, CHUNK, quarantine=again):
-            key = fingerprint(digest, label, rows.fingerprint)
+            key = fingerprint(dict(identity), fitted.best.label, rows.fingerprint)
             text = _stored(parts, key)
             if text is None:
-                text = submission_text(rows.ids, fitted.ask(rows, say=say)[label])
+                text = submission_text(rows.ids, fitted.predict_proba(rows))
                 write_text(parts / f"{key}-{_digest(text)}.csv", text)
-            say = _silent
             # every chunk has a header
             made.append(text if not made else text.partition("\n")[2])
             bar.advance(len(rows))
@@ -133,28 +132,23 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _silent(line: str) -> None:
-    """Members are named for the first chunk alone."""
-
-
-def _fitted(folder: RunFolder, label: str, *, keep: bool = False) -> tuple[FittedRun, str]:
-    """The run's fits that are needed, and who shall answer."""
-    label = label or Recipe.of_run(folder).best
-    return FittedRun(folder, [label], keep=keep), label
+def _fitted(folder: RunFolder, label: str, *, keep: bool = False) -> FittedRun:
+    """The run's fits that are needed for one member, or for the best system."""
+    return FittedRun(folder, [label or Recipe.of_run(folder).best], keep=keep)
 
 
 def _warn(fitted: FittedRun, ids: Sequence[str], say: Callable[[str], None]) -> None:
-    not_for = fitted.recipe.not_for()
-    warning = _known_rows({member: not_for[member] for member in fitted.members}, ids)
+    contaminated_by = fitted.recipe.contaminated_by()
+    warning = _known_rows({member: contaminated_by[member] for member in fitted.members}, ids)
     if warning:
         say(warning)
 
 
-def _known_rows(not_for: Mapping[str, Sequence[str]], ids: Sequence[str]) -> str:
+def _known_rows(contaminated_by: Mapping[str, Sequence[str]], ids: Sequence[str]) -> str:
     """A warning if members have learned from other data about some of these rows, as their ids tell; or ""."""
     heard = [
         (label, name, sum(bool(_IDS[name].fullmatch(one)) for one in ids))
-        for label, names in not_for.items()
+        for label, names in contaminated_by.items()
         for name in names
         if name in _IDS
     ]

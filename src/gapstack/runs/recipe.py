@@ -6,7 +6,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +15,7 @@ from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
 from gapstack.kinds import CalibratorName, Folds, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
+from gapstack.members.part import Part
 from gapstack.registry import Registry, unknown
 from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
 from gapstack.settings import SettingError, check, check_all, shown
@@ -22,24 +23,6 @@ from gapstack.signatures import settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
 _LONGEST_FILE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One member or stacker of a recipe.
-
-    ``name`` is its kind, ``label`` what this run calls it (its name unless given), ``settings`` its
-    hyper-parameters where they are not the defaults.
-    """
-
-    name: str
-    label: Label
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Self:
-        """Make one of a table that :func:`_check_part` has passed."""
-        return cls(table["name"], table.get("label", table["name"]), dict(table.get("settings", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +160,11 @@ class Recipe:
         """Label of what answers for the run: the stack, or the last member if there is none."""
         return STACK if self.stacked else self.members[-1].label
 
-    def not_for(self) -> dict[str, tuple[str, ...]]:
+    def contaminated_by(self) -> dict[str, tuple[str, ...]]:
         """Name, by member and for the stack, the test sets that share rows with what it learns from beside GAP."""
         from gapstack.members.member import each_once
 
-        named = {part.label: create(part.name, **part.settings).contaminates() for part in self.members}
+        named = {part.label: create(part.name, **part.settings).contaminated_by for part in self.members}
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
@@ -192,9 +175,9 @@ class Recipe:
         RecipeError
             If one does; its score there would be worth nothing.
         """
-        not_for = self.not_for()
+        contaminated = self.contaminated_by()
         for part in self.members:
-            hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in not_for[part.label]]
+            hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in contaminated[part.label]]
             if hit:
                 raise RecipeError(
                     f"recipe {self.name}: {part.label} learns from data that share rows with "
@@ -259,7 +242,7 @@ def _check(values: object, where: str) -> None:
 def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
     if not isinstance(part, Mapping) or "name" not in part:
         raise RecipeError(f"{where}: found {shown(part)}, expected a table with a name")
-    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Part").items()}
+    kinds = {key: setting.kind for key, setting in settings_of("gapstack.members.part:Part").items()}
     called = part.get("label", part["name"])
     if isinstance(called, str) and called.isprintable():
         where += f" ({called})"

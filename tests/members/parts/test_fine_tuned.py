@@ -36,7 +36,7 @@ def test_the_first_stage_is_trained_once_for_all_folds(
     monkeypatch.setattr(once, "train", lambda *a, f=once.train, **k: trained.append(1) or f(*a, **k))
     settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
     taught = create("probert", teacher=str(tmp_path / "teachers"), first={"head_lr": 1e-2}, **settings)
-    assert taught.contaminates() == ("gap-stage2",)
+    assert taught.contaminated_by == ("gap-stage2",)
     answers = [
         taught.fit(sample_train[part]).predict_proba(sample_test[20:]) for part in (slice(40), slice(40, 80))
     ]
@@ -46,14 +46,14 @@ def test_the_first_stage_is_trained_once_for_all_folds(
     )
     assert np.abs(answers[0] - answers[1]).max() > 1e-3
     plain = create("probert", **settings).fit(sample_train[:40])
-    assert plain.contaminates() == ()
+    assert plain.contaminated_by == ()
     assert np.abs(plain.predict_proba(sample_test[20:]) - answers[0]).max() > 1e-3
 
 
-def test_an_unknown_extra_corpus_is_refused():
+def test_an_unknown_extra_corpus_is_refused(sample_train):
     with pytest.raises(MemberError, match=r'extra\.item 1: found "dprr", expected one of dpr'):
-        create("probert", extra=["dprr"]).contaminates()
-    assert create("probert", extra=["dpr", "winogender"]).contaminates() == (
+        create("probert", extra=["dprr"]).fit(sample_train)
+    assert create("probert", extra=["dpr", "winogender"]).contaminated_by == (
         "dpr-test",
         "winogender",
         "winopron",

@@ -132,14 +132,15 @@ class MaskedLM(EncoderMember):
         schedule=Schedule(shape="linear", warmup=0.1),
     )
 
-    def contaminates(self) -> tuple[str, ...]:
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
         """Stage 2, if its texts are trained on, though without labels."""
         learns = not has_own_head(self._encoder())
         return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
 
     def reads(self) -> dict[str, Any]:
         """Leave the texts out unless they are trained on."""
-        return super().reads() | ({} if self.contaminates() else {"texts": False})
+        return super().reads() | ({} if self.contaminated_by else {"texts": False})
 
     def _plan(self) -> TrainingPlan:
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)

@@ -124,7 +124,8 @@ class FineTuned(EncoderMember):
             encoder = self._encoder()
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
 
-    def contaminates(self) -> tuple[str, ...]:
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
         """Name what the extra corpora and the teacher share rows with."""
         return each_once(contaminated_by(self.extra), CONTAMINATES if self.teacher else ())
 

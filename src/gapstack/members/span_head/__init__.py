@@ -22,7 +22,7 @@ What differs here:
   default there are no other corpora, and the layer is tuned on GAP itself, in a second phase together with the head,
   with rates that suit MiniLM. :data:`PUBLISHED` has the paper's order, without OntoNotes, which is not free, and
   therefore with fewer updates; it is contaminated for Winogender
-  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminates`). WinoBias is not trained on and may be audited.
+  (:meth:`~gapstack.members.parts.fine_tuned.FineTuned.contaminated_by`). WinoBias is not trained on and may be audited.
   The paper kept the best of many snapshots on the fold that it scored; nothing is chosen so here.
 - ``seeds`` heads are trained side by side on the same batches and share the encoder layer. Their logits are averaged
   as in the paper, which trained each apart.

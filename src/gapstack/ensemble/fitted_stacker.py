@@ -1,15 +1,18 @@
-"""A fitted stack: what turns the base predictions that members of every fold have on new rows into one answer."""
+"""A stacker with its calibrator: members' base predictions of every fold in, one (n, 3) out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
-from gapstack.ensemble import BasePredictions, Calibrator, NestedStack, Stacker, fit_nested
+from gapstack.ensemble.calibration import Calibrator
+from gapstack.ensemble.catalogue import create_calibrator, create_stacker
+from gapstack.ensemble.nested import NestedStack, fit_nested
+from gapstack.ensemble.stacker import BasePredictions, Stacker
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities, State
 
@@ -19,8 +22,8 @@ EVIDENCE = ("surface", "cues")
 _OF_CALIBRATOR = "calibrator."
 
 
-class Stack:
-    """A stacker and the calibrator of its answers.
+class FittedStacker:
+    """A stacker and the calibrator of its probabilities.
 
     Parameters
     ----------
@@ -34,16 +37,16 @@ class Stack:
     @classmethod
     def fit(
         cls,
-        kinds: dict[str, Stacker],
+        kinds: Mapping[str, Stacker],
         calibrators: Sequence[str],
         base_predictions: BasePredictions,
         rows: Corpus,
         assignment: NDArray[np.int64],
     ) -> tuple[Self, NestedStack]:
-        """Choose among stackers, and fit, on members' out-of-fold base predictions (n, m, 3) of labelled rows."""
+        """Choose among stackers, and fit, on members' out-of-fold predictions (n, m, 3) of labelled rows."""
         reads = any(kind.READS_EVIDENCE for kind in kinds.values())
         nested = fit_nested(
-            kinds,
+            dict(kinds),
             base_predictions,
             rows.labels,
             assignment,
@@ -54,10 +57,10 @@ class Stack:
         return cls(nested.stacker, nested.calibrator), nested
 
     def predict_proba(self, by_fold: Sequence[BasePredictions], rows: Corpus) -> Probabilities:
-        """Give (n, 3): the mean over folds of the calibrated answers to each fold's base predictions (n, m, 3)."""
+        """Give (n, 3): the mean over folds of the calibrated stack of each fold's predictions (n, m, 3)."""
         evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
-        answers = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
-        mean: Probabilities = np.mean(answers, axis=0)
+        stacked = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
+        mean: Probabilities = np.mean(stacked, axis=0)
         return mean
 
     def state(self) -> State:
@@ -66,8 +69,10 @@ class Stack:
         calibrator = {f"{_OF_CALIBRATOR}{k}": v for k, v in self.calibrator.state().arrays.items()}
         return State(state.arrays | calibrator, state.texts, state.values)
 
-    def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
+    @classmethod
+    def restored(cls, stacker: str, settings: Mapping[str, Any], calibrator: str, state: State) -> Self:
+        """Make one of the names of its two steps, the stacker's settings, and what :meth:`state` gave."""
+        self = cls(create_stacker(stacker, **settings), create_calibrator(calibrator))
         own = {k: v for k, v in state.arrays.items() if not k.startswith(_OF_CALIBRATOR)}
         self.stacker.restore(State(own, state.texts, state.values))
         self.calibrator.restore(

@@ -24,7 +24,7 @@ _PACKAGE = Path(__file__).parents[1]
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # What they say (who there is, how things are told, what a result is known by) decides no probability
 _INDIFFERENT = {
-    *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.runs"),
+    *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.members.store", "gapstack.runs"),
     *("gapstack.errors", "gapstack.progress"),
     # what settings may be, and how names are looked up: values reach a member as they were given
     *("gapstack.kinds", "gapstack.registry", "gapstack.settings", "gapstack.signatures"),

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from gapstack.members import MEMBERS
+from gapstack.members import MEMBERS, code
 from gapstack.registry import Entry
-from gapstack.runs import code
 
 
 @pytest.fixture

@@ -1,0 +1,59 @@
+"""Predictor: what comparison, audit and prediction know of whatever answers "A, B or neither?"."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.corpus import Corpus
+
+Probabilities = NDArray[np.float64]
+"""float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
+
+
+class Predictor(ABC):
+    """Anything that gives probabilities of A, B and NEITHER for the rows of a corpus.
+
+    Members, stacks of members, finished runs and their systems, and files of probabilities or of a resolver's
+    clusters are predictors; :func:`gapstack.runs.predictors.load` reads any of them.
+    """
+
+    stored: ClassVar[bool] = False
+    """Whether it has probabilities for stored rows alone, known by their ids: none for augmented rows."""
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Test sets and audit suites that share rows or sentences with what it was trained on.
+
+        Such as ``gap-test``, ``gap-stage2``, ``winogender``; it must not be scored on them.
+        """
+        return ()
+
+    @property
+    @abstractmethod
+    def identity(self) -> Mapping[str, str]:
+        """Digests of what decides its probabilities, by name."""
+
+    @abstractmethod
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never read."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write it into ``folder``, from which :func:`gapstack.runs.predictors.load` reads it, without pickle."""
+
+    def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - most have nothing to prepare
+        """Compute in one pass what ``predict_proba`` will look up for these rows; optional."""
+
+    def covers(self, name: str) -> bool:
+        """Whether it has probabilities for the corpus called ``name``."""
+        return True
+
+    def remark(self, corpus: Corpus) -> str:
+        """A caveat about its probabilities for ``corpus``, for readers of a report; mostly empty."""
+        return ""
