@@ -35,7 +35,7 @@ def test_distance_turns_with_neither_order_nor_gender(entries, sample_test):
 
 
 def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test, monkeypatch):
-    def ask(fitted, rows, say):
+    def ask(fitted, rows):
         feminine = np.array([example.gender is Gender.FEMININE for example in rows])
         return {label: np.eye(3)[feminine.astype(int)] for label in fitted.not_for}
 

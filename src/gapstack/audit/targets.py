@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,8 +83,6 @@ class RunTarget(Target):
     folds : int
         How many of the run's folds answer; their answers are averaged. Each fold's fits are a whole system, so that
         one is enough to audit what was trained, at a fraction of the time.
-    say : callable
-        Told which member is asked.
 
     Raises
     ------
@@ -100,10 +98,8 @@ class RunTarget(Target):
         only: str | None = None,
         *,
         folds: int = 1,
-        say: Callable[[str], None] = lambda line: None,
     ):
         self._run = FittedRun(folder, [only] if only else (), folds=folds, keep=True)
-        self._say = say
         recipe = self._run.recipe
         trained_on = tuple(f"gap-{split}" for split in recipe.train)
         self.systems = {label: each_once(names, trained_on) for label, names in self._run.not_for.items()}
@@ -114,7 +110,7 @@ class RunTarget(Target):
 
     def answer(self, corpus: Corpus, labels: Sequence[str]) -> dict[str, Floats]:
         """Ask each member once; the stack weighs what they say, fold by fold."""
-        return self._run.ask(corpus, labels, self._say)
+        return self._run.ask(corpus, labels)
 
 
 class Files(Target):
@@ -226,9 +222,7 @@ def _certain(decided: Bools) -> Floats:
     return one_hot(np.where(one, np.where(decided[:, Label.A], Label.A, Label.B), Label.NEITHER))
 
 
-def target_of(
-    name: str, suites: Sequence[str], *, folds: int = 1, say: Callable[[str], None] = lambda line: None
-) -> Target:
+def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
     """What ``gap audit NAME`` means: a run or ``run:member``, a saved member's folder, or files of answers.
 
     Raises
@@ -244,7 +238,7 @@ def target_of(
     run = find_run(name)
     if run is not None:
         folder, only = run
-        return RunTarget(folder, only or None, folds=folds, say=say)
+        return RunTarget(folder, only or None, folds=folds)
     if path.exists():
         return Files(path, suites)
     raise DataNotFoundError(

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from gapstack.cli import audit, data, resolvers, runs, score
+from gapstack.cli.common import shown_log
 from gapstack.errors import GapstackError, printable
 
 _INTERRUPTED = 130
@@ -29,6 +30,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def _show_log(context: typer.Context) -> None:
+    context.with_resource(shown_log())
+
+
 for commands in (runs, score, resolvers, audit):
     app.add_typer(commands.app)
 app.add_typer(data.app, name="data")

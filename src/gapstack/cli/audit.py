@@ -56,13 +56,12 @@ def audit_command(
 
     started = time.perf_counter()
     found = audit(
-        target_of(target, tuple(SUITES), folds=folds, say=say),
+        target_of(target, tuple(SUITES), folds=folds),
         Path(data) if data else None,
         suites or None,
         allow_contaminated=allow_contaminated,
         average=average or (),
         all_rows=all_rows,
-        say=say,
     )
     print(json.dumps(audit_json(found), indent=2) if as_json else audit_text(found, details=details))
     if output:
@@ -119,7 +118,7 @@ def audit_embeddings_command(
 
     lists = read_lists(Path(data) if data else None)
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
-    found = audit_embeddings(space, lists, debias or (), seed=seed, say=say)
+    found = audit_embeddings(space, lists, debias or (), seed=seed)
     print(
         json.dumps(embeddings_json(found), indent=2) if as_json else embeddings_text(found, details=details)
     )

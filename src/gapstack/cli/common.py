@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +45,30 @@ OnErrorOption = Annotated[
 ]
 
 
+class _OnTerminal(logging.Handler):
+    """Shows what the library logs as the commands show their own notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warning = "Warning: " if record.levelno >= logging.WARNING else ""
+        say(warning + record.getMessage())
+
+
+@contextmanager
+def shown_log() -> Iterator[None]:
+    """Show the log of the library, from INFO on, on standard error while the block runs."""
+    logger, handler = logging.getLogger("gapstack"), _OnTerminal()
+    level, propagate = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False  # some libraries install a handler of their own at the root
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
 def say(line: str) -> None:
     """Print a line on standard error, as work goes on; what would steer a terminal is written out."""
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
@@ -57,8 +84,8 @@ def quarantine_for(on_error: OnError) -> Quarantine | None:
     return Quarantine() if on_error is OnError.QUARANTINE else None
 
 
-def tell(quarantine: Quarantine | None) -> None:
-    """Say how many rows were set aside, and where."""
+def report_quarantine(quarantine: Quarantine | None) -> None:
+    """Warn of the rows that were set aside: how many, and where they are."""
     if quarantine is not None and quarantine.count:
         files = ", ".join(map(str, quarantine.paths))
         say(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")

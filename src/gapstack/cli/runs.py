@@ -19,10 +19,10 @@ from gapstack.cli.common import (
     OnErrorOption,
     ParserOption,
     quarantine_for,
+    report_quarantine,
     say,
     show,
     stdout,
-    tell,
 )
 from gapstack.corpus.cells import Quarantine
 from gapstack.errors import DataError, Place
@@ -167,8 +167,8 @@ def predict_command(
     from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
 
     quarantine = quarantine_for(on_error)
-    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
-    tell(quarantine)
+    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine)
+    report_quarantine(quarantine)
     show(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
 
 
@@ -220,7 +220,7 @@ def reproduce_command(
     elif paper is Paper.SOWINOBIAS:
         plan = _recipe(sowinobias.RECIPE, vectors=f"encoder:{encoder}" if encoder else None)
         finished = _run(plan, data, None, executor, workers)
-        report = sowinobias.report(finished, Path(data) if data else None, say)
+        report = sowinobias.report(finished, Path(data) if data else None)
     else:
         from gapstack.corpus.sources import load_gap, load_sample
 
@@ -261,7 +261,7 @@ def _run(
     from gapstack.runs.executors import create_executor
 
     recipe, train, test = corpora(recipe, data, quarantine)
-    tell(quarantine)
+    report_quarantine(quarantine)
     root = None
     if stored is not None:
         root = stored.resolve().parents[1]
@@ -273,4 +273,4 @@ def _run(
                 remedy="Put the folder back, or name its data with --data",
             )
     who = create_executor(executor.value, workers)
-    return run(recipe, train, test, root=root, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)
+    return run(recipe, train, test, root=root, fresh=fresh, executor=who, tensorboard=tensorboard)

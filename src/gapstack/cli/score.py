@@ -150,7 +150,7 @@ def compare_command(
     )
     folder = Path(data) if data and data != "sample" else None
     corpora = label_sets(rows, labels or "official", folder)
-    made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder, say=say)
+    made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
     # printed first: what cannot be written must not cost what was computed
     if as_json:
         print(json.dumps(record(made), indent=2))

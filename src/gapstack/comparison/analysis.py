@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,8 @@ from gapstack.scoring.metrics import Bools, Floats, Labels
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import Slice, slice_scores
+
+_log = logging.getLogger(__name__)
 
 PAIR_METRICS = ("logloss", "f1_overall", "accuracy")
 """Metrics under which all pairs are tested."""
@@ -144,7 +147,6 @@ def compare(
     seed: int = 2019,
     flips: int = 0,
     data: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Comparison:
     """Measure everything.
 
@@ -159,8 +161,6 @@ def compare(
         Of how many rows the runs' members are asked counterfactuals.
     data : Path, optional
         Where to look for first names first, which counterfactuals exchange.
-    say : callable
-        Told, in a line each, what begins.
 
     Raises
     ------
@@ -172,18 +172,18 @@ def compare(
         raise DataError("there is nothing to compare", expected="at least one entry")
     if any(other.fingerprint != rows.fingerprint for other in corpora):
         raise DataError("the label sets are of different rows", expected="one corpus under several labels")
-    say(f"scores of {len(entries)} members on {len(corpora)} label sets")
+    _log.info("scores of %d members on %d label sets", len(entries), len(corpora))
     tables = {corpus.label_set: {e.name: _contributions(corpus, e) for e in entries} for corpus in corpora}
     scores = bootstrap_label_sets(rows.groups, tables, replicates=replicates, seed=seed)
     order = _order(scores[rows.label_set])
     ordered = tuple(entries[place] for place in order)
     scores = {name: _reordered(made, order) for name, made in scores.items()}
     members = {entry.name: tables[rows.label_set][entry.name] for entry in ordered}
-    say("pairs")
+    _log.info("pairs")
     pairs = all_pairs(
         rows.groups, members, scores[rows.label_set], PAIR_METRICS, replicates=replicates, seed=seed
     )
-    say("slices")
+    _log.info("slices")
     right = np.stack([_right(rows, entry) for entry in ordered])
     dimensions = _dimensions(rows, right)
     slices = slice_scores(
@@ -195,7 +195,7 @@ def compare(
         replicates=replicates,
         seed=seed,
     )
-    say("weights that make the genders alike")
+    _log.info("weights that balance the difficulty of both genders")
     notes: list[str] = []
     weights = balanced = added = None
     try:
@@ -204,7 +204,7 @@ def compare(
         balanced = bootstrap(rows.groups, weighted, replicates=replicates, seed=seed)
     except DataError as problem:
         notes.append(f"the genders could not be made alike: {problem}")
-    say("what each member adds")
+    _log.info("contributions")
     try:
         added = _added(rows, ordered, replicates, seed)
     except DataError as problem:
@@ -212,9 +212,7 @@ def compare(
     turned = None
     if flips:
         try:
-            turned = counterfactual_flips(
-                rows, ordered, flips, data=data, replicates=replicates, seed=seed, say=say
-            )
+            turned = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
     return Comparison(

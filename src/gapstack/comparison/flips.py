@@ -7,7 +7,7 @@ exchanges the roles of A and B; ``names`` puts Liu's placeholders in their place
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -55,7 +55,6 @@ def counterfactual_flips(
     data: Path | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Flips:
     """Ask the runs' members about up to ``count`` random rows and their counterfactuals.
 
@@ -85,7 +84,7 @@ def counterfactual_flips(
         ],
         name="counterfactuals",
     )
-    answers = _answers(asked, everything, say)
+    answers = _answers(asked, everything)
     shares, at = {}, len(some)
     for kind, changed in told.items():
         places = [row for row, _ in changed]
@@ -110,7 +109,7 @@ def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
     return kinds, names is not None
 
 
-def _answers(asked: Sequence[Entry], rows: Corpus, say: Callable[[str], None]) -> Floats:
+def _answers(asked: Sequence[Entry], rows: Corpus) -> Floats:
     """(m, n, 3) answers of ``asked``, each run asked once for all of its members."""
     from gapstack.runs.fitted import FittedRun
 
@@ -118,6 +117,6 @@ def _answers(asked: Sequence[Entry], rows: Corpus, say: Callable[[str], None]) -
     wanted = {entry.name: entry.asked for entry in asked if entry.asked is not None}
     for folder in dict.fromkeys(folder for folder, _ in wanted.values()):
         labels = {label: name for name, (run, label) in wanted.items() if run == folder}
-        said = FittedRun(folder, labels).ask(rows, say=say)
+        said = FittedRun(folder, labels).ask(rows)
         found |= {labels[label]: each for label, each in said.items()}
     return np.stack([found[entry.name] for entry in asked])

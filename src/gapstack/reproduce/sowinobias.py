@@ -8,7 +8,7 @@ what the paper reports, with what each variant costs on GAP.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -97,7 +97,7 @@ class Report(OneTable):
         }
 
 
-def report(run: Run, data: Path | None = None, say: Callable[[str], None] = lambda line: None) -> Report:
+def report(run: Run, data: Path | None = None) -> Report:
     """Audit the members of a finished run, the mean of all its folds, and score them on its test split.
 
     Raises
@@ -105,7 +105,7 @@ def report(run: Run, data: Path | None = None, say: Callable[[str], None] = lamb
     DataError
         If the data of a suite are missing, or every member has learned from them.
     """
-    found = audit(RunTarget(run.folder, folds=run.recipe.folds, say=say), data, SUITES, say=say)
+    found = audit(RunTarget(run.folder, folds=run.recipe.folds), data, SUITES)
     missing = [f"{name}: {found.not_covered[name]}" for name in SUITES if name in found.not_covered]
     if missing:
         raise DataError(f"the audit lacks {'; '.join(missing)}", expected=" and ".join(SUITES))

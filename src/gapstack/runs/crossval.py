@@ -8,8 +8,9 @@ the answer is the mean over folds.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +39,8 @@ from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.stack import Stack
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,10 @@ def run(
     executor: Executor | None = None,
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Run:
     """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up, unless it is damaged.
+
+    What begins, and which earlier results are damaged and made again, is logged at INFO.
 
     Parameters
     ----------
@@ -101,8 +105,6 @@ def run(
         Least time between two checkpoints of a member that is fine-tuned.
     tensorboard : bool
         Write TensorBoard's event files beside each member that is fine-tuned now.
-    say : callable
-        Told, in a line each, what begins, and which earlier results are damaged and made again.
 
     Raises
     ------
@@ -123,7 +125,7 @@ def run(
         damaged = folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
         damaged += folder.repair([part.label for part in recipe.members], folds.k)
         if damaged:
-            say(f"damaged and made again: {', '.join(damaged)}")
+            _log.info("damaged and made again: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         jobs = {
             part.label: [
@@ -132,12 +134,12 @@ def run(
             ]
             for part in recipe.members
         }
-        reused = _do_jobs(jobs, folder, executor or create_executor(), say)
+        reused = _do_jobs(jobs, folder, executor or create_executor())
         members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
         stack, note = None, ""
         if recipe.stacked:
-            say("stacking")
-            stack, note = _stack(recipe, members, folds, train, test, folder, say)
+            _log.info("stacking")
+            stack, note = _stack(recipe, members, folds, train, test, folder)
             stack = replace(stack, contaminates=each_once(*(member.contaminates for member in members)))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
@@ -157,9 +159,7 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
     }
 
 
-def _do_jobs(
-    jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor, say: Callable[[str], None]
-) -> int:
+def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
     """Do what is not done yet; give the number of folds found finished."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
@@ -170,8 +170,8 @@ def _do_jobs(
         return reused
     redone = again(_recorded(job, folder) for job in open_jobs)
     if redone:
-        say(redone)
-    say(f"views of {len(todo)} members")
+        _log.info(redone)
+    _log.info("views of %d members", len(todo))
     with progress("views", len(todo)) as ticker:
         for label, group in todo.items():
             started, part = time.perf_counter(), group[0].part
@@ -181,7 +181,7 @@ def _do_jobs(
             ):  # a resumed member found its views in the cache: keep their cost
                 folder.note_view_seconds(label, time.perf_counter() - started)
             ticker.advance(note=label)
-    say(f"{len(open_jobs)} folds of {len(todo)} members")
+    _log.info("%d folds of %d members", len(open_jobs), len(todo))
     left = {label: len(group) for label, group in todo.items()}
     with progress("members x folds", len(open_jobs)) as ticker:
 
@@ -191,7 +191,7 @@ def _do_jobs(
             ticker.advance(note=f"{job.name} done")
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
-                say(f"{label}: {len(todo[label])} folds in {seconds:.1f} s")
+                _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
 
         execute(open_jobs, folder, tell)
     elsewhere = [job for job in open_jobs if not job.is_done(folder)]
@@ -249,7 +249,6 @@ def _stack(
     train: Corpus,
     test: Corpus,
     folder: RunFolder,
-    say: Callable[[str], None],
 ) -> tuple[Result, str]:
     """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
     place = folder.member("stack")
@@ -260,7 +259,7 @@ def _stack(
     if record.get("key") != key:
         changed = changes(record.get("identity", {}), identity) if record else []
         if changed and "opinions" not in changed:  # new opinions need no reason
-            say(f"{' and '.join(changed)} changed: the stack again")
+            _log.info("%s changed: the stack again", " and ".join(changed))
         started = time.perf_counter()
         opinions = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}

@@ -8,6 +8,7 @@ processes of a Ray cluster that is started here do so by Ray's own means.)
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import sys
@@ -15,8 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from logging.handlers import QueueHandler
 from multiprocessing import get_context
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import torch
@@ -27,6 +30,8 @@ from gapstack.progress import console
 from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.jobs import Job
+
+_log = logging.getLogger(__name__)
 
 Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
 """Does all jobs and tells of each that is done."""
@@ -105,10 +110,10 @@ def _in_processes(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], 
         before, place = len(open_jobs), context.Value("i", 0)
         with _environment(OMP_NUM_THREADS=str(threads)):  # processes start when jobs are submitted
             pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
-            futures = {pool.submit(job.run, folder): job for job in open_jobs}
+            futures = {pool.submit(_work, job, folder, _log.getEffectiveLevel()): job for job in open_jobs}
         try:
             for future in as_completed(futures):
-                future.result()
+                _relay(future.result())
                 open_jobs.remove(futures[future])
                 tell(futures[future])
         except BrokenProcessPool:
@@ -147,6 +152,37 @@ def _begin(threads: int, place: Any) -> None:
         with place.get_lock():
             torch.cuda.set_device(place.value % torch.cuda.device_count())
             place.value += 1
+
+
+def _work(job: Job, folder: RunFolder, level: int) -> list[logging.LogRecord]:
+    """Do a job in a worker and give what it logs, from ``level`` on: the handlers are those of the parent.
+
+    If the job fails, its lines are notes of the error. Those of a worker that is lost come from the one that repeats
+    the job.
+    """
+    lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    logger, handler = logging.getLogger("gapstack"), QueueHandler(lines)
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        job.run(folder)
+    except Exception as error:
+        for record in _drained(lines):
+            error.add_note(record.getMessage())
+        raise
+    finally:
+        logger.removeHandler(handler)
+    return _drained(lines)
+
+
+def _drained(lines: SimpleQueue[logging.LogRecord]) -> list[logging.LogRecord]:
+    return [lines.get() for _ in range(lines.qsize())]
+
+
+def _relay(records: Sequence[logging.LogRecord]) -> None:
+    """Log in this process what a worker has logged."""
+    for record in records:
+        logging.getLogger(record.name).handle(record)
 
 
 def _gave_up(jobs: Sequence[Job]) -> MemberError:
@@ -190,13 +226,13 @@ def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None],
         while True:
             # no more than can be worked on: each carries its corpora to the cluster's memory
             while len(waiting) < workers and (job := next(coming, None)) is not None:
-                waiting[run.remote(job, folder.root, share["num_cpus"])] = job
+                waiting[run.remote(job, folder.root, share["num_cpus"], _log.getEffectiveLevel())] = job
             if not waiting:
                 break
             (reference, *_), _ = ray.wait(list(waiting))
             job = waiting.pop(reference)
             try:
-                ray.get(reference)
+                _relay(ray.get(reference))
             except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
                 raise _gave_up([job]) from None
             except ray.exceptions.RayTaskError as error:
@@ -218,8 +254,8 @@ def _share(ray: Any, workers: int) -> dict[str, Any]:
     return {"num_cpus": cores, **({"num_gpus": gpus} if gpus else {})}
 
 
-def _run_on_ray(job: Job, root: Path, threads: int) -> None:
+def _run_on_ray(job: Job, root: Path, threads: int, level: int) -> list[logging.LogRecord]:
     torch.set_num_threads(threads)
     folder = RunFolder(root)
-    if not job.is_done(folder):  # a worker may be lost after its job is done and before it says so
-        job.run(folder)
+    # a worker may be lost after its job is done and before it says so
+    return [] if job.is_done(folder) else _work(job, folder, level)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Collection
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stor
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.stack import Stack
 
+_log = logging.getLogger(__name__)
 KEPT_BYTES = 1 << 30
 """Fitted members that are kept in memory take no more on disk: all folds of trees and heads, and of small encoders.
 
@@ -84,16 +86,20 @@ class FittedRun:
         self,
         rows: Corpus,
         labels: Collection[str] = (),
-        say: Callable[[str], None] = lambda line: None,
+        *,
+        level: int = logging.INFO,
     ) -> dict[str, Probabilities]:
-        """Give (n, 3) of all systems, or of ``labels``; each member is asked once, and the stack weighs by fold."""
+        """Give (n, 3) of all systems, or of ``labels``; each member is asked once, and the stack weighs by fold.
+
+        Members are named in the log at ``level``.
+        """
         labels = labels or list(self.not_for)
         stacked = STACK in labels
         parts = [label for label in self.members if stacked or label in labels]
         opinions: dict[str, list[Probabilities]] = {label: [] for label in parts}
         with progress("asking", len(parts) * self.folds) as ticker:
             for label in parts:
-                say(f"asking {label}")
+                _log.log(level, "asking %s", label)
                 for fold in range(self.folds):
                     member = self._member(label, fold)
                     if fold == 0:
