@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
             "compare_members",
             (
                 "95% intervals",
-                "who beats whom",
+                "pairwise wins",
                 "Shapley value",
                 "counterfactual flips",
                 "page.html: ",
