@@ -30,8 +30,9 @@ def clusters_to_gap_command(
     version: Annotated[str, typer.Option(help="Its version, where the file does not say.")] = "unstated",
 ) -> None:
     """Turn what a resolver wrote into rows for the official scorer: whether the pronoun's cluster has the names."""
+    from gapstack.comparison.results import score_clusters
     from gapstack.corpus.readers import write_scorer_tsv
-    from gapstack.report.clusters import told
+    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver
 
@@ -43,7 +44,7 @@ def clusters_to_gap_command(
     if clusters:
         write_clusters(clusters, found.clusters)
         say(f"wrote {clusters}")
-    print(told(found, rows))
+    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))
 
 
 @app.command("resolve")
@@ -58,11 +59,12 @@ def resolve_command(
     ] = None,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
+    from gapstack.comparison.results import score_clusters
     from gapstack.corpus.sources import gap_split
-    from gapstack.report.clusters import told
+    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.live import resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
     found = resolve(name, model, rows, output)
     say(f"wrote {output}")
-    print(told(found, rows))
+    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))

@@ -95,7 +95,8 @@ def run_command(
     started = time.perf_counter()
     plan = _recipe(recipe, encoder=encoder, parser=parser, augment=augment, average=average)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
-    from gapstack.report.comparison import comparison  # after the recipe is checked: it brings torch along
+    from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
+    from gapstack.report.comparison import comparison
 
     finished = _run(
         plan,
@@ -107,7 +108,7 @@ def run_command(
         tensorboard=tensorboard,
         stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
     )
-    table = comparison(finished, parameters=as_json)
+    table = comparison(finished, score_run(finished), parameters=as_json)
     if as_json:
         print(json.dumps(table.json(), indent=2))
         return

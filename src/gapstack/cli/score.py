@@ -81,12 +81,13 @@ def stack_command(
     as_json: JsonOption = False,
 ) -> None:
     """Stack anybody's submission files, scored by nested cross-validation."""
+    from gapstack.comparison.results import score_stack
     from gapstack.report.stack import stack_table
     from gapstack.runs.file_stack import KINDS, stack_files
 
     rows = labelled(gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    table = stack_table(found)
+    table = stack_table(score_stack(found))
     if as_json:
         print(json.dumps(table.json(), indent=2))
     else:

@@ -31,6 +31,7 @@ from gapstack.scoring.agreement import DIFFICULTIES, correlations, difficulty, d
 from gapstack.scoring.contribution import Contributions, blend_game, contribution
 from gapstack.scoring.label_errors import label_quality, likely_errors, precision_at
 from gapstack.scoring.metrics import Bools, Floats, Labels
+from gapstack.scoring.reliability import Reliability, reliability
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import Slice, slice_scores
@@ -74,7 +75,7 @@ class Similarity:
 
 @dataclass(frozen=True, eq=False)
 class LabelErrors:
-    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` off the confident joint's diagonal, worst first.
+    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` off the joint's diagonal, worst first.
 
     ``corrected`` (n,) says which rows some other label set changes; ``precision`` is their share among the
     :data:`RANKED` labels of lowest quality. None where official labels were not compared with others.
@@ -106,6 +107,8 @@ class Comparison:
         F1 and bias, rows reweighted by ``weights`` (n,) so that the genders are equally difficult: in number of names
         and rank of the right one. None where no weights balance them, with the reason in ``notes``.
     right : (m, n) bool
+    reliability : dict of str to Reliability
+        Of the members with probabilities.
     contribution : Contribution, optional
         None with fewer than two members that give probabilities, or too few rows for folds.
     flips : Flips, optional
@@ -125,6 +128,7 @@ class Comparison:
     weights: Floats | None
     similarity: Similarity
     right: Bools
+    reliability: dict[str, Reliability]
     contribution: Contribution | None
     label_errors: LabelErrors | None
     flips: Flips | None
@@ -231,6 +235,7 @@ def compare(
         weights=weights,
         similarity=_similarity(rows, ordered, right),
         right=right,
+        reliability={name: reliability(rows.labels, p) for name, p in _with_probabilities(ordered).items()},
         contribution=shares,
         label_errors=_label_errors(corpora, ordered),
         flips=changed,

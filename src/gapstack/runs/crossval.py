@@ -30,7 +30,7 @@ from gapstack.members.inputs import Identity, changes
 from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress
-from gapstack.runs.choice import told
+from gapstack.runs.choice import describe_choice
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.identity import again, key_of, of_rows, of_stack
@@ -271,7 +271,7 @@ def _stack(
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
             "calibration": nested.calibration,
-            **{"note": told(nested), "members": [part.label for part in recipe.members]},
+            **{"note": describe_choice(nested), "members": [part.label for part in recipe.members]},
             **{"identity": identity, "versions": versions()},
         }
         with atomic_folder(place) as done:

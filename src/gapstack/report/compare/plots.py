@@ -13,7 +13,6 @@ import numpy as np
 from gapstack.comparison.analysis import Comparison
 from gapstack.scoring import METRICS
 from gapstack.scoring.metrics import Floats
-from gapstack.scoring.reliability import reliability
 
 Plot = dict[str, Any]
 
@@ -180,11 +179,8 @@ def _similarity(comparison: Comparison) -> Plot:
 
 def _reliability(comparison: Comparison) -> Plot:
     views = []
-    for entry in comparison.entries:
-        if entry.answers.probabilities is not None:
-            found = reliability(comparison.rows.labels, entry.answers.probabilities)
-            some = found.rows > 0
-            points = np.column_stack([found.confidence, found.accuracy, found.rows])[some]
-            views.append({"title": entry.name, "points": rounded(points)})
+    for name, bins in comparison.reliability.items():
+        points = np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0]
+        views.append({"title": name, "points": rounded(points)})
     caption = "Accuracy by confidence. Larger dots are more rows."
     return _plot("reliability", "Reliability", caption, "curve", views)

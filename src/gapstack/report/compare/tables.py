@@ -57,8 +57,10 @@ def scores_table(comparison: Comparison) -> Table:
     rows = comparison.rows
     heading = f"{rows.name}: {len(rows):,} rows of {len(set(rows.groups)):,} pages, {rows.label_set} labels"
     cells: list[dict[str, Cell]] = [
-        {metric: _cell(comparison.main.points[metric][place]) for metric in SCORES}
-        | {"warnings": numbers[name] or None}
+        {
+            **{metric: _cell(comparison.main.points[metric][place]) for metric in SCORES},
+            "warnings": numbers[name] or None,
+        }
         for place, name in enumerate(comparison.names)
     ]
     notes = [f"[{number}] {text}." for number, text in enumerate(texts, 1)]
