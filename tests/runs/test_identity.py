@@ -258,7 +258,7 @@ def test_what_changes_while_it_is_read_makes_no_result(carried_out, small, tmp_p
     made = ClustersFile(tmp_path, small[0] + small[1], monkeypatch)
     honest = Resolver._fit
     monkeypatch.setattr(Resolver, "_fit", lambda self, corpus: (honest(self, corpus), made.write(1))[0])
-    with pytest.raises(MismatchError, match="clusters changed while member, fold 0 was at work"):
+    with pytest.raises(MismatchError, match="clusters changed while member, fold 0 was running"):
         carried_out((made.member,), tmp_path / "home")
     assert RunFolder(tmp_path / "home" / "models" / "small").job("member", 0) is None
 

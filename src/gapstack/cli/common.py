@@ -1,4 +1,4 @@
-"""What commands share: options, and what is said on standard error."""
+"""Options and output that commands share."""
 
 from __future__ import annotations
 
@@ -70,17 +70,17 @@ def shown_log() -> Iterator[None]:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, as work goes on; what would steer a terminal is written out."""
+    """Print a dim line on standard error, control characters escaped."""
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
 def show(line: str) -> None:
-    """Print a line on standard output; what would steer a terminal is written out."""
+    """Print a line on standard output, control characters escaped."""
     print(printable(line))
 
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:
-    """Where bad rows are set aside, if that was asked for."""
+    """Collector of bad rows, or None if the first bad row is an error."""
     return Quarantine() if on_error is OnError.QUARANTINE else None
 
 
@@ -92,14 +92,14 @@ def report_quarantine(quarantine: Quarantine | None) -> None:
 
 
 def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
-    """A labelled corpus from a file, under the label set asked for."""
+    """Read a labelled corpus under a label set."""
     from gapstack.corpus.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Refuse what is neither a path nor a run, with the closest match, before anything heavy is imported."""
+    """Raise UnknownNameError for what is neither a path nor a run, before anything heavy is imported."""
     from gapstack.runs.recipe import require_run
 
     if not Path(name).exists():

@@ -1,9 +1,8 @@
 """A run, from recipe to submission.
 
-Every example becomes a probability in four steps: each member gives its opinion on rows it was not fitted on
-(out of fold for the training splits, each fold's fit for the held-out split); a stacker, chosen by nested
-cross-validation, learns to weigh those opinions; for a held-out row it weighs each fold's opinions in turn, and
-the answer is the mean over folds.
+Each member predicts the rows that it was not fitted on: out of fold for the training splits, by each fold's fit for the
+held-out split. A stacker, chosen by nested cross-validation, is fitted on these base predictions. For held-out rows it
+is applied to the base predictions of each fold, and the results are averaged.
 """
 
 from __future__ import annotations
@@ -45,11 +44,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Result:
-    """What one member, or the stack, of a run says.
+    """Probabilities of one member, or of the stack: ``out_of_fold`` (n_train, 3) and ``test`` (n_test, 3).
 
-    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed, None if
-    that is not known any more; ``parameters`` are the learned numbers of one fold's fit; ``contaminates`` names what it
-    must not be scored on.
+    ``seconds`` is the time it took to compute, None if unknown; ``parameters`` the number of parameters of one fold's
+    fit; ``contaminates`` names test sets that share rows with its training data.
     """
 
     label: str
@@ -86,34 +84,34 @@ def run(
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
 ) -> Run:
-    """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up, unless it is damaged.
+    """Execute a recipe; resumes an earlier, perhaps killed, call, and repeats results that are damaged.
 
-    What begins, and which earlier results are damaged and made again, is logged at INFO.
+    Progress and damaged results are logged at INFO.
 
     Parameters
     ----------
     recipe : Recipe
     train, test : Corpus
-        Labelled corpus to cross-validate on, and rows to hold out (their labels are not looked at here).
+        Labelled corpus to cross-validate on, and rows to hold out, whose labels are not used.
     root : Path, optional
-        Folder that gets ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
+        Folder for ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
-        Throw away an earlier run of this name.
+        Discard an earlier run of this name.
     executor : Executor, optional
-        Who does the jobs, one for each member and fold; this process by default. It changes no result.
+        Executes the jobs, one for each member and fold; this process by default. It changes no result.
     checkpoint_seconds : float
-        Least time between two checkpoints of a member that is fine-tuned.
+        Minimum time between two checkpoints of a fine-tuned member.
     tensorboard : bool
-        Write TensorBoard's event files beside each member that is fine-tuned now.
+        Write TensorBoard event files for each member that is fine-tuned.
 
     Raises
     ------
     MismatchError
         If the run's folder holds results on other corpora, labels or folds.
     RecipeError
-        If a member learns from other data that share rows with what it would be scored on.
+        If a member trains on other data that share rows with its test splits.
     MemberError
-        If TensorBoard is asked for and not installed, or something in a job kills its workers.
+        If TensorBoard is not installed, or a job kills its workers.
     """
     recipe.refuse_contaminated()
     if tensorboard and find_spec("tensorboard") is None:
@@ -160,7 +158,7 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
 
 
 def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
-    """Do what is not done yet; give the number of folds found finished."""
+    """Execute unfinished jobs; return the number of folds that were finished already."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
     open_jobs = [job for group in todo.values() for job in group]
@@ -185,7 +183,7 @@ def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -
     left = {label: len(group) for label, group in todo.items()}
     with progress("members x folds", len(open_jobs)) as ticker:
 
-        def tell(job: Job) -> None:
+        def report(job: Job) -> None:
             label = job.part.label
             left[label] -= 1
             ticker.advance(note=f"{job.name} done")
@@ -193,12 +191,12 @@ def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
                 _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
 
-        execute(open_jobs, folder, tell)
-    elsewhere = [job for job in open_jobs if not job.is_done(folder)]
-    if elsewhere:
+        execute(open_jobs, folder, report)
+    different = [job for job in open_jobs if not job.is_done(folder)]
+    if different:
         raise MismatchError(
-            f"{elsewhere[0].name} was not made of what this process sees: workers must have the same files, package "
-            f"and environment ({again([_recorded(elsewhere[0], folder)])})"
+            f"{different[0].name} was not made of what this process sees: workers must have the same files, package "
+            f"and environment ({again([_recorded(different[0], folder)])})"
         )
     return reused
 
@@ -208,13 +206,13 @@ def _recorded(job: Job, folder: RunFolder) -> tuple[str, dict[str, Any] | None, 
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:
-    """All rows of a run in one corpus, for views that are computed in one pass; labels do not matter there."""
+    """All rows of a run in one corpus, for views that are computed in one pass without labels."""
     seen = set(train.ids)
     return Corpus([*train, *(example for example in test if example.id not in seen)], name="all rows")
 
 
 def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder) -> Result:
-    """Put a member's folds together and leave them beside the folds."""
+    """Combine a member's folds and store the result beside them."""
     out_of_fold = np.empty((len(train), 3))
     tests, seconds, parameters = [], folder.view_seconds(part.label), 0
     for fold in range(folds.k):
@@ -227,17 +225,19 @@ def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunF
             seconds += record["seconds"]
     not_for = create(part.name, **part.settings).contaminates()
     result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, not_for)
-    _leave(result, train, test, folder.member(part.label))
+    _write(result, train, test, folder.member(part.label))
     return result
 
 
-def _leave(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
+def _write(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
     write_probabilities(place / "out_of_fold.parquet", train.ids, result.out_of_fold)
     write_probabilities(place / "test.parquet", test.ids, result.test)
 
 
-def _opinions(parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder) -> NDArray[np.float64]:
-    """(n_test, m, 3): what the members fitted without ``fold`` say of the held-out rows."""
+def _base_predictions(
+    parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder
+) -> NDArray[np.float64]:
+    """(n_test, m, 3): predictions of the members fitted without ``fold`` for the held-out rows."""
     tables = [read_probabilities(folder.fold(part.label, fold) / "test.parquet", test.ids) for part in parts]
     return np.stack(tables, axis=1)
 
@@ -250,7 +250,7 @@ def _stack(
     test: Corpus,
     folder: RunFolder,
 ) -> tuple[Result, str]:
-    """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
+    """Choose, fit and apply the stacker, or reuse the one of an earlier call if nothing changed."""
     place = folder.member("stack")
     jobs = [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members]
     identity = of_rows(train, test, folds) | {"opinions": fingerprint(jobs)} | of_stack(recipe)
@@ -258,15 +258,15 @@ def _stack(
     record = folder.stack() or {}
     if record.get("key") != key:
         changed = changes(record.get("identity", {}), identity) if record else []
-        if changed and "opinions" not in changed:  # new opinions need no reason
+        if changed and "opinions" not in changed:  # changed members have been logged already
             _log.info("%s changed: the stack again", " and ".join(changed))
         started = time.perf_counter()
-        opinions = np.stack([member.out_of_fold for member in members], axis=1)
+        base = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        stack, nested = Stack.fit(candidates, recipe.calibrators, opinions, train, folds.assignment)
+        stack, nested = Stack.fit(candidates, recipe.calibrators, base, train, folds.assignment)
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        by_fold = [_opinions(recipe.members, fold, test, folder) for fold in range(folds.k)]
-        answers = stack.predict_proba(by_fold, test)
+        by_fold = [_base_predictions(recipe.members, fold, test, folder) for fold in range(folds.k)]
+        probabilities = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
@@ -276,7 +276,7 @@ def _stack(
         }
         with atomic_folder(place) as done:
             write_state(stack.state(), done)
-            _leave(Result("stack", nested.out_of_fold, answers, seconds), train, test, done)
+            _write(Result("stack", nested.out_of_fold, probabilities, seconds), train, test, done)
             seal(done / "stack.json", record, beside=True)
     out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
     held_out = read_probabilities(place / "test.parquet", test.ids)
