@@ -1,4 +1,4 @@
-"""The choice of a stack, in words."""
+"""Description of how a stack was chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacking anybody's files: submissions for labelled rows in, an honest blend out."""
+"""Stacking of submission files for labelled rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gapstack.runs.stack import EVIDENCE
 from gapstack.scoring.files import read_predictions
 
 KINDS = ("simplex", "conditional", "evidence")
-"""Kinds of stacker to choose from unless told otherwise, the simplest first."""
+"""Stackers to choose from by default, the simplest first."""
 
 
 @dataclass(frozen=True)
 class FileStack:
-    """Files, each one's probabilities (n, 3) in the order of the rows, and what they are worth together."""
+    """Probabilities (n, 3) of each file in the order of the rows, and their nested stack."""
 
     rows: Corpus
     members: dict[str, Probabilities]
@@ -46,7 +46,7 @@ def stack_files(
     paths : sequence of Path
         Submissions, each for all rows.
     rows : Corpus
-        Labelled; the labels are those that the files' makers should not have learned from.
+        Labelled; the files' makers should not have trained on these labels.
     folds, seed : int
         Of the outer and the inner loop.
     kinds : sequence of str
@@ -64,12 +64,12 @@ def stack_files(
     names = _names(paths)
     members: dict[str, Probabilities] = {}
     for name, path in zip(names, paths, strict=True):
-        found = read_predictions(path, rows).probabilities
-        if found is None:
+        probabilities = read_predictions(path, rows).probabilities
+        if probabilities is None:
             raise DataError("decisions, no probabilities", place=Place(path), expected="a submission CSV")
-        members[name] = found
-    asked = {kind: create_stacker(kind) for kind in kinds}
-    candidates = {kind: asked[kind] for kind in STACKERS if kind in asked}
+        members[name] = probabilities
+    stackers = {kind: create_stacker(kind) for kind in kinds}
+    candidates = {kind: stackers[kind] for kind in STACKERS if kind in stackers}
     reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
     nested = fit_nested(
         candidates,
