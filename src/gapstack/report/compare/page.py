@@ -1,4 +1,4 @@
-"""The comparison as one page that needs nothing else: tables to sort, plots, and a browser of examples."""
+"""The comparison as one self-contained web page: sortable tables, plots, and a browser of examples."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def page(comparison: Comparison) -> str:
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
-    """What the page's script reads: members, dimensions, slices, plots and every example.
+    """Data of the page's script: members, dimensions, slices, plots and every example.
 
     An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans as offsets in UTF-16
     units, as JavaScript counts; one label for each label set; one place in its dimension's values for each dimension;
-    for each member thousandths of A and of B, or the two decisions where it gave no probabilities, and its answer (-1
-    where it has none); and how much the label is trusted, in thousandths.
+    for each member thousandths of A and of B, or the two decisions of one without probabilities, and its answer (-1 for
+    none); and the quality of the label in thousandths.
     """
     dimensions = {name: values for name, values in comparison.dimensions.items() if name != "rows"}
     listed = {
@@ -57,7 +57,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         [listed[name].index(value) if value else -1 for value in values.tolist()]
         for name, values in dimensions.items()
     ]
-    given = [_answers(entry) for entry in comparison.entries]
+    choices = [_answers(entry) for entry in comparison.entries]
     labels = np.array(list(comparison.labels.values())).T.tolist()
     trust = (
         None
@@ -72,7 +72,7 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
             *(utf16(example.text, span) for span in (example.pronoun, example.a, example.b)),
             labels[row],
             [each[row] for each in places],
-            [each[row] for each in given],
+            [each[row] for each in choices],
             None if trust is None else trust[row],
         ]
         for row, example in enumerate(comparison.rows)
