@@ -7,11 +7,14 @@ The names below are the public surface. Each is imported when it is first used, 
 brings no numpy, torch or spaCy along.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from gapstack.registry import lazy
 
 __version__ = "0.1.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that wants the log configures it
 
 if TYPE_CHECKING:
     from gapstack.audit import audit

@@ -56,7 +56,7 @@ def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_tra
     refused = audit(target, gap_folder, ["winogender"])
     assert refused.refused == {"winogender": ("taught",)}
     assert list(refused.covered[0].answers) == ["clean"]
-    assert "refused to taught" in audit_text(refused)
+    assert "taught excluded" in audit_text(refused)
     allowed = audit(target, gap_folder, ["winogender"], allow_contaminated=True)
     assert allowed.covered[0].marked == ("taught*",)
     assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "taught*"]
@@ -126,7 +126,7 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
 def test_several_systems_stand_under_each_other_in_short(gap_folder, member, sample_train):
     pair = Target({"m": member, "prior": create("prior").fit(sample_train)})
     text = audit_text(audit(pair, gap_folder, ["winogender", "wsc273"]))
-    apart = text[text.index("how far the genders are treated apart") : text.index("In short: how good")]
+    apart = text[text.index("gender differences") : text.index("In short: scores")]
     assert [line.split()[:2] for line in apart.splitlines()[4:6]] == [["m", "100.0"], ["prior", "0.0"]]
     assert "(1) Winogender schemas, M/F flips" in " ".join(apart.split())
 

@@ -51,12 +51,14 @@ def test_slices_cover_what_the_issue_names(made):
 
 
 def test_shapley_values_add_up_and_twins_are_worth_nothing_alone(made, files, sample_test):
-    assert made.added.members == ("good", "middling", "poor")
-    assert made.added.shapley[:, 0].sum() == pytest.approx(made.added.prior - made.added.full)
+    assert made.contribution.members == ("good", "middling", "poor")
+    assert made.contribution.shapley[:, 0].sum() == pytest.approx(
+        made.contribution.prior - made.contribution.full
+    )
     good = read_entries([str(files / "good.csv")], sample_test)[1][0]
     both = compare([sample_test], [good, replace(good, name="twin")], replicates=100)
-    assert np.abs(both.added.left_out[:, 0]).max() < 1e-3
-    assert both.added.shapley[0, 0] == pytest.approx(both.added.shapley[1, 0], abs=1e-3)
+    assert np.abs(both.contribution.left_out[:, 0]).max() < 1e-3
+    assert both.contribution.shapley[0, 0] == pytest.approx(both.contribution.shapley[1, 0], abs=1e-3)
 
 
 def test_reweighted_figures_are_those_of_rows_that_weigh_the_same_for_both_genders(made, sample_test):
@@ -91,17 +93,17 @@ def test_wrong_labels_come_first_among_label_errors(files, sample_test):
     corrected = Corpus(sample_test, label_set="liu", name="turned")
     rows, entries = read_entries([str(files / "good.csv")], official)
     found = compare([rows, corrected], entries, replicates=100)
-    assert set(wrong) <= set(np.argsort(found.suspects.quality)[:8].tolist())
-    assert np.flatnonzero(found.suspects.corrected).tolist() == wrong
-    assert found.suspects.precision == pytest.approx(3 / len(sample_test))
+    assert set(wrong) <= set(np.argsort(found.label_errors.quality)[:8].tolist())
+    assert np.flatnonzero(found.label_errors.corrected).tolist() == wrong
+    assert found.label_errors.precision == pytest.approx(3 / len(sample_test))
     assert found.scores["liu"].points["logloss"][0] < found.main.points["logloss"][0]
 
 
 def test_decisions_alone_can_be_compared(files, sample_test):
     _, entries = read_entries([str(files / "decided.tsv")], sample_test)
     found = compare([sample_test], entries, replicates=100)
-    assert found.added is None
-    assert found.suspects is None
+    assert found.contribution is None
+    assert found.label_errors is None
     assert found.main.points["accuracy"][0] == pytest.approx(1 - 1 / len(sample_test)), (
         "its first row is TRUE twice"
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from gapstack.comparison.results import score_run
 from gapstack.report.comparison import comparison
 from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
@@ -16,9 +17,9 @@ def finished(sample_train, sample_test, tmp_path):
 
 
 def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
-    assert "not for" not in comparison(finished).text()
+    assert "not for" not in comparison(finished, score_run(finished)).text()
     prior, random = finished.members
     marked = replace(finished, members=(replace(prior, contaminated_by=("winogender", "gap-stage2")), random))
-    rows = comparison(marked).json()["sections"][1]["rows"]
+    rows = comparison(marked, score_run(marked)).json()["sections"][1]["rows"]
     assert rows[0]["not for"] == "winogender, gap-stage2"
     assert rows[1].get("not for") is None

@@ -131,17 +131,18 @@ def test_what_reads_a_damaged_run_answers_alike_or_says_what_is_wrong_and_what_t
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_run_makes_again_what_is_damaged_and_nothing_else(kind, home, recipe, corpora, finished):
+def test_run_makes_again_what_is_damaged_and_nothing_else(kind, home, recipe, corpora, finished, caplog):
+    caplog.set_level("INFO", "gapstack")
     folder, whole = RunFolder(home / "models" / "tiny-sample"), finished.submission.read_bytes()
     names = files_of(folder)
     rng = random.Random(f"{SEED} {kind}")
     for name in names[DAMAGES.index(kind) :: len(DAMAGES)]:
         apply_damage(folder.root / name, kind, rng)
         (home / "submissions" / "tiny-sample.csv").unlink()
-        said = []
-        again = run(recipe, *corpora, root=home, say=said.append)
+        caplog.clear()
+        again = run(recipe, *corpora, root=home)
         assert again.submission.read_bytes() == whole, name
-        told = [line for line in said if str(name) in line]
+        told = [line for line in caplog.messages if str(name) in line]
         one_of_a_fold = len(name.parts) > 3 and name.parts[2].startswith("fold-") and not is_harmless(name)
         if one_of_a_fold or name.parts[0] in ("stack", "run.json"):
             # a flip may have hit a space between the values of a record, which changes nothing

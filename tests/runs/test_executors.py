@@ -1,5 +1,6 @@
 """Who does the jobs changes nothing, and a worker that is lost costs its job's time alone."""
 
+import logging
 import os
 import signal
 from dataclasses import dataclass
@@ -137,3 +138,33 @@ def test_ray_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(MemberError, match=r"pip install 'gapstack\[ray\]'"):
         create_executor("ray", 2)
+
+
+@dataclass(frozen=True)
+class Talkative(Job):
+    """A job that logs two lines, one of them unasked for, and may fail."""
+
+    def run(self, folder) -> None:
+        logging.getLogger("gapstack.training").info("fold %d", self.fold)
+        logging.getLogger("gapstack.training").debug("loss")
+        if self.fold == 2:
+            raise ValueError("no such fold")
+
+
+@pytest.mark.parametrize("kind", ["local", "ray"])
+def test_what_workers_log_is_logged_once_by_their_parent(
+    kind, request, sample_train, sample_test, tmp_path, caplog
+):
+    if kind == "ray":
+        request.getfixturevalue("ray")
+    caplog.set_level("INFO", "gapstack")
+    folds = make_folds(sample_train[:60], 3, seed=0)
+    jobs = [
+        Talkative(Part("prior", "prior"), fold, folds, sample_train[:60], sample_test) for fold in range(3)
+    ]
+    create_executor(kind, workers=2)(jobs[:2], RunFolder(tmp_path), lambda job: None)
+    assert sorted(caplog.messages) == ["fold 0", "fold 1"]
+    assert {record.name for record in caplog.records} == {"gapstack.training"}
+    with pytest.raises(ValueError, match="no such fold") as error:
+        create_executor(kind, workers=2)(jobs[2:], RunFolder(tmp_path), lambda job: None)
+    assert "fold 2" in error.value.__notes__

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gapstack.comparison.results import score_stack
 from gapstack.corpus.readers import write_scorer_tsv, write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.report.stack import stack_table
@@ -31,7 +32,7 @@ def test_the_stack_is_better_than_its_files_and_the_table_has_them_all(files, sa
     found = stack_files(files, sample_train, folds=4, kinds=KINDS)
     best = min(log_loss(sample_train.labels, answers) for answers in found.members.values())
     assert log_loss(sample_train.labels, found.nested.out_of_fold) < best
-    table = stack_table(found)
+    table = stack_table(score_stack(found))
     assert [row["name"] for row in table.json()["sections"][0]["rows"]] == ["0", "1", "stack"]
     assert "95% intervals" in table.text()
 

@@ -135,32 +135,40 @@ def small(sample_train, sample_test):
     return sample_train[:45], sample_test[:12]
 
 
-def carried_out(members, small, root, **recipe):
-    said = []
-    done = run(Recipe("small", members, folds=3, **recipe), *small, root=root, say=said.append)
-    return done, [line for line in said if "again" in line]
+@pytest.fixture
+def carried_out(small, caplog):
+    caplog.set_level("INFO", "gapstack")
+
+    def carry_out(members, root, **recipe):
+        caplog.clear()
+        done = run(Recipe("small", members, folds=3, **recipe), *small, root=root)
+        return done, [line for line in caplog.messages if "again" in line]
+
+    return carry_out
 
 
 @pytest.mark.parametrize(
     "case", [ParserFolder, ParserOfTheEnvironment, EncoderFolder, ClustersFile, TeacherFile, VectorsFile]
 )
-def test_other_contents_under_the_same_name_are_another_result(case, small, tmp_path, monkeypatch):
+def test_other_contents_under_the_same_name_are_another_result(
+    case, carried_out, small, tmp_path, monkeypatch
+):
     (tmp_path / "inputs").mkdir()
     made = case(tmp_path / "inputs", small[0] + small[1], monkeypatch)
     members = (BESIDE, made.member)
-    first, said = carried_out(members, small, tmp_path / "one")
+    first, said = carried_out(members, tmp_path / "one")
     assert said == []
-    again, said = carried_out(members, small, tmp_path / "one")
+    again, said = carried_out(members, tmp_path / "one")
     assert (again.reused, said) == (6, [])
 
     made.write(1)
     with pytest.raises(MismatchError, match=rf"small:member would not answer.*{made.changed} changed \("):
         predict(first.folder, small[1])
     predict(first.folder, small[1], "prior")
-    again, said = carried_out(members, small, tmp_path / "one")
+    again, said = carried_out(members, tmp_path / "one")
     assert (again.reused, said) == (3, [f"{made.changed} changed: 3 folds of member again"])
     assert not np.allclose(again.members[1].test, first.members[1].test)
-    fresh, _ = carried_out(members, small, tmp_path / "other")
+    fresh, _ = carried_out(members, tmp_path / "other")
     np.testing.assert_array_equal(again.members[1].test, fresh.members[1].test)
     np.testing.assert_allclose(predict(again.folder, small[1]), again.members[1].test, atol=1e-6)
 
@@ -186,13 +194,13 @@ def stack_of(done):
     return json.loads((done.folder.member("stack") / "stack.json").read_text())
 
 
-def test_a_stack_hangs_on_the_code_that_can_reach_it(small, tmp_path, monkeypatch):
-    before, _ = carried_out(PAIR, small, tmp_path, **STACKED)
+def test_a_stack_hangs_on_the_code_that_can_reach_it(carried_out, small, tmp_path, monkeypatch):
+    before, _ = carried_out(PAIR, tmp_path, **STACKED)
     record = stack_of(before)
     edited(monkeypatch, "gapstack.ensemble.linear", "\nCHANGED = 1\n")
     with pytest.raises(MismatchError, match=r"small:stack would not answer.*code changed"):
         predict(before.folder, small[1])
-    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    again, said = carried_out(PAIR, tmp_path, **STACKED)
     assert (again.reused, said) == (6, ["code changed: the stack again"])
     assert stack_of(again)["identity"]["code"] != record["identity"]["code"]
     predict(again.folder, small[1])
@@ -209,51 +217,51 @@ def test_a_stack_that_reads_evidence_hangs_on_its_parser(tmp_path, monkeypatch):
     assert of_stack(reads)["parser"] != before["parser"]
 
 
-def test_comments_retrain_nothing_and_code_what_it_reaches(small, tmp_path, monkeypatch):
-    carried_out(PAIR, small, tmp_path, **STACKED)
+def test_comments_retrain_nothing_and_code_what_it_reaches(carried_out, small, tmp_path, monkeypatch):
+    carried_out(PAIR, tmp_path, **STACKED)
     edited(monkeypatch, "gapstack.features.surface", '\n# Said better.\n"""And at length."""\n')
-    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    again, said = carried_out(PAIR, tmp_path, **STACKED)
     assert (again.reused, said) == (6, [])
     edited(monkeypatch, "gapstack.features.surface", "\nCHANGED = 1\n")
     with pytest.raises(MismatchError, match=r"small:member would not answer.*code changed"):
         predict(again.folder, small[1])
-    again, said = carried_out(PAIR, small, tmp_path, **STACKED)
+    again, said = carried_out(PAIR, tmp_path, **STACKED)
     assert again.reused == 3
     assert said[0] == "code changed: 3 folds of member again"
 
 
-def test_the_same_contents_under_another_name_are_the_same_result(small, tmp_path):
+def test_the_same_contents_under_another_name_are_the_same_result(carried_out, small, tmp_path):
     folder = build_tiny_encoder(tmp_path / "encoder")
     link, copy = tmp_path / "link", shutil.copytree(folder, tmp_path / "copy")
     link.symlink_to(folder, target_is_directory=True)
     parts = [Part("transformer_single", "member", {"encoder": str(place)}) for place in (folder, link, copy)]
-    first, _ = carried_out((parts[0],), small, tmp_path / "home")
+    first, _ = carried_out((parts[0],), tmp_path / "home")
     for part in parts[1:]:
-        assert carried_out((part,), small, tmp_path / "home")[0].reused == 3
+        assert carried_out((part,), tmp_path / "home")[0].reused == 3
     link.unlink()
     link.symlink_to(build_tiny_encoder(tmp_path / "other", seed=1), target_is_directory=True)
-    assert carried_out((parts[1],), small, tmp_path / "home")[0].reused == 0
+    assert carried_out((parts[1],), tmp_path / "home")[0].reused == 0
     shutil.rmtree(tmp_path / "other")
     with pytest.raises(DataNotFoundError, match=r"no encoder .*link"):
         predict(first.folder, small[1])
 
 
-def test_who_was_taught_answers_without_the_teacher(small, tmp_path, monkeypatch):
+def test_who_was_taught_answers_without_the_teacher(carried_out, small, tmp_path, monkeypatch):
     (tmp_path / "inputs").mkdir()
     made = TeacherFile(tmp_path / "inputs", small[0] + small[1], monkeypatch)
-    done, _ = carried_out((made.member,), small, tmp_path)
+    done, _ = carried_out((made.member,), tmp_path)
     (tmp_path / "inputs" / "teacher.csv").unlink()
     np.testing.assert_allclose(predict(done.folder, small[1]), done.members[0].test, atol=1e-6)
     with pytest.raises(DataNotFoundError, match=r"there is no file .*teacher\.csv"):
-        carried_out((made.member,), small, tmp_path)
+        carried_out((made.member,), tmp_path)
 
 
-def test_what_changes_while_it_is_read_makes_no_result(small, tmp_path, monkeypatch):
+def test_what_changes_while_it_is_read_makes_no_result(carried_out, small, tmp_path, monkeypatch):
     made = ClustersFile(tmp_path, small[0] + small[1], monkeypatch)
     honest = Resolver._fit
     monkeypatch.setattr(Resolver, "_fit", lambda self, corpus: (honest(self, corpus), made.write(1))[0])
-    with pytest.raises(MismatchError, match="clusters changed while member, fold 0 was at work"):
-        carried_out((made.member,), small, tmp_path / "home")
+    with pytest.raises(MismatchError, match="clusters changed while member, fold 0 was running"):
+        carried_out((made.member,), tmp_path / "home")
     assert RunFolder(tmp_path / "home" / "models" / "small").job("member", 0) is None
 
 
@@ -266,12 +274,12 @@ OVER_AN_ENCODER = {
 }
 
 
-def test_a_run_over_another_encoder_answers_nothing(small, tmp_path):
+def test_a_run_over_another_encoder_answers_nothing(carried_out, small, tmp_path):
     folder = build_tiny_encoder(tmp_path / "encoder")
     members = tuple(
         Part(name, name, {"encoder": str(folder), **settings}) for name, settings in OVER_AN_ENCODER.items()
     )
-    done, _ = carried_out((BESIDE, *members), small, tmp_path)
+    done, _ = carried_out((BESIDE, *members), tmp_path)
     build_tiny_encoder(folder, seed=1)
     changed = r"encoder changed \(encoder \w{16} there, encoder \w{16} now\)"
     for name in OVER_AN_ENCODER:
@@ -289,22 +297,22 @@ def test_defaults_that_are_written_out_are_the_same_settings():
     assert of_part(Part("random", "random")) != of_part(Part("random", "random", {"seed": 1}))
 
 
-def test_a_run_of_an_earlier_version_says_so_and_is_done_again(small, tmp_path):
-    done, _ = carried_out((BESIDE,), small, tmp_path)
+def test_a_run_of_an_earlier_version_says_so_and_is_done_again(carried_out, small, tmp_path):
+    done, _ = carried_out((BESIDE,), tmp_path)
     for path in done.folder.root.glob("members/*/fold-*/job.json"):
         record = read_sealed(path)
         seal(path, {"key": "old", **{k: record[k] for k in ("seconds", "fold", "parameters")}}, beside=True)
     with pytest.raises(DataError, match=r"job\.json: an earlier version fitted this"):
         FittedRun(done.folder)
-    _, said = carried_out((BESIDE,), small, tmp_path)
+    _, said = carried_out((BESIDE,), tmp_path)
     assert said == ["done by an earlier version: 3 folds of prior again"]
 
 
 class TestShow:
     @pytest.fixture
-    def done(self, small, tmp_path, monkeypatch):
+    def done(self, carried_out, tmp_path, monkeypatch):
         monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-        return carried_out(PAIR, small, tmp_path, **STACKED)[0]
+        return carried_out(PAIR, tmp_path, **STACKED)[0]
 
     def show(self, *arguments):
         return CliRunner().invoke(app, ["show", *arguments])

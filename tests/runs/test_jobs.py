@@ -93,7 +93,7 @@ def test_what_killed_trainings_left_goes_once_no_job_needs_it(tmp_path):
 def test_a_member_that_knows_the_held_out_rows_is_refused():
     leaky = Part("probert", "probert", {"extra": ["neither-attree"]})
     with pytest.raises(
-        RecipeError, match=r"probert learns from data that share rows with test, on which it would"
+        RecipeError, match=r"probert trains on data that share rows with test, on which it would"
     ):
         Recipe("leaky", (leaky,)).refuse_contaminated()
     Recipe("sound", (Part("probert", "probert", {"extra": ["winogender"]}),)).refuse_contaminated()

@@ -29,13 +29,13 @@ def named(rows: Corpus, *ids: str) -> Corpus:
         (
             ("winogender", "gap-stage2"),
             ("000075809a8e6b062f5fb3c191a8ed52", "mine-1"),
-            "Warning: prior learned from data that share rows with gap-stage2, and 1 of these 2 rows have ids of it "
+            "prior learned from data that share rows with gap-stage2, and 1 of these 2 rows have ids of it "
             "(soft labels of these rows were trained on). A score on them would be worth nothing",
         ),
         (
             ("gap-test",),
             ("test-1", "test-20"),
-            "Warning: prior learned from data that share rows with gap-test, and 2 of these 2 rows have ids of it. "
+            "prior learned from data that share rows with gap-test, and 2 of these 2 rows have ids of it. "
             "A score on them would be worth nothing",
         ),
         (("gap-stage2",), ("test-1", "development-3"), None),
@@ -44,12 +44,12 @@ def named(rows: Corpus, *ids: str) -> Corpus:
     ],
 )
 def test_a_run_warns_of_rows_that_a_member_has_heard_about(
-    finished, sample_test, monkeypatch, not_for, ids, warning
+    finished, sample_test, monkeypatch, caplog, not_for, ids, warning
 ):
     monkeypatch.setattr(Prior, "contaminated_by", not_for)
-    said = []
-    predict(finished.folder, named(sample_test, *ids), say=said.append)
-    assert said == ([warning] if warning else [])
+    caplog.set_level("WARNING", "gapstack")
+    predict(finished.folder, named(sample_test, *ids))
+    assert [record.getMessage() for record in caplog.records] == ([warning] if warning else [])
 
 
 def test_a_stack_is_not_for_what_any_of_its_members_is_not_for(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.runs.versions import versions
 from gapstack.scoring.metrics import Floats
+
+_log = logging.getLogger(__name__)
 
 MARK = "*"
 """Suffix of a system's name in the results of a suite that it was trained on."""
@@ -74,7 +77,6 @@ def audit(
     allow_contaminated: bool = False,
     average: Sequence[str] = (),
     all_rows: bool = False,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Audit:
     """Run every suite on a target.
 
@@ -114,7 +116,7 @@ def audit(
     with progress("suites", len(selected)) as ticker:
         for name in selected:
             suite = by_name[name]
-            say(suite.title)
+            _log.info(suite.title)
             contaminated = tuple(
                 label
                 for label, system in target.systems.items()

@@ -12,6 +12,7 @@ import sys
 import typer
 
 from gapstack.cli import audit, data, resolvers, runs, score
+from gapstack.cli.common import shown_log
 from gapstack.errors import GapstackError, printable
 
 _INTERRUPTED = 130
@@ -29,6 +30,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def _show_log(context: typer.Context) -> None:
+    context.with_resource(shown_log())
+
+
 for commands in (runs, score, resolvers, audit):
     app.add_typer(commands.app)
 app.add_typer(data.app, name="data")
@@ -43,12 +51,12 @@ def main() -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # escape what a terminal cannot show
     try:
         try:
             app(standalone_mode=True)
         finally:
-            sys.stdout.flush()  # a full disk is to be noticed here, not at the interpreter's end
+            sys.stdout.flush()  # a full disk is an error here, not at the interpreter's end
     except SystemExit as end:
         if end.code == _INTERRUPTED:  # what typer makes of Ctrl-C
             print(
@@ -58,7 +66,7 @@ def main() -> None:
         raise
     except BrokenPipeError:
         _silence()
-        raise SystemExit(1) from None  # as typer does where it meets one: whoever read has read enough
+        raise SystemExit(1) from None  # as typer does: the reader of the pipe is gone
     except Exception as error:
         line = _line(error)
         if line is None or os.environ.get("GAPSTACK_DEBUG", "") not in {"", "0"}:
@@ -78,7 +86,7 @@ def _line(error: Exception) -> str | None:
         case RecursionError():
             return "the input nests too deeply"
         case OSError():
-            # of two names the second is the one that was meant: files are written beside it first
+            # the second name is the final one: files are written beside it first
             name = error.filename2 or error.filename
             reason = error.strerror or str(error) or type(error).__name__
             return (f"{name}: " if name else "") + reason + _REMEDIES.get(error.errno or 0, "")

@@ -1,4 +1,4 @@
-"""Gender bias: of systems, and of word vectors."""
+"""Gender bias of systems and of word vectors."""
 
 from __future__ import annotations
 
@@ -20,36 +20,41 @@ def audit_command(
     target: Annotated[
         str,
         typer.Argument(
-            help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of answers, SUITE.csv "
+            help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of files, SUITE.csv "
             "(probabilities) or SUITE.jsonl (a resolver's clusters)."
         ),
     ],
     data: DataOption = None,
     suites: Annotated[
-        list[str] | None, typer.Option("--suite", help="Suite to ask; may be given again. Default: all.")
+        list[str] | None, typer.Option("--suite", help="Suite to run; repeatable. Default: all.")
     ] = None,
-    folds: Annotated[int, typer.Option(min=1, help="Folds of a run that answer; their mean counts.")] = 1,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of a run whose predictions are averaged.")] = 1,
     average: Annotated[
         list[str] | None,
-        typer.Option("--average", help="Average with the rows changed so: swap_gender, anonymise_0, ..."),
+        typer.Option(
+            "--average", help="Test-time augmentation to average over: swap_gender, anonymise_0, ..."
+        ),
     ] = None,
     all_rows: Annotated[
-        bool, typer.Option("--all-rows", help="Take all rows of suites that are otherwise drawn from.")
+        bool, typer.Option("--all-rows", help="Take all rows of suites that are sampled by default.")
     ] = False,
     allow_contaminated: Annotated[
         bool,
-        typer.Option("--allow-contaminated", help="Also ask what learned from a suite's rows, and mark it."),
+        typer.Option(
+            "--allow-contaminated", help="Include systems trained on a suite's rows, and mark them."
+        ),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Folder for the report, its plots and all answers.")
+        Path | None, typer.Option("--output", help="Folder for the report, its plots and all probabilities.")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", help="Page: every table, figures, pairs that flip, model card.")
+        Path | None,
+        typer.Option("--html", help="Web page with all tables, figures, flipped pairs and the model card."),
     ] = None,
     details: Annotated[bool, typer.Option("--details", help="Also print slices and occupations.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a system every yardstick of gender bias and print one report."""
+    """Run a system on every gender-bias suite and print one report."""
     refuse_unknown_run(target)
     from gapstack.audit import SUITES, audit, target_of
     from gapstack.report.audit import audit_json, audit_text, write_audit, write_page
@@ -62,7 +67,6 @@ def audit_command(
         allow_contaminated=allow_contaminated,
         average=average or (),
         all_rows=all_rows,
-        say=say,
     )
     print(json.dumps(audit_json(found), indent=2) if as_json else audit_text(found, details=details))
     if output:
@@ -80,13 +84,13 @@ def audit_command(
 
 @app.command("audit-rows")
 def audit_rows_command(
-    folder: Annotated[Path, typer.Argument(help="Folder that gets SUITE.tsv, in GAP's columns, unlabelled.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for SUITE.tsv files in GAP's columns, unlabelled.")],
     data: DataOption = None,
     all_rows: Annotated[
-        bool, typer.Option("--all-rows", help="Write all rows of suites that are otherwise drawn from.")
+        bool, typer.Option("--all-rows", help="Write all rows of suites that are sampled by default.")
     ] = False,
 ) -> None:
-    """Write the rows of every suite, for systems that answer by file."""
+    """Write the rows of every suite, for systems that predict to a file."""
     from gapstack.audit import write_rows
 
     for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
@@ -102,24 +106,27 @@ def audit_embeddings_command(
         ),
     ],
     debias: Annotated[
-        list[str] | None, typer.Option("--debias", help="hard, gn_glove, ran or inlp; may be given again.")
+        list[str] | None, typer.Option("--debias", help="hard, gn_glove, ran or inlp; repeatable.")
     ] = None,
     data: DataOption = None,
     limit: Annotated[
-        int, typer.Option(min=0, help="Most frequent words to read, beside those of the lists; 0 for all.")
+        int,
+        typer.Option(
+            min=0, help="Number of most frequent words to read beside those of the lists; 0 for all."
+        ),
     ] = 50_000,
     seed: Annotated[int, typer.Option(help="Seed of partitions, clusters and splits.")] = 0,
     output: Annotated[Path | None, typer.Option("--output", help="Folder for the report as files.")] = None,
     details: Annotated[bool, typer.Option("--details", help="List every missing word.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure gender in word vectors, as they are and after each debiaser."""
+    """Measure gender bias of word vectors, before and after each debiaser."""
     from gapstack.audit.embeddings import audit_embeddings, read_lists, read_vectors
     from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
 
     lists = read_lists(Path(data) if data else None)
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
-    found = audit_embeddings(space, lists, debias or (), seed=seed, say=say)
+    found = audit_embeddings(space, lists, debias or (), seed=seed)
     print(
         json.dumps(embeddings_json(found), indent=2) if as_json else embeddings_text(found, details=details)
     )

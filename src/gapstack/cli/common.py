@@ -1,7 +1,10 @@
-"""What commands share: options, and what is said on standard error."""
+"""Options and output that commands share."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -42,37 +45,61 @@ OnErrorOption = Annotated[
 ]
 
 
+class _OnTerminal(logging.Handler):
+    """Shows what the library logs as the commands show their own notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warning = "Warning: " if record.levelno >= logging.WARNING else ""
+        say(warning + record.getMessage())
+
+
+@contextmanager
+def shown_log() -> Iterator[None]:
+    """Show the log of the library, from INFO on, on standard error while the block runs."""
+    logger, handler = logging.getLogger("gapstack"), _OnTerminal()
+    level, propagate = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False  # some libraries install a handler of their own at the root
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
 def say(line: str) -> None:
-    """Print a line on standard error, as work goes on; what would steer a terminal is written out."""
+    """Print a dim line on standard error, control characters escaped."""
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
 def show(line: str) -> None:
-    """Print a line on standard output; what would steer a terminal is written out."""
+    """Print a line on standard output, control characters escaped."""
     print(printable(line))
 
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:
-    """Where bad rows are set aside, if that was asked for."""
+    """Collector of bad rows, or None if the first bad row is an error."""
     return Quarantine() if on_error is OnError.QUARANTINE else None
 
 
-def tell(quarantine: Quarantine | None) -> None:
-    """Say how many rows were set aside, and where."""
+def report_quarantine(quarantine: Quarantine | None) -> None:
+    """Warn of the rows that were set aside: how many, and where they are."""
     if quarantine is not None and quarantine.count:
         files = ", ".join(map(str, quarantine.paths))
         say(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
 
 
 def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
-    """A labelled corpus from a file, under the label set asked for."""
+    """Read a labelled corpus under a label set."""
     from gapstack.corpus.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Refuse what is neither a path nor a run, with the closest match, before anything heavy is imported."""
+    """Raise UnknownNameError for what is neither a path nor a run, before anything heavy is imported."""
     from gapstack.runs.recipe import require_run
 
     if not Path(name).exists():

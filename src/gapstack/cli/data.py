@@ -39,10 +39,8 @@ def data_status_command(
 
 @app.command("fetch")
 def data_fetch_command(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Data sets to get; all that can be got by default.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Download even what is there.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(help="Data sets to download. Default: all.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Download again what is there.")] = False,
 ) -> None:
     """Download data sets into the cache and check them."""
     from gapstack.corpus.sources import fetch

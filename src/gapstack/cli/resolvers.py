@@ -1,4 +1,4 @@
-"""Coreference resolvers that are not ours: what they found, as answers to GAP."""
+"""Off-the-shelf coreference resolvers: their clusters as predictions for GAP."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ app = typer.Typer()
 
 @app.command("clusters-to-gap")
 def clusters_to_gap_command(
-    file: Annotated[Path, typer.Argument(help="What a resolver wrote.", show_default=False)],
-    gold: Annotated[Path, typer.Option(help="GAP or Kaggle TSV of the rows it was asked about.")],
+    file: Annotated[Path, typer.Argument(help="Output file of a resolver.", show_default=False)],
+    gold: Annotated[Path, typer.Option(help="GAP or Kaggle TSV of its rows.")],
     output: Annotated[
         Path | None, typer.Option("--output", help="Scorer TSV (ID, A-coref, B-coref).")
     ] = None,
     clusters: Annotated[
-        Path | None, typer.Option("--clusters", help="The same in the exchange format, for members and grep.")
+        Path | None, typer.Option("--clusters", help="Clusters in the exchange format, for members.")
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="Whose format; default: what the file looks like.")
+        str | None, typer.Option("--format", help="Format of the file. Default: detected.")
     ] = None,
-    resolver: Annotated[str | None, typer.Option(help="Its name, where the file does not say.")] = None,
-    version: Annotated[str, typer.Option(help="Its version, where the file does not say.")] = "unstated",
+    resolver: Annotated[str | None, typer.Option(help="Name of the resolver, if the file has none.")] = None,
+    version: Annotated[str, typer.Option(help="Version of the resolver, if the file has none.")] = "unstated",
 ) -> None:
-    """Turn what a resolver wrote into rows for the official scorer: whether the pronoun's cluster has the names."""
+    """Convert a resolver's clusters to rows for the official scorer."""
+    from gapstack.comparison.results import score_clusters
     from gapstack.corpus.readers import write_scorer_tsv
-    from gapstack.report.clusters import told
+    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver
 
@@ -43,7 +44,7 @@ def clusters_to_gap_command(
     if clusters:
         write_clusters(clusters, found.clusters)
         say(f"wrote {clusters}")
-    print(told(found, rows))
+    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))
 
 
 @app.command("resolve")
@@ -51,18 +52,19 @@ def resolve_command(
     name: Annotated[str, typer.Argument(help="fastcoref, lingmess, coreferee, spacy or stanza.")],
     output: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).")],
     model: Annotated[Path, typer.Option(help="Folder of the resolver's model.", show_default=False)],
-    split: Annotated[str, typer.Option(help="Split of GAP to ask about.")] = "development",
+    split: Annotated[str, typer.Option(help="Split of GAP.")] = "development",
     data: Annotated[Path | None, typer.Option(help="Folder with the GAP files. Default: search.")] = None,
     input_path: Annotated[
-        Path | None, typer.Option("--input", help="Rows to ask about instead: GAP or Kaggle TSV.")
+        Path | None, typer.Option("--input", help="Rows to resolve instead: GAP or Kaggle TSV.")
     ] = None,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
+    from gapstack.comparison.results import score_clusters
     from gapstack.corpus.sources import gap_split
-    from gapstack.report.clusters import told
+    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.live import resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
     found = resolve(name, model, rows, output)
     say(f"wrote {output}")
-    print(told(found, rows))
+    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))

@@ -1,4 +1,4 @@
-"""Runs: carry a recipe out, answer new rows by it, set its figures beside a paper's."""
+"""Runs: execute a recipe, predict new rows, compare with a paper's tables."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gapstack.cli.common import (
     OnErrorOption,
     ParserOption,
     quarantine_for,
+    report_quarantine,
     say,
     show,
     stdout,
-    tell,
 )
 from gapstack.corpus.cells import Quarantine
 from gapstack.errors import DataError, Place
@@ -43,16 +43,16 @@ class Paper(StrEnum):
 
 
 class Executor(StrEnum):
-    """Who does the jobs of a run."""
+    """Where the jobs of a run are executed."""
 
     LOCAL = "local"
     RAY = "ray"
 
 
 ExecutorOption = Annotated[
-    Executor, typer.Option(help="Who does the folds: processes of this machine, or a Ray cluster.")
+    Executor, typer.Option(help="Where folds are fitted: processes of this machine, or a Ray cluster.")
 ]
-WorkersOption = Annotated[int, typer.Option(min=1, help="Folds to do at once; they share the cores out.")]
+WorkersOption = Annotated[int, typer.Option(min=1, help="Folds fitted at once; they share the cores.")]
 
 
 @app.command("run")
@@ -73,16 +73,18 @@ def run_command(
     ] = None,
     augment: Annotated[
         list[str] | None,
-        typer.Option(help="Let all members learn from copies too: swap_gender, anonymise_0, ..."),
+        typer.Option(help="Train all members on augmented copies too: swap_gender, anonymise_0, ..."),
     ] = None,
     average: Annotated[
         list[str] | None,
-        typer.Option(help="Let all members average over tellings: original, swap_gender, ..."),
+        typer.Option(
+            help="Test-time augmentations that all members average over: original, swap_gender, ..."
+        ),
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of folds instead of the recipe's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run instead of the recipe's.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run of this name.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard an earlier run of this name.")] = False,
     executor: ExecutorOption = Executor.LOCAL,
     workers: WorkersOption = 1,
     tensorboard: Annotated[
@@ -95,7 +97,8 @@ def run_command(
     started = time.perf_counter()
     plan = _recipe(recipe, encoder=encoder, parser=parser, augment=augment, average=average)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
-    from gapstack.report.comparison import comparison  # after the recipe is checked: it brings torch along
+    from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
+    from gapstack.report.comparison import comparison
 
     finished = _run(
         plan,
@@ -107,7 +110,7 @@ def run_command(
         tensorboard=tensorboard,
         stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
     )
-    table = comparison(finished, parameters=as_json)
+    table = comparison(finished, score_run(finished), parameters=as_json)
     if as_json:
         print(json.dumps(table.json(), indent=2))
         return
@@ -134,7 +137,7 @@ def members_command(
     name: Annotated[str | None, typer.Argument(help="A member, to see its settings.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the members with paper and needs; or one member's settings: type, range, default, published value."""
+    """List all members, or one member's settings: type, range, default, published value."""
     from gapstack.members import MEMBERS
     from gapstack.report.members import member_record, member_text, members_record, members_text
 
@@ -151,14 +154,14 @@ def predict_command(
         str, typer.Argument(metavar="RUN", help="A finished run: its name or folder; RUN:MEMBER.")
     ],
     input_path: Annotated[
-        Path, typer.Option("--input", help="Rows to answer: GAP or Kaggle TSV (.gz, .xz too).")
+        Path, typer.Option("--input", help="Rows to predict: GAP or Kaggle TSV (.gz, .xz too).")
     ],
     output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
-    """Answer unlabelled rows by a finished run; ids come out in the input's order.
+    """Predict unlabelled rows with a finished run, in the order of the input.
 
-    Files may be of any length; a killed command goes on where it was when it is given again.
+    Files may be of any length; a killed command resumes when it is given again.
     """
     from gapstack.runs.recipe import require_run
 
@@ -167,8 +170,8 @@ def predict_command(
     from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
 
     quarantine = quarantine_for(on_error)
-    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine, say=say)
-    tell(quarantine)
+    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine)
+    report_quarantine(quarantine)
     show(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
 
 
@@ -179,20 +182,17 @@ def show_command(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Print what each result of a run was made of: rows, labels, folds, encoder, parser, code, versions."""
+    """Show the identity of each result of a run: rows, labels, folds, encoder, parser, code, versions."""
     from gapstack.report.identity import run_identity
-    from gapstack.runs.folder import find_run, no_run
+    from gapstack.runs.recipe import require_run
 
-    found = find_run(run_name)
-    if found is None:
-        raise no_run(run_name)
-    known = run_identity(found[0])
-    print(json.dumps(known.json(), indent=2) if as_json else known.text())
+    identity = run_identity(require_run(run_name)[0])
+    print(json.dumps(identity.json(), indent=2) if as_json else identity.text())
 
 
 @app.command("reproduce")
 def reproduce_command(
-    paper: Annotated[Paper, typer.Argument(help="Whose tables to set beside ours.")],
+    paper: Annotated[Paper, typer.Argument(help="Paper whose tables are reproduced.")],
     data: DataOption = None,
     encoder: EncoderOption = None,
     parser: ParserOption = None,
@@ -203,10 +203,9 @@ def reproduce_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a paper's tables beside what this system measures.
+    """Print a paper's tables beside our figures.
 
-    For shared_task that is the run `families`, for sowinobias the run of that name and its audit; they are done, or
-    taken up, first.
+    shared_task first executes or resumes the run `families`, sowinobias the run of that name and its audit.
     """
     from gapstack.reproduce import shared_task, sowinobias, webster2018
 
@@ -217,7 +216,7 @@ def reproduce_command(
     elif paper is Paper.SOWINOBIAS:
         plan = _recipe(sowinobias.RECIPE, vectors=f"encoder:{encoder}" if encoder else None)
         finished = _run(plan, data, None, executor, workers)
-        report = sowinobias.report(finished, Path(data) if data else None, say)
+        report = sowinobias.report(finished, Path(data) if data else None)
     else:
         from gapstack.corpus.sources import load_gap, load_sample
 
@@ -231,7 +230,7 @@ def reproduce_command(
 
 
 def _recipe(name: str, **settings: Any) -> Recipe:
-    """A recipe with the settings asked for, those that are not None, in every member that has them."""
+    """Load a recipe and override settings that are not None in every member that has them."""
     from gapstack.runs import Recipe
 
     recipe = Recipe.load(name)
@@ -252,13 +251,13 @@ def _run(
     tensorboard: bool = False,
     stored: Path | None = None,
 ) -> Run:
-    """Carry a recipe out on the data asked for; ``stored`` is the folder of the run that it was read from, if any."""
+    """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs import run
     from gapstack.runs.corpora import corpora
     from gapstack.runs.executors import create_executor
 
     recipe, train, test = corpora(recipe, data, quarantine)
-    tell(quarantine)
+    report_quarantine(quarantine)
     root = None
     if stored is not None:
         root = stored.resolve().parents[1]
@@ -269,5 +268,12 @@ def _run(
                 expected="a folder models/NAME with the run's name, and the data that it was run on",
                 remedy="Put the folder back, or name its data with --data",
             )
-    who = create_executor(executor.value, workers)
-    return run(recipe, train, test, root=root, fresh=fresh, executor=who, tensorboard=tensorboard, say=say)
+    return run(
+        recipe,
+        train,
+        test,
+        root=root,
+        fresh=fresh,
+        executor=create_executor(executor.value, workers),
+        tensorboard=tensorboard,
+    )

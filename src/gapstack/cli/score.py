@@ -1,4 +1,4 @@
-"""Files of answers: score, check, stack and compare them."""
+"""Files of predictions: score, check, stack and compare them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def score_command(
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score a file as Kaggle and the official GAP scorer do, beside what no thought at all would score."""
+    """Score a file as Kaggle and the official GAP scorer do, beside constant predictions."""
     from gapstack.report import gap_record, gap_report
     from gapstack.scoring import degenerate_scores, score_file
 
@@ -48,9 +48,9 @@ def score_command(
 @app.command("submit-check")
 def submit_check_command(
     submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],
-    against: Annotated[Path, typer.Option("--against", help="The rows that it should answer.")],
+    against: Annotated[Path, typer.Option("--against", help="The rows that it should predict.")],
 ) -> None:
-    """Say whether Kaggle would take a submission; exit status 1 if not."""
+    """Check whether Kaggle would accept a submission; exit status 1 if not."""
     from gapstack.scoring import submit_check
 
     rows = read_gap(against)
@@ -69,24 +69,25 @@ def stack_command(
     labels: LabelsOption = None,
     data: DataOption = None,
     folds: Annotated[
-        int, typer.Option(min=3, help="Page-grouped folds, of the outer and the inner loop.")
+        int, typer.Option(min=3, help="Page-grouped folds of the outer and the inner loop.")
     ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 2019,
     stacker: Annotated[
-        list[str] | None, typer.Option("--stacker", help="Kind to choose from; may be given again.")
+        list[str] | None, typer.Option("--stacker", help="Stacker to choose from; repeatable.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Submission CSV for the stack's out-of-fold answers.")
+        Path | None, typer.Option("--output", help="Submission CSV for the stack's out-of-fold predictions.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stack anybody's submission files, scored by nested cross-validation."""
+    """Stack submission files, scored by nested cross-validation."""
+    from gapstack.comparison.results import score_stack
     from gapstack.report.stack import stack_table
     from gapstack.runs.file_stack import KINDS, stack_files
 
     rows = labelled(gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    table = stack_table(found)
+    table = stack_table(score_stack(found))
     if as_json:
         print(json.dumps(table.json(), indent=2))
     else:
@@ -109,11 +110,15 @@ def compare_command(
     ] = None,
     out_of_fold: Annotated[
         bool,
-        typer.Option("--out-of-fold", help="Without --gold: the rows that the run predicted out of fold."),
+        typer.Option(
+            "--out-of-fold", help="Without --gold: compare on the rows that the run predicted out of fold."
+        ),
     ] = False,
     trained_on: Annotated[
         list[Path] | None,
-        typer.Option("--trained-on", help="GAP TSV that the files' makers learned from: its leaks; again."),
+        typer.Option(
+            "--trained-on", help="GAP TSV that the files' makers trained on, checked for leaks; repeatable."
+        ),
     ] = None,
     labels: LabelsOption = None,
     data: DataOption = None,
@@ -121,13 +126,13 @@ def compare_command(
     seed: Annotated[int, typer.Option(help="Seed of all resampling.")] = 2019,
     flips: Annotated[
         int,
-        typer.Option(min=0, help="Rows of which runs' members are asked counterfactuals; none by default."),
+        typer.Option(min=0, help="Rows for counterfactual flips of runs' members; none by default."),
     ] = 0,
-    html: Annotated[Path | None, typer.Option("--html", help="Page: plots, and all examples.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Web page with plots and all examples.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Folder for CSV files.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare members, runs and files: intervals, paired tests, slices, what each adds, on every label set."""
+    """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
     for source in sources:
         refuse_unknown_run(source)
     from gapstack.report.compare import (
@@ -150,17 +155,17 @@ def compare_command(
     )
     folder = Path(data) if data and data != "sample" else None
     corpora = label_sets(rows, labels or "official", folder)
-    made = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder, say=say)
+    comparison = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
     # printed first: what cannot be written must not cost what was computed
     if as_json:
-        print(json.dumps(record(made), indent=2))
+        print(json.dumps(record(comparison), indent=2))
     else:
-        for table in tables(made, LISTED):
+        for table in tables(comparison, LISTED):
             table.print(stdout)
             print()
     if html:
-        write_page(made, html)
+        write_page(comparison, html)
         say(f"wrote {html}")
     if csv:
-        for path in write_csv(made, csv):
+        for path in write_csv(comparison, csv):
             say(f"wrote {path}")

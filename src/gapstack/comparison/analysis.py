@@ -1,8 +1,9 @@
-"""Everything that a comparison asks of the scoring room, in one record."""
+"""All measures of a comparison, in one record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ from gapstack.scoring.agreement import DIFFICULTIES, correlations, difficulty, d
 from gapstack.scoring.contribution import Contributions, blend_game, contribution
 from gapstack.scoring.label_errors import label_quality, likely_errors, precision_at
 from gapstack.scoring.metrics import Bools, Floats, Labels
+from gapstack.scoring.reliability import Reliability, reliability
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import Slice, slice_scores
@@ -39,18 +41,24 @@ from gapstack.scoring.slices import Slice, slice_scores
 if TYPE_CHECKING:
     import pandas as pd
 
+_log = logging.getLogger(__name__)
+
 PAIR_METRICS = ("logloss", "f1_overall", "accuracy")
 """Metrics under which all pairs are tested."""
 
 _MOST_NAMES, _FARTHEST = 15, 6  # rarer values are joined, or single rows would carry large weights
 _FOLDS = 5
 RANKED = 100
-"""How many likely label errors are looked at."""
+"""Number of likely label errors whose precision is measured."""
 
 
 @dataclass(frozen=True, eq=False)
-class Added:
-    """What each member with probabilities adds: (m, 3) value, low and high in nats, by leaving out and by Shapley."""
+class Contribution:
+    """Contribution of each member with probabilities to their blend, in nats: (m, 3) value, low and high.
+
+    ``left_out`` is the loss without the member, ``shapley`` its Shapley value; ``error`` is the standard error of the
+    latter over ``draws`` (0 draws: exact). ``prior`` and ``together`` are the losses of no member and of all.
+    """
 
     members: tuple[str, ...]
     left_out: Floats
@@ -62,8 +70,8 @@ class Added:
 
 
 @dataclass(frozen=True, eq=False)
-class Likeness:
-    """How alike members are, (m, m) each; the correlation of losses is NaN for decisions."""
+class Similarity:
+    """Similarity of members, (m, m) each; the correlation of losses is NaN for decisions."""
 
     correlation: Floats
     disagreement: Floats
@@ -71,15 +79,15 @@ class Likeness:
 
 
 @dataclass(frozen=True, eq=False)
-class Suspects:
-    """Rows whose label is likely wrong: (n,) trust in each label, and the rows of the confident joint, worst first.
+class LabelErrors:
+    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` off the joint's diagonal, worst first.
 
-    ``corrected`` (n,) says which rows some other label set changes; ``precision`` is their share among the 100 that
-    are trusted least. None where official labels were not compared with others.
+    ``corrected`` (n,) says which rows some other label set changes; ``precision`` is their share among the
+    :data:`RANKED` labels of lowest quality. None where official labels were not compared with others.
     """
 
     quality: Floats
-    found: NDArray[np.int64]
+    rows: NDArray[np.int64]
     corrected: Bools | None
     precision: float | None
 
@@ -101,13 +109,15 @@ class Comparison:
     slices : list of Slice
         The first is all rows.
     balanced : Bootstrap, optional
-        F1 and bias when the genders are alike in number of names and rank of the right one; ``weights`` (n,).
-        None where no weights make them so, which ``notes`` then say.
+        F1 and bias, rows reweighted by ``weights`` (n,) so that the genders are equally difficult: in number of names
+        and rank of the right one. None where no weights balance them, with the reason in ``notes``.
     right : (m, n) bool
-    added : Added, optional
+    reliability : dict of str to Reliability
+        Of the members with probabilities.
+    contribution : Contribution, optional
         None with fewer than two members that give probabilities, or too few rows for folds.
     flips : Flips, optional
-        None where counterfactuals were not asked for, or nobody could be asked.
+        None without counterfactuals, or without members that predict them.
     notes : tuple of str
         What was not measured, and why.
     """
@@ -121,10 +131,11 @@ class Comparison:
     slices: list[Slice]
     balanced: Bootstrap | None
     weights: Floats | None
-    likeness: Likeness
+    similarity: Similarity
     right: Bools
-    added: Added | None
-    suspects: Suspects | None
+    reliability: dict[str, Reliability]
+    contribution: Contribution | None
+    label_errors: LabelErrors | None
     flips: Flips | None
     notes: tuple[str, ...]
     replicates: int
@@ -173,7 +184,6 @@ def compare(
     seed: int = 2019,
     flips: int = 0,
     data: Path | None = None,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Comparison:
     """Measure everything.
 
@@ -185,11 +195,9 @@ def compare(
     replicates, seed : int
         Of all resampling.
     flips : int
-        Of how many rows the runs' members are asked counterfactuals.
+        Number of rows of which the runs' members predict counterfactuals.
     data : Path, optional
         Where to look for first names first, which counterfactuals exchange.
-    say : callable
-        Told, in a line each, what begins.
 
     Raises
     ------
@@ -201,18 +209,18 @@ def compare(
         raise DataError("there is nothing to compare", expected="at least one entry")
     if any(other.fingerprint != rows.fingerprint for other in corpora):
         raise DataError("the label sets are of different rows", expected="one corpus under several labels")
-    say(f"scores of {len(entries)} members on {len(corpora)} label sets")
+    _log.info("scores of %d members on %d label sets", len(entries), len(corpora))
     tables = {corpus.label_set: {e.name: _contributions(corpus, e) for e in entries} for corpus in corpora}
     scores = bootstrap_label_sets(rows.groups, tables, replicates=replicates, seed=seed)
     order = _order(scores[rows.label_set])
     ordered = tuple(entries[place] for place in order)
-    scores = {name: _reordered(made, order) for name, made in scores.items()}
+    scores = {name: _reordered(each, order) for name, each in scores.items()}
     members = {entry.name: tables[rows.label_set][entry.name] for entry in ordered}
-    say("pairs")
+    _log.info("pairs")
     pairs = all_pairs(
         rows.groups, members, scores[rows.label_set], PAIR_METRICS, replicates=replicates, seed=seed
     )
-    say("slices")
+    _log.info("slices")
     right = np.stack([_right(rows, entry) for entry in ordered])
     dimensions = _dimensions(rows, right)
     slices = slice_scores(
@@ -224,24 +232,24 @@ def compare(
         replicates=replicates,
         seed=seed,
     )
-    say("weights that make the genders alike")
+    _log.info("weights that balance the difficulty of both genders")
     notes: list[str] = []
-    weights = balanced = added = None
+    weights = balanced = shares = None
     try:
         weights = _weights(rows)
         weighted = {name: each * weights[:, None] for name, each in members.items()}
         balanced = bootstrap(rows.groups, weighted, replicates=replicates, seed=seed)
     except DataError as problem:
-        notes.append(f"the genders could not be made alike: {problem}")
-    say("what each member adds")
+        notes.append(f"no weights balance the difficulty of both genders: {problem}")
+    _log.info("contributions")
     try:
-        added = _added(rows, ordered, replicates, seed)
+        shares = _contribution(rows, ordered, replicates, seed)
     except DataError as problem:
-        notes.append(f"what each member adds was not measured: {problem}")
-    turned = None
+        notes.append(f"contributions were not measured: {problem}")
+    changed = None
     if flips:
         try:
-            turned = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
+            changed = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
     return Comparison(
@@ -254,11 +262,12 @@ def compare(
         slices=slices,
         balanced=balanced,
         weights=weights,
-        likeness=_likeness(rows, ordered, right),
+        similarity=_similarity(rows, ordered, right),
         right=right,
-        added=added,
-        suspects=_suspects(corpora, ordered),
-        flips=turned,
+        reliability={name: reliability(rows.labels, p) for name, p in _with_probabilities(ordered).items()},
+        contribution=shares,
+        label_errors=_label_errors(corpora, ordered),
+        flips=changed,
         notes=tuple(notes),
         replicates=replicates,
         seed=seed,
@@ -270,32 +279,32 @@ def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
 
 
 def _contributions(corpus: Corpus, entry: Entry) -> Floats:
-    found = entry.answers
-    if found.probabilities is None:
-        return contributions_of_decisions(corpus, found.decided, found.answered)
-    return contributions(corpus, found.probabilities)
+    answers = entry.answers
+    if answers.probabilities is None:
+        return contributions_of_decisions(corpus, answers.decided, answers.answered)
+    return contributions(corpus, answers.probabilities)
 
 
-def _order(made: Bootstrap) -> list[int]:
+def _order(scores: Bootstrap) -> list[int]:
     """The best first: by logloss, then those without one by F1."""
-    loss, f1 = made.points["logloss"], made.points["f1_overall"]
+    loss, f1 = scores.points["logloss"], scores.points["f1_overall"]
     return sorted(
         range(len(loss)), key=lambda place: (np.isnan(loss[place]), np.nan_to_num(loss[place]), -f1[place])
     )
 
 
-def _reordered(made: Bootstrap, order: list[int]) -> Bootstrap:
+def _reordered(scores: Bootstrap, order: list[int]) -> Bootstrap:
     return Bootstrap(
-        tuple(made.members[place] for place in order),
-        {metric: points[order] for metric, points in made.points.items()},
-        {metric: samples[:, order] for metric, samples in made.samples.items()},
+        tuple(scores.members[place] for place in order),
+        {metric: points[order] for metric, points in scores.points.items()},
+        {metric: samples[:, order] for metric, samples in scores.samples.items()},
     )
 
 
 def _right(rows: Corpus, entry: Entry) -> Bools:
     """Whether both decisions are right, (n,)."""
-    found = entry.answers
-    right: Bools = ((found.decided == gold_decisions(rows)) & found.answered).all(axis=1)
+    answers = entry.answers
+    right: Bools = ((answers.decided == gold_decisions(rows)) & answers.answered).all(axis=1)
     return right
 
 
@@ -317,7 +326,7 @@ def _weights(rows: Corpus) -> Floats:
     return balancing_weights(rows.genders, attributes, rows.labels != Label.NEITHER)
 
 
-def _likeness(rows: Corpus, entries: Sequence[Entry], right: Bools) -> Likeness:
+def _similarity(rows: Corpus, entries: Sequence[Entry], right: Bools) -> Similarity:
     losses = np.stack(
         [
             np.full(len(rows), np.nan)
@@ -327,38 +336,38 @@ def _likeness(rows: Corpus, entries: Sequence[Entry], right: Bools) -> Likeness:
         ]
     )
     decided = np.stack([entry.answers.decided & entry.answers.answered for entry in entries])
-    return Likeness(correlations(losses), disagreement(decided), double_fault(right))
+    return Similarity(correlations(losses), disagreement(decided), double_fault(right))
 
 
 def _with_probabilities(entries: Sequence[Entry]) -> dict[str, Floats]:
     return {e.name: e.answers.probabilities for e in entries if e.answers.probabilities is not None}
 
 
-def _added(rows: Corpus, entries: Sequence[Entry], replicates: int, seed: int) -> Added | None:
+def _contribution(rows: Corpus, entries: Sequence[Entry], replicates: int, seed: int) -> Contribution | None:
     members = _with_probabilities(entries)
     if len(members) < 2:
         return None
     folds = make_folds(rows, _FOLDS, seed=seed).assignment
-    found: Contributions = contribution(
+    by_row: Contributions = contribution(
         blend_game(np.stack(list(members.values())), rows.labels, folds), len(members), seed=seed
     )
     left_out, shapley = (
         mean_intervals(rows.groups, each.T, replicates=replicates, seed=seed)
-        for each in (found.left_out, found.shapley)
+        for each in (by_row.left_out, by_row.shapley)
     )
-    return Added(
+    return Contribution(
         tuple(members),
         left_out,
         shapley,
-        found.error,
-        found.draws,
-        float(found.prior.mean()),
-        float(found.full.mean()),
+        by_row.error,
+        by_row.draws,
+        float(by_row.prior.mean()),
+        float(by_row.full.mean()),
     )
 
 
-def _suspects(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> Suspects | None:
-    """By the mean of all members' probabilities: what one of them got by chance, the others did not."""
+def _label_errors(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> LabelErrors | None:
+    """From the mean of all members' probabilities, in which the chance hits of one weigh less."""
     rows, *others = corpora
     members = _with_probabilities(entries)
     if not members or len(np.unique(rows.labels)) < len(Label):
@@ -371,4 +380,4 @@ def _suspects(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> Suspects |
         ranked = [rows.ids[row] for row in np.argsort(quality, kind="stable")]
         wrong = {rows.ids[row] for row in np.flatnonzero(corrected)}
         precision = precision_at(RANKED, ranked, wrong)
-    return Suspects(quality, likely_errors(rows.labels, mean), corrected, precision)
+    return LabelErrors(quality, likely_errors(rows.labels, mean), corrected, precision)

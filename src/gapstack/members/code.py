@@ -1,11 +1,11 @@
-"""Which source decides a member's answers: its own module and all of the package that this leads to.
+"""Fingerprint of the source behind a member's predictions: its module and all modules of the package that it imports.
 
-Stored folds count only while that source does what it did when they were computed. A change to one member leaves the
-folds of the others alone; so does a new member, since the members table decides nothing. Source counts as Python
-parses it, without docstrings: comments, docstrings and formatting decide nothing either.
+Stored folds are valid only as long as that source is unchanged. A change to one member leaves the folds of the others
+valid; so does a new member, since the table of members is left out. Source counts as its syntax tree without
+docstrings: comments and formatting do not matter.
 
-Of the package's other files only those of the embedded sample can reach a member, as rows, which a result's identity
-has by their contents, and as parses, which count with the parser.
+Of the package's other files only those of the embedded sample can reach a member: its rows and its parses, which are
+parts of a result's identity.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from gapstack.members import MEMBERS
 _PACKAGE = Path(__file__).parents[1]
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
-# What they say (who there is, how things are told, what a result is known by) decides no probability
+# These cannot change a probability: tables of names, messages, identities,
 _INDIFFERENT = {
     *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.members.store", "gapstack.runs"),
     *("gapstack.errors", "gapstack.progress"),
-    # what settings may be, and how names are looked up: values reach a member as they were given
+    # checks of settings and look-ups by name
     *("gapstack.kinds", "gapstack.registry", "gapstack.settings", "gapstack.signatures"),
 }
 
@@ -44,26 +44,26 @@ def code_fingerprint(member: str) -> str:
 
 
 def code_behind(*modules: str) -> str:
-    """Hash of what these modules, and all of the package that they can reach, do."""
+    """Hash of these modules and of all modules of the package that they can reach."""
     reached = sorted({name for module in modules for name in modules_behind(module)})
     return fingerprint([(name, _behaviour(_source(name))) for name in reached])
 
 
 def modules_behind(module: str) -> list[str]:
     """Names of the modules of the package that ``module`` imports, directly or not, itself included; sorted."""
-    found: set[str] = set()
+    reached: set[str] = set()
     open_ends = [module]
     while open_ends:
         name = open_ends.pop()
-        if name not in found and name not in _INDIFFERENT and _file(name) is not None:
-            found.add(name)
+        if name not in reached and name not in _INDIFFERENT and _file(name) is not None:
+            reached.add(name)
             open_ends += [name.rpartition(".")[0], *_references(_source(name))]
-    return sorted(found)
+    return sorted(reached)
 
 
 @lru_cache(maxsize=1024)
 def _behaviour(source: str) -> str:
-    """Hash of a module's syntax tree without what is only read by people."""
+    """Hash of a module's syntax tree without docstrings."""
     return fingerprint(_tree(_parsed(source)))
 
 
@@ -78,7 +78,7 @@ def _tree(node: Any) -> Any:
 
 
 def _is_wording(node: Any) -> bool:
-    """Whether it is a docstring, or another string that is no more than stated."""
+    """Whether it is a docstring or another string statement."""
     constant = node.value if isinstance(node, ast.Expr) else None
     return isinstance(constant, ast.Constant) and isinstance(constant.value, str)
 
@@ -86,25 +86,25 @@ def _is_wording(node: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _references(source: str) -> tuple[str, ...]:
     """Names that may be modules: all that is imported, and strings that look like the package's modules."""
-    found: list[str] = []
+    names: list[str] = []
     for node in ast.walk(_parsed(source)):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             named = _NAMED.fullmatch(node.value)
-            found += [named[1]] if named else []
-    return tuple(found)
+            names += [named[1]] if named else []
+    return tuple(names)
 
 
-@lru_cache(maxsize=4)  # both questions are asked of a module in turn; trees are large
+@lru_cache(maxsize=4)  # both callers parse a module in turn; trees are large
 def _parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
 def _file(module: str) -> Path | None:
-    """Where a module of the package lies; None for what is none."""
+    """File of a module of the package; None if there is none."""
     first, *rest = module.split(".")
     if first != _PACKAGE.name:
         return None

@@ -19,8 +19,8 @@ from gapstack.report.render import WIDTH, Column, Section, Table
 PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
     (resources.files("gapstack.report") / "embeddings_published.json").read_text(encoding="utf-8")
 )
-"""Figures of Dawkins 2021, tables 2 and 3, by column and measure. They were not read in the paper when they were
-written down, and the tables' other cells and table 5 were not to be had: compare before you quote."""
+"""Figures of Dawkins 2021, tables 2 and 3, by column and measure. They were not verified against the
+paper, and the tables' other cells and table 5 are missing: compare before you quote."""
 
 _PUBLISHED_NOTE = (
     "Columns (paper, unchecked): Dawkins 2021, tables 2 and 3, GloVe of 300 dimensions; nobody has compared these "
@@ -34,7 +34,7 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
     spaces = {**found.figures, **PUBLISHED}
     sections = [
         Section(
-            f"{yardstick.title} ({yardstick.paper})",
+            f"{group.title} ({group.paper})",
             [
                 (
                     measure.title,
@@ -45,10 +45,10 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
                         for space, figures in spaces.items()
                     },
                 )
-                for measure in yardstick.measures
+                for measure in group.measures
             ],
         )
-        for yardstick in found.measures.values()
+        for group in found.measures.values()
     ]
     return Table(
         [Column(space, space.replace(" (paper, unchecked)", " (paper)")) for space in spaces],
@@ -60,16 +60,16 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
 
 
 def embeddings_text(found: EmbeddingAudit, *, details: bool = False) -> str:
-    """The table, then what was covered and what was not; ``details`` lists every missing word."""
+    """The table and the coverage of word lists; ``details`` lists every missing word."""
     lines = [f"{heading}: {name}." for heading, name in found.spaces.items()]
     for coverage in found.coverage:
         missing = coverage.missing if details else coverage.missing[:_MISSING_SHOWN]
         more = len(coverage.missing) - len(missing)
-        told = f"; missing: {', '.join(missing)}" if missing else ""
+        listing = f"; missing: {', '.join(missing)}" if missing else ""
         lines.append(
-            f"{coverage}{told}" + (f" and {more:,} more (--details lists them)" if more else "") + "."
+            f"{coverage}{listing}" + (f" and {more:,} more (--details lists them)" if more else "") + "."
         )
-    lines += [f"{name}: {yardstick.note}." for name, yardstick in found.measures.items() if yardstick.note]
+    lines += [f"{name}: {group.note}." for name, group in found.measures.items() if group.note]
     lines += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
     lines += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
     wrapped = [line for text in lines for line in textwrap.wrap(printable(text), WIDTH)]
@@ -88,12 +88,12 @@ def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:
         "published": {space: dict(figures) for space, figures in PUBLISHED.items()},
         "yardsticks": {
             name: {
-                "title": yardstick.title,
-                "paper": yardstick.paper,
-                "note": yardstick.note,
-                "measures": {measure.key: measure.title for measure in yardstick.measures},
+                "title": group.title,
+                "paper": group.paper,
+                "note": group.note,
+                "measures": {measure.key: measure.title for measure in group.measures},
             }
-            for name, yardstick in found.measures.items()
+            for name, group in found.measures.items()
         },
         "coverage": [
             {"list": c.name, "wanted": c.size, "share": c.share, "missing": list(c.missing)}

@@ -1,4 +1,4 @@
-"""What members there are, and what each may be set to: for ``gap members``."""
+"""The table of members, and the settings of each: for ``gap members``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gapstack.signatures import described
 
 
 def members_record() -> dict[str, dict[str, str]]:
-    """Give all members with a line of description, paper and needs, for JSON."""
+    """All members with a line of description, paper and needs, for JSON."""
     return {name: _line(name) for name in MEMBERS}
 
 
 def members_text() -> str:
-    """Give all members, three lines each; ``gap members NAME`` has more."""
+    """All members, three lines each."""
     lines = [
         f"{name:20} {line['about'] or line['paper']}\n{'':20} {line['paper']}\n{'':20} needs {line['needs']}"
         for name, line in members_record().items()
@@ -27,7 +27,7 @@ def members_text() -> str:
 
 
 def member_record(name: str) -> dict[str, Any]:
-    """Give one member's settings by name, each with its kind in words, default, description and published value.
+    """Settings of one member, each with its type and range in words, default, description and published value.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def member_record(name: str) -> dict[str, Any]:
 
 
 def member_text(name: str) -> str:
-    """Give one member's settings, two or three lines each."""
+    """Settings of one member, two or three lines each."""
     record = member_record(name)
     lines = [f"{name}: {record['about']}", f"paper: {record['paper']}", f"needs: {record['needs']}", ""]
     for key, setting in record["settings"].items():

@@ -1,4 +1,4 @@
-"""The tables of scores: the comparison of a run, and what ``gap score`` prints."""
+"""Tables of scores, and the report of ``gap score``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scores_table(
         Heads the first column.
     """
     columns = {name: _metric_column(name) for name in metrics}
-    made: list[Section] = []
+    parts: list[Section] = []
     for section_title, rows in sections.items():
         cells: list[tuple[str, Mapping[str, Cell]]] = []
         for name, scores, *rest in rows:
@@ -51,12 +51,12 @@ def scores_table(
             cells.append((name, {**_cells(scores, metrics), **extra}))
         aside = (degenerate or {}).get(section_title, {})
         cells.extend((name, _cells(scores, metrics)) for name, scores in aside.items())
-        made.append(Section(section_title, cells, aside=frozenset(aside)))
-    return Table(list(columns.values()), made, title=title, caption=caption, name_title=name_title)
+        parts.append(Section(section_title, cells, aside=frozenset(aside)))
+    return Table(list(columns.values()), parts, title=title, caption=caption, name_title=name_title)
 
 
 def scorecard(gap: GapScores) -> str:
-    """What the official scorer prints, to the letter, so that scripts which read it go on working.
+    """The output of the official scorer, to the letter, for scripts that parse it.
 
     Recall, precision and F1 with one decimal, counts, and the bias with two decimals or "-". Neutral pronouns,
     which the official scorer refuses, add lines only where there are some.
@@ -81,7 +81,7 @@ def gap_report(
     degenerate: Mapping[str, Scores] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """What ``gap score`` prints: the official scorecard, notes, then all scores beside degenerate answers."""
+    """Report of ``gap score``: the official scorecard, notes, and all scores beside degenerate predictions."""
     remarks = [f"Note: {note}." for note in notes]
     if scores.double_true:
         remarks.append(
@@ -89,7 +89,7 @@ def gap_report(
             "which is never right in GAP and raises F1."
         )
     heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels"
-    table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="answers")
+    table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="predictions")
     blocks = [heading + "\n", scorecard(scores.gap), table.text()]
     if remarks:
         blocks.insert(2, "".join(f"{printable(remark)}\n" for remark in remarks))
@@ -102,7 +102,7 @@ def gap_record(
     degenerate: Mapping[str, Scores] | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What ``gap score --json`` prints: everything that :func:`gap_report` shows, unrounded."""
+    """Everything that :func:`gap_report` shows, unrounded, for JSON."""
     return {
         "name": name,
         **scores.as_dict(),
@@ -113,7 +113,7 @@ def gap_record(
 
 def _metric_column(name: str) -> Column:
     metric = METRICS[name]
-    # a bias near 1 says little by itself (every degenerate row has one), so none is called the best
+    # every degenerate row has a bias near 1, so none is the best
     better = metric.better if metric.better in ("low", "high") else None
     return Column(name, metric.title, metric.decimals, better)
 

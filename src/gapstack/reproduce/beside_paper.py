@@ -1,4 +1,4 @@
-"""What reports that are one table have in common: theirs beside ours, in all forms."""
+"""Base of reports with one table, the paper's figures beside ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 140
 
 
 class OneTable(ABC):
-    """A report whose files are called by :attr:`NAME`."""
+    """A report of one table; :attr:`NAME` names its files."""
 
     NAME: ClassVar[str]
 

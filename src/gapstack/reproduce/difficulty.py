@@ -1,4 +1,4 @@
-"""How hard a row is: by how many systems get it right (Webster et al. 2018, "agreement with gold").
+"""Difficulty of rows: the number of systems that are right (Webster et al. 2018, "agreement with gold").
 
 A system is right on a row when both of its decisions are. Rows that all systems get right are Green, rows that
 none does are Red, and those between are Yellow.
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError
 from gapstack.scoring import gold_decisions
-
-Bools = NDArray[np.bool_]
+from gapstack.scoring.metrics import Bools
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,8 @@ class Difficulty:
     Attributes
     ----------
     systems : tuple of str
-        Who was asked.
     right : (n,) int64
-        How many of them got each row right.
+        Number of systems that are right on each row.
     """
 
     systems: tuple[str, ...]
@@ -63,10 +61,10 @@ def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficu
         raise DataError("difficulty needs rows, and systems to try them", expected="at least one of each")
     gold = gold_decisions(corpus)
     right = np.zeros(len(corpus), dtype=np.int64)
-    for name, answers in decided.items():
-        if answers.shape != gold.shape:
-            raise DataError(f"{name} has decisions of shape {answers.shape}", expected=str(gold.shape))
-        right += right_rows(gold, answers)
+    for name, decisions in decided.items():
+        if decisions.shape != gold.shape:
+            raise DataError(f"{name} has decisions of shape {decisions.shape}", expected=str(gold.shape))
+        right += right_rows(gold, decisions)
     return Difficulty(tuple(decided), right)
 
 

@@ -1,7 +1,7 @@
-"""The shared task's systems, theirs beside ours: everything behind ``gap reproduce shared_task``.
+"""The shared task's systems, published figures beside ours: ``gap reproduce shared_task``.
 
-What the papers report comes from ``shared_task_paper.json`` and is mostly not like for like: other encoders, other
-splits, other labels, often whole ensembles. Each of their figures therefore stands with what it was measured on.
+Published figures come from ``shared_task_paper.json`` and are mostly not comparable: other encoders, splits and labels,
+often whole ensembles. Each is therefore shown with its conditions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gapstack.scoring import score
 PAPER: dict[str, Any] = json.loads(
     (resources.files("gapstack.reproduce") / "shared_task_paper.json").read_text(encoding="utf-8")
 )
-"""Reported figures by member. Keys of a figure's record that are not metrics say what it is of."""
+"""Published figures by member, with their conditions."""
 
 RECIPE = "families"
-"""The recipe whose run stands beside them."""
+"""The recipe of our figures."""
 
 SCORED_HERE = "their probabilities, scored here"
-"""Source of figures that no paper gives, but that follow from probabilities which a team published."""
+"""Source of figures that were computed here from a team's published probabilities."""
 
 METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
 _COLUMNS = (
@@ -65,7 +65,7 @@ class System:
 
 @dataclass(frozen=True)
 class Report(OneTable):
-    """Every system of a run, with what is reported of it."""
+    """Every system of a run, with its published figures."""
 
     NAME = "shared_task"
 
@@ -75,7 +75,7 @@ class Report(OneTable):
 
     @property
     def table(self) -> Table:
-        """One table: a line for each member as measured here, and beneath it one for each reported figure."""
+        """One table: a line for each member as measured here, then one for each published figure."""
         rows = [row for system in self.systems for row in _rows(system)]
         caption = f"{self.note}. " if self.note else ""
         return Table(
@@ -115,10 +115,7 @@ class Report(OneTable):
 
 
 def report(run: Run) -> Report:
-    """Set what the papers report beside what a run of :data:`RECIPE` measured.
-
-    All members of the run come, those without published figures too.
-    """
+    """Compare all members of a run of :data:`RECIPE` with their published figures."""
     systems = [
         _system(
             run,
@@ -139,7 +136,7 @@ def report(run: Run) -> Report:
 
 
 def _encoder(name: str, settings: dict[str, Any]) -> str | None:
-    """What a member's encoder is called; None if it has none."""
+    """Name of a member's encoder; None if it has none."""
     chosen = create(name, **settings).get_params()
     return (Path(chosen["encoder"]).name if chosen["encoder"] else EMBEDDED) if "encoder" in chosen else None
 
@@ -162,7 +159,7 @@ def _system(
 
 
 def _rows(system: System) -> list[tuple[str, dict[str, Cell]]]:
-    known = f" (not for {', '.join(system.contaminated_by)})" if system.contaminated_by else ""
+    mark = f" (not for {', '.join(system.contaminated_by)})" if system.contaminated_by else ""
     measured: dict[str, Cell] = {
         **system.held_out,
         "encoder": system.encoder,
@@ -174,11 +171,11 @@ def _rows(system: System) -> list[tuple[str, dict[str, Cell]]]:
         (f"- {_of(line)}", {column.key: line.get(column.key) for column in _COLUMNS})
         for line in system.reported
     ]
-    return [(f"{system.label}{known}", measured), *(reported or [("- no published figure", {})])]
+    return [(f"{system.label}{mark}", measured), *(reported or [("- no published figure", {})])]
 
 
 def _of(line: dict[str, Any]) -> str:
-    """What a reported figure is of: whose, how many models, and rows with labels if they are not the official ones."""
+    """Conditions of a published figure: team, number of models, rows, and labels other than the official ones."""
     labels = f", labels of {line['labels']}" if line["labels"] not in (None, "official") else ""
     models = f", {line['models']}" if line["models"] != "one model" else ""
     return f"{line['who']}{models}: {line['split']}{labels}"

@@ -1,14 +1,14 @@
-"""What debiased vectors and swapped copies buy downstream: everything behind ``gap reproduce sowinobias``.
+"""Effect of debiased vectors and gender-swapped copies downstream: ``gap reproduce sowinobias``.
 
 Dawkins 2021, tables 1 and 4: one coreference system over static vectors with and without debiasing, trained with and
-without copies of the other gender, asked WinoBias and SoWinoBias. The run of :data:`RECIPE` is audited and set beside
-what the paper reports, with what each variant costs on GAP.
+without copies of the other gender, on WinoBias and SoWinoBias. The run of :data:`RECIPE` is audited and compared with
+the paper's figures, with the scores of each variant on GAP.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -27,7 +27,7 @@ PAPER: dict[str, Any] = json.loads(
 """Reported figures by system, in percent."""
 
 RECIPE = "sowinobias"
-"""The recipe whose run stands beside them."""
+"""The recipe of our figures."""
 
 SUITES = ("winobias", "sowinobias")
 _COLUMNS = (
@@ -38,7 +38,7 @@ _COLUMNS = (
     *(Column("positive_difference", "liked", 1), Column("negative_difference", "disliked", 1)),
     *(Column("logloss", "GAP logloss", 3), Column("f1_overall", "F1", 1)),
 )
-_FOUND = {
+_PLACES = {
     "winobias_pro": ("winobias.current.type1", "{}", "accuracy_pro"),
     "winobias_anti": ("winobias.current.type1", "{}", "accuracy_anti"),
     "winobias_difference": ("winobias.current.type1", "{}", "accuracy_difference"),
@@ -97,31 +97,31 @@ class Report(OneTable):
         }
 
 
-def report(run: Run, data: Path | None = None, say: Callable[[str], None] = lambda line: None) -> Report:
+def report(run: Run, data: Path | None = None) -> Report:
     """Audit the members of a finished run, the mean of all its folds, and score them on its test split.
 
     Raises
     ------
     DataError
-        If the data of a suite are missing, or every member has learned from them.
+        If the data of a suite are missing, or every member was trained on them.
     """
-    found = audit(run_target(run.folder, folds=run.recipe.folds), data, SUITES, say=say)
-    missing = [f"{name}: {found.not_covered[name]}" for name in SUITES if name in found.not_covered]
+    audited = audit(run_target(run.folder, folds=run.recipe.folds), data, SUITES)
+    missing = [f"{name}: {audited.not_covered[name]}" for name in SUITES if name in audited.not_covered]
     if missing:
         raise DataError(f"the audit lacks {'; '.join(missing)}", expected=" and ".join(SUITES))
     variants: dict[str, Mapping[str, float | Difference | None]] = {}
     for result in run.members:
         scores = score(run.test, result.test)
         held = {key: scores.value(key) for key in ("logloss", "f1_overall")}
-        variants[result.label] = {**_audited(found, result.label), **held}
+        variants[result.label] = {**_audited(audited, result.label), **held}
     title = f"Static vectors downstream: audited, and scored on {run.test.name}, {run.test.label_set} labels"
-    return Report(variants, title, f"Ours: {found.note}")
+    return Report(variants, title, f"Ours: {audited.note}")
 
 
 def _audited(found: Audit, label: str) -> dict[str, float | Difference | None]:
     panels = {panel.key: panel.rows for covered in found.covered for panel in covered.findings.panels}
     figures: dict[str, float | Difference | None] = {}
-    for key, (panel, row, measure) in _FOUND.items():
+    for key, (panel, row, measure) in _PLACES.items():
         value = panels[panel][row.format(label)][measure]
         figures[key] = value if isinstance(value, float | Difference) else None
     return figures

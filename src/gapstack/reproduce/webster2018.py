@@ -1,7 +1,6 @@
-"""The tables of Webster et al. 2018, theirs beside ours: everything behind ``gap reproduce webster2018``.
+"""The tables of Webster et al. 2018, published figures beside ours: ``gap reproduce webster2018``.
 
-:func:`reproduce` computes, :meth:`Report.text` and its sisters show. What the paper published comes from
-``webster2018_paper.json``; a figure that we could not check against the paper is null there and "-" in the tables.
+Published figures come from ``webster2018_paper.json``; unverified ones are null there and "-" in the tables.
 Members are fitted on GAP validation, as the paper does; nothing is fitted or chosen on test.
 """
 
@@ -30,7 +29,7 @@ _DRAWN = ("Syntactic distance", "Parallelism", "Parallelism+URL", "Transformer-S
 
 @dataclass(frozen=True)
 class Report:
-    """What was computed: the tables in the order of the paper, and its figure as SVG."""
+    """The tables in the order of the paper, and its figure as SVG."""
 
     tables: tuple[Table, ...]
     figure: str
@@ -72,13 +71,13 @@ def reproduce(
     Parameters
     ----------
     data : GapData or Path, optional
-        What was loaded, or where to look for it; by default the usual search. The embedded sample stands in for
-        GAP as it does elsewhere, a fifth of its training part as the validation split.
+        Loaded data, or the folder to search first. With the embedded sample a fifth of its training part is the
+        validation split.
     encoder, parser : str, optional
         For the transformer cues and for the structural cues.
     resolvers : Path, optional
         Folder of off-the-shelf resolvers' decisions; by default the data set ``resolvers`` if the search finds it.
-        Without it the rows of resolvers are missing, and the notes say so.
+        Without it the rows of resolvers are missing.
     seed : int
         Of the random baseline, of the trees and of the sample's validation part.
 
@@ -94,13 +93,13 @@ def reproduce(
     )
     fitted = {s: fit_transformers(splits["validation"], s, encoder, parser, seed) for s in Setting}
 
-    def ask(split: str) -> Systems:
+    def decide(split: str) -> Systems:
         corpus = splits[split]
         cues = {s: cue_decisions(corpus, s, parser, seed) | fitted[s].decide(corpus) for s in Setting}
         return Systems(corpus, read_resolvers(corpus, split, folder), cues)
 
-    development, test = ask("development"), ask("test")
-    made = (
+    development, test = decide("development"), decide("test")
+    result = (
         tables.off_the_shelf(development),
         tables.cue_table("Table 6", development, Setting.SNIPPET_CONTEXT),
         tables.cue_table("Table 7", development, Setting.GOLD_TWO_MENTION),
@@ -111,7 +110,7 @@ def reproduce(
         tables.rates_table(test),
         tables.difficulty_table(development, test),
     )
-    return Report(made, _figure(development), _notes(found, folder, splits))
+    return Report(result, _figure(development), _notes(found, folder, splits))
 
 
 def _figure(at_hand: Systems) -> str:

@@ -1,4 +1,4 @@
-"""Who decides in the tables of Webster et al. 2018: off-the-shelf resolvers, structural cues, transformer cues."""
+"""Systems in the tables of Webster et al. 2018: off-the-shelf resolvers, structural cues, transformer cues."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, Place
@@ -16,10 +15,10 @@ from gapstack.members.transformer_single import TransformerSingle
 from gapstack.reproduce.difficulty import Difficulty, agreement_with_gold
 from gapstack.scoring import Scores, score_decisions
 from gapstack.scoring.files import read_predictions
+from gapstack.scoring.metrics import Bools
 from gapstack.text.cues import Cue, decide, measures
 from gapstack.text.scenes import Setting
 
-Bools = NDArray[np.bool_]
 Decisions = dict[str, Bools]
 """(n, 2) decisions by the name of the system."""
 
@@ -31,9 +30,9 @@ CUES = {
     "Parallelism+URL": Cue.URL,
 }
 NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
-# Asked in this order until there are four, as many as the paper asked.
-_TRIED = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic distance", "Token distance")
-_ASKED = 4
+# In this order until there are four, as many as in the paper.
+_BY_PRIORITY = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic distance", "Token distance")
+_COUNT = 4
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ class Resolver:
     Attributes
     ----------
     decided : (n, 2) bool
-        FALSE for both names where it gave nothing: that is what its clusters say.
+        FALSE for both names where it has no clusters.
     given : (n,) bool
-        Whether it was given the row's text at all.
+        Whether it was run on the row's text.
     """
 
     decided: Bools
@@ -54,7 +53,7 @@ class Resolver:
 
 @dataclass(frozen=True)
 class Systems:
-    """Decisions of everything at hand on one split."""
+    """Decisions of all available systems on one split."""
 
     corpus: Corpus
     resolvers: Mapping[str, Resolver]
@@ -65,7 +64,7 @@ class Systems:
         return {name: score_decisions(self.corpus, answers) for name, answers in decided.items()}
 
     def resolver_scores(self) -> dict[str, Scores]:
-        """Score each resolver, and once more on the rows that it was given where it was not given all."""
+        """Score each resolver on all rows, and on the rows that it was run on where these are fewer."""
         found: dict[str, Scores] = {}
         for name, resolver in self.resolvers.items():
             found[name] = score_decisions(self.corpus, resolver.decided)
@@ -77,10 +76,10 @@ class Systems:
 
     def difficulty(self) -> Difficulty:
         """Agreement with gold of four systems: off-the-shelf resolvers first, then our cues in gold-two-mention."""
-        known = {name: resolver.decided for name, resolver in self.resolvers.items()}
-        known |= self.cues[Setting.GOLD_TWO_MENTION]
-        asked = [name for name in _TRIED if name in known][:_ASKED]
-        return agreement_with_gold(self.corpus, {name: known[name] for name in asked})
+        decided = {name: resolver.decided for name, resolver in self.resolvers.items()}
+        decided |= self.cues[Setting.GOLD_TWO_MENTION]
+        chosen = [name for name in _BY_PRIORITY if name in decided][:_COUNT]
+        return agreement_with_gold(self.corpus, {name: decided[name] for name in chosen})
 
 
 def read_resolvers(corpus: Corpus, split: str, folder: Path | None) -> dict[str, Resolver]:
@@ -155,9 +154,9 @@ def random_decisions(
     generator = np.random.default_rng(seed)
     parsed = setting is Setting.SNIPPET_CONTEXT
     decided = np.zeros((len(corpus), 2), dtype=bool)
-    for row, found in enumerate(measures(corpus, setting, parser, parsed=parsed)):
-        if len(found.hits):
-            decided[row] = found.hits[generator.integers(len(found.hits))]
+    for row, candidates in enumerate(measures(corpus, setting, parser, parsed=parsed)):
+        if len(candidates.hits):
+            decided[row] = candidates.hits[generator.integers(len(candidates.hits))]
     return decided
 
 

@@ -1,7 +1,6 @@
 """The tables of Webster et al. 2018, the paper's figures beside ours.
 
-The paper's come from ``webster2018_paper.json``; one that we could not check against the paper is null there, and
-"-" in the tables.
+Published figures come from ``webster2018_paper.json``; unverified ones are null there and "-" in the tables.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from gapstack.text.scenes import Setting
 PAPER: dict[str, Any] = json.loads(
     files("gapstack.reproduce").joinpath("webster2018_paper.json").read_text(encoding="utf-8")
 )
-_RAN = ("masculine", "feminine", "bias", "overall")
+_SCORES = ("masculine", "feminine", "bias", "overall")
 _TITLES = {"masculine": "M", "feminine": "F", "bias": "B", "overall": "O"}
 
 
@@ -34,18 +33,18 @@ def _score_columns(prefix: str = "", title: str = "") -> list[Column]:
             2 if name == "bias" else 1,
             "high" if name == "overall" else None,
         )
-        for name in _RAN
+        for name in _SCORES
     ]
 
 
 def _ours(scores: Scores) -> dict[str, Cell]:
     return dict(
-        zip(_RAN, (scores.f1_masculine, scores.f1_feminine, scores.bias, scores.f1_overall), strict=True)
+        zip(_SCORES, (scores.f1_masculine, scores.f1_feminine, scores.bias, scores.f1_overall), strict=True)
     )
 
 
 def _theirs(figures: list[float] | None) -> dict[str, Cell]:
-    return {f"paper_{name}": figures[i] if figures else None for i, name in enumerate(_RAN)}
+    return {f"paper_{name}": figures[i] if figures else None for i, name in enumerate(_SCORES)}
 
 
 def _columns() -> list[Column]:
@@ -55,8 +54,7 @@ def _columns() -> list[Column]:
 def _beside(
     scores: Mapping[str, Scores], paper: Mapping[str, list[float]]
 ) -> list[tuple[str, dict[str, Cell]]]:
-    """Rows of ours and theirs under one name where both have it, those of one side only after them."""
-    # ours is in the paper's order already; what only the paper has comes first
+    """Rows with the paper's figures and ours; those of the paper alone come first."""
     names = [*(name for name in paper if name not in scores), *scores]
     return [
         (name, {**(_theirs(paper.get(name))), **(_ours(scores[name]) if name in scores else {})})
@@ -64,25 +62,25 @@ def _beside(
     ]
 
 
-def off_the_shelf(at_hand: Systems) -> Table:
+def off_the_shelf(systems: Systems) -> Table:
     """Table 4: off-the-shelf resolvers on the development split."""
-    rows = _beside(at_hand.resolver_scores(), PAPER["off_the_shelf_development"])
+    rows = _beside(systems.resolver_scores(), PAPER["off_the_shelf_development"])
     return Table(
         _columns(),
         [Section("", rows)],
-        title=f"Table 4: off-the-shelf resolvers, {at_hand.corpus.name}",
-        caption="The paper's four resolvers are not at hand; where ours has a row, its decisions are.",
+        title=f"Table 4: off-the-shelf resolvers, {systems.corpus.name}",
+        caption="The paper's four resolvers are not available; where ours has a row, its decisions are.",
         name_title="resolver",
     )
 
 
-def cue_table(number: str, at_hand: Systems, setting: Setting) -> Table:
+def cue_table(number: str, systems: Systems, setting: Setting) -> Table:
     """Tables 6 and 7: every cue in one setting."""
-    rows = _beside(at_hand.scores(at_hand.cues[setting]), PAPER[setting.value])
+    rows = _beside(systems.scores(systems.cues[setting]), PAPER[setting.value])
     return Table(
         _columns(),
         [Section("", rows)],
-        title=f"{number}: cues in {setting.value}, {at_hand.corpus.name}",
+        title=f"{number}: cues in {setting.value}, {systems.corpus.name}",
         caption="The transformer cues are fitted on the validation split.",
         name_title="cue",
     )
@@ -108,9 +106,9 @@ def head_table(single: TransformerSingle, validation: Corpus) -> Table:
     )
 
 
-def against_parallelism(at_hand: Systems) -> Table:
+def against_parallelism(systems: Systems) -> Table:
     """Table 9: where the transformer cues and Parallelism are right."""
-    gold, decided = gold_decisions(at_hand.corpus), at_hand.cues[Setting.GOLD_TWO_MENTION]
+    gold, decided = gold_decisions(systems.corpus), systems.cues[Setting.GOLD_TWO_MENTION]
     sections = []
     for name in ("Transformer-Single", "Transformer-Multi"):
         shares = cross_table(gold, decided["Parallelism"], decided[name])
@@ -126,26 +124,26 @@ def against_parallelism(at_hand: Systems) -> Table:
     return Table(
         [Column("right", "transformer right", 1), Column("wrong", "transformer wrong", 1)],
         sections,
-        title=f"Table 9: Transformer against Parallelism, percent of rows, gold-two-mention, {at_hand.corpus.name}",
+        title=f"Table 9: Transformer against Parallelism, percent of rows, gold-two-mention, {systems.corpus.name}",
         caption="A row is right when both decisions are. The paper's figures are not known to us.",
     )
 
 
-def test_table(at_hand: Systems) -> Table:
+def test_table(systems: Systems) -> Table:
     """Table 10: the test split."""
     paper: dict[str, list[float]] = dict(PAPER["test"])
     lee = {"Lee et al. (2017)": paper.pop("Lee et al. (2017)")}
     known = {"off the shelf": lee, "snippet-context": paper}
     return Table(
         _columns(),
-        [Section(title, _beside(scores, known.get(title, {}))) for title, scores in _parts(at_hand)],
-        title=f"Table 10: {at_hand.corpus.name}",
+        [Section(title, _beside(scores, known.get(title, {}))) for title, scores in _parts(systems)],
+        title=f"Table 10: {systems.corpus.name}",
         caption="The setting of the paper's cues on test is taken to be snippet-context, by their height.",
         name_title="system",
     )
 
 
-def rates_table(at_hand: Systems) -> Table:
+def rates_table(systems: Systems) -> Table:
     """Precision and recall by gender of every system on one split."""
     genders = ("masculine", "feminine")
 
@@ -161,20 +159,20 @@ def rates_table(at_hand: Systems) -> Table:
         ],
         [
             Section(title, [(name, rates(found)) for name, found in scores.items()])
-            for title, scores in _parts(at_hand)
+            for title, scores in _parts(systems)
             if scores
         ],
-        title=f"Precision and recall by gender, {at_hand.corpus.name}",
+        title=f"Precision and recall by gender, {systems.corpus.name}",
         caption="Ours alone; the paper's figures are not known to us.",
         name_title="system",
     )
 
 
-def _parts(at_hand: Systems) -> list[tuple[str, dict[str, Scores]]]:
-    """Scores of everything at hand, in sections."""
+def _parts(systems: Systems) -> list[tuple[str, dict[str, Scores]]]:
+    """Scores of all available systems, in sections."""
     settings = (Setting.SNIPPET_CONTEXT, Setting.GOLD_TWO_MENTION)
-    cues = [(setting.value, at_hand.scores(at_hand.cues[setting])) for setting in settings]
-    return [("off the shelf", at_hand.resolver_scores()), *cues]
+    cues = [(setting.value, systems.scores(systems.cues[setting])) for setting in settings]
+    return [("off the shelf", systems.resolver_scores()), *cues]
 
 
 def difficulty_table(*splits: Systems) -> Table:

@@ -1,4 +1,4 @@
-"""What the members of a finished run said of its own rows."""
+"""Probabilities that a finished run predicted for its own rows."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PARTS = (HELD_OUT, OUT_OF_FOLD)
 
 @dataclass(frozen=True)
 class RunAnswers:
-    """Probabilities (n, 3) of a run's members, and of its stack, for the rows asked about.
+    """Probabilities (n, 3) of a run's members, and of its stack.
 
-    ``part`` says whether the run held these rows out or predicted them out of fold; ``contaminated_by`` names, by
-    member, the test sets that share rows with what it learned from.
+    ``part`` says whether the rows were held out or predicted out of fold; ``contaminated_by`` names, by
+    member, the test sets that share rows with its training data.
     """
 
     part: str
@@ -45,12 +45,12 @@ def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]
     Raises
     ------
     MismatchError
-        If the rows found are not those of the run.
+        If the data are not those of the run.
     """
     manifest, recipe = folder.manifest(), Recipe.of_run(folder)
     _, train, test = corpora(recipe.revised(labels="official"), data)
-    found = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
-    other = [kind for kind, hashed in found.items() if manifest["identity"][kind] != hashed]
+    now = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
+    other = [kind for kind, hashed in now.items() if manifest["identity"][kind] != hashed]
     if other:
         raise MismatchError(
             f"{folder.root} was run on other {' and '.join(other)} than are found now; name its data with --data"
@@ -59,9 +59,7 @@ def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]
 
 
 def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> RunAnswers:
-    """Read what a run's members, or some of them, said of ``rows``, matched by id.
-
-    The held-out part is looked at first; what a run has not held out it must have predicted out of fold.
+    """Read the probabilities of a run's members for ``rows``, matched by id: of the held-out part, else out of fold.
 
     Parameters
     ----------
@@ -85,15 +83,15 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
             f"run {folder.root.name} has no member {missing[0]!r}",
             expected=f"one of {', '.join(contaminated_by)}",
         )
-    wanted = [label for label in contaminated_by if not only or label in only]
+    labels = [label for label in contaminated_by if not only or label in only]
     for part in _PARTS:
-        tables = {label: _read(folder, recipe, label, part) for label in wanted}
+        tables = {label: _read(folder, recipe, label, part) for label in labels}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
             members = {
                 label: table.loc[rows.ids, COLUMNS].to_numpy(dtype=np.float64)
                 for label, table in tables.items()
             }
-            return RunAnswers(part, members, {label: contaminated_by[label] for label in wanted})
+            return RunAnswers(part, members, {label: contaminated_by[label] for label in labels})
     raise MismatchError(
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
         f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"
@@ -101,7 +99,7 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
 
 
 def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFrame:
-    """What a member, or the stack, said of all rows of a part, by id; from files whose digests are right."""
+    """Probabilities of a member or the stack for all rows of a part, by id; checks the files' digests."""
     if label == STACK:
         file = "test.parquet" if part == HELD_OUT else "out_of_fold.parquet"
         if folder.stack(check=[file]) is None:

@@ -1,4 +1,4 @@
-"""The choice of a stack, in words."""
+"""Description of how a stack was chosen."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from gapstack.ensemble import NestedStack
 
 
-def told(nested: NestedStack) -> str:
-    """How the stacker was chosen, in words: each kind with the calibration that suits it best."""
+def describe_choice(nested: NestedStack) -> str:
+    """Describe how the stacker was chosen: each kind with its best calibration."""
     best: dict[str, tuple[str, str]] = {}
     for kind, loss in nested.logloss.items():
         if kind[0] not in best or loss < nested.logloss[best[kind[0]]]:
@@ -19,11 +19,11 @@ def told(nested: NestedStack) -> str:
         for kind in best.values()
     )
     votes = Counter(map(_named, nested.choices))
-    said = ", ".join(f"{name} in {count}" for name, count in votes.items())
+    folds = ", ".join(f"{name} in {count}" for name, count in votes.items())
     chosen = _named((nested.name, nested.calibration))
     return (
         f"stack: {chosen}, the simplest within a standard error of the best (cross-validated logloss: {losses}; "
-        f"outer folds chose {said})"
+        f"outer folds chose {folds})"
     )
 
 

@@ -1,14 +1,15 @@
 """A run, from recipe to submission.
 
-Each member predicts rows that it was not fitted on (out of fold for the training splits, each fold's fit for the
-held-out split); a stacker, chosen by nested cross-validation, is fitted on those base predictions; for a held-out row
-it pools each fold's base predictions in turn, and the result is the mean over folds.
+Each member predicts the rows that it was not fitted on: out of fold for the training splits, by each fold's fit for the
+held-out split. A stacker, chosen by nested cross-validation, is fitted on these base predictions. For held-out rows it
+is applied to the base predictions of each fold, and the results are averaged.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +30,7 @@ from gapstack.members.inputs import Identity, changes
 from gapstack.members.member import Probabilities, each_once
 from gapstack.members.store import write_state
 from gapstack.progress import progress
-from gapstack.runs.choice import told
+from gapstack.runs.choice import describe_choice
 from gapstack.runs.corpora import corpora
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
@@ -39,14 +40,15 @@ from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Result:
-    """What one member, or the stack, of a run says.
+    """Probabilities of one member, or of the stack: ``out_of_fold`` (n_train, 3) and ``test`` (n_test, 3).
 
-    ``out_of_fold`` is (n_train, 3), ``test`` (n_test, 3); ``seconds`` is what it cost when it was computed, None if
-    that is not known any more; ``parameters`` are the learned numbers of one fold's fit; ``contaminated_by`` names what
-    it must not be scored on.
+    ``seconds`` is the time it took to compute, None if unknown; ``parameters`` the number of parameters of one fold's
+    fit; ``contaminated_by`` names test sets that share rows with its training data.
     """
 
     label: str
@@ -83,9 +85,10 @@ def run(
     executor: Executor | None = None,
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Run:
-    """Carry a recipe out; whatever an earlier, perhaps killed, call finished is taken up, unless it is damaged.
+    """Execute a recipe; resumes an earlier, perhaps killed, call, and repeats results that are damaged.
+
+    Progress and damaged results are logged at INFO.
 
     Parameters
     ----------
@@ -97,28 +100,26 @@ def run(
     data : str, optional
         Folder to look for GAP in first, or ``sample`` for the embedded sample.
     root : Path, optional
-        Folder that gets ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
+        Folder for ``models/`` and ``submissions/``; :func:`~gapstack.runs.folder.home` by default.
     fresh : bool
-        Throw away an earlier run of this name.
+        Discard an earlier run of this name.
     executor : Executor, optional
-        Who does the jobs, one for each member and fold; this process by default. It changes no result.
+        Executes the jobs, one for each member and fold; this process by default. It changes no result.
     checkpoint_seconds : float
-        Least time between two checkpoints of a member that is fine-tuned.
+        Minimum time between two checkpoints of a fine-tuned member.
     tensorboard : bool
-        Write TensorBoard's event files beside each member that is fine-tuned now.
-    say : callable
-        Told, in a line each, what begins, and which earlier results are damaged and made again.
+        Write TensorBoard event files for each member that is fine-tuned.
 
     Raises
     ------
     MismatchError
         If the run's folder holds results on other corpora, labels or folds.
     RecipeError
-        If there is no such recipe, or a member learns from other data that share rows with what it would be scored on.
+        If there is no such recipe, or a member trains on other data that share rows with its test splits.
     DataError
         If one of ``train`` and ``test`` is given without the other.
     MemberError
-        If TensorBoard is asked for and not installed, or something in a job kills its workers.
+        If TensorBoard is not installed, or a job kills its workers.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
@@ -136,7 +137,7 @@ def run(
         damaged = folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
         damaged += folder.repair([part.label for part in recipe.members], folds.k)
         if damaged:
-            say(f"damaged and made again: {', '.join(damaged)}")
+            _log.info("damaged and made again: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
         jobs = {
             part.label: [
@@ -145,12 +146,12 @@ def run(
             ]
             for part in recipe.members
         }
-        reused = _do_jobs(jobs, folder, executor or create_executor(), say)
+        reused = _do_jobs(jobs, folder, executor or create_executor())
         members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
         stack, note = None, ""
         if recipe.stacked:
-            say("stacking")
-            stack, note = _stack(recipe, members, folds, train, test, folder, say)
+            _log.info("stacking")
+            stack, note = _stack(recipe, members, folds, train, test, folder)
             stack = replace(stack, contaminated_by=each_once(*(member.contaminated_by for member in members)))
         best = stack or members[-1]
         submission = root / "submissions" / f"{recipe.name}.csv"
@@ -170,10 +171,8 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
     }
 
 
-def _do_jobs(
-    jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor, say: Callable[[str], None]
-) -> int:
-    """Do what is not done yet; give the number of folds found finished."""
+def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
+    """Execute unfinished jobs; return the number of folds that were finished already."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
     open_jobs = [job for group in todo.values() for job in group]
@@ -183,8 +182,8 @@ def _do_jobs(
         return reused
     redone = again(_recorded(job, folder) for job in open_jobs)
     if redone:
-        say(redone)
-    say(f"views of {len(todo)} members")
+        _log.info(redone)
+    _log.info("views of %d members", len(todo))
     with progress("views", len(todo)) as ticker:
         for label, group in todo.items():
             started, part = time.perf_counter(), group[0].part
@@ -194,24 +193,24 @@ def _do_jobs(
             ):  # a resumed member found its views in the cache: keep their cost
                 folder.note_view_seconds(label, time.perf_counter() - started)
             ticker.advance(note=label)
-    say(f"{len(open_jobs)} folds of {len(todo)} members")
+    _log.info("%d folds of %d members", len(open_jobs), len(todo))
     left = {label: len(group) for label, group in todo.items()}
     with progress("members x folds", len(open_jobs)) as ticker:
 
-        def tell(job: Job) -> None:
+        def report(job: Job) -> None:
             label = job.part.label
             left[label] -= 1
             ticker.advance(note=f"{job.name} done")
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
-                say(f"{label}: {len(todo[label])} folds in {seconds:.1f} s")
+                _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
 
-        execute(open_jobs, folder, tell)
-    elsewhere = [job for job in open_jobs if not job.is_done(folder)]
-    if elsewhere:
+        execute(open_jobs, folder, report)
+    different = [job for job in open_jobs if not job.is_done(folder)]
+    if different:
         raise MismatchError(
-            f"{elsewhere[0].name} was not made of what this process sees: workers must have the same files, package "
-            f"and environment ({again([_recorded(elsewhere[0], folder)])})"
+            f"{different[0].name} was not made of what this process sees: workers must have the same files, package "
+            f"and environment ({again([_recorded(different[0], folder)])})"
         )
     return reused
 
@@ -221,13 +220,13 @@ def _recorded(job: Job, folder: RunFolder) -> tuple[str, dict[str, Any] | None, 
 
 
 def _both(train: Corpus, test: Corpus) -> Corpus:
-    """All rows of a run in one corpus, for views that are computed in one pass; labels do not matter there."""
+    """All rows of a run in one corpus, for views that are computed in one pass without labels."""
     seen = set(train.ids)
     return Corpus([*train, *(example for example in test if example.id not in seen)], name="all rows")
 
 
 def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunFolder) -> Result:
-    """Put a member's folds together and leave them beside the folds."""
+    """Combine a member's folds and store the result beside them."""
     out_of_fold = np.empty((len(train), 3))
     tests, seconds, parameters = [], folder.view_seconds(part.label), 0
     for fold in range(folds.k):
@@ -240,11 +239,11 @@ def _collect(part: Part, folds: Folds, train: Corpus, test: Corpus, folder: RunF
             seconds += record["seconds"]
     contaminated_by = create(part.name, **part.settings).contaminated_by
     result = Result(part.label, out_of_fold, np.mean(tests, axis=0), seconds, parameters, contaminated_by)
-    _leave(result, train, test, folder.member(part.label))
+    _write(result, train, test, folder.member(part.label))
     return result
 
 
-def _leave(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
+def _write(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
     write_probabilities(place / "out_of_fold.parquet", train.ids, result.out_of_fold)
     write_probabilities(place / "test.parquet", test.ids, result.test)
 
@@ -252,7 +251,7 @@ def _leave(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
 def _base_predictions(
     parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder
 ) -> NDArray[np.float64]:
-    """(n_test, m, 3): what the members fitted without ``fold`` say of the held-out rows."""
+    """(n_test, m, 3): predictions of the members fitted without ``fold`` for the held-out rows."""
     tables = [read_probabilities(folder.fold(part.label, fold) / "test.parquet", test.ids) for part in parts]
     return np.stack(tables, axis=1)
 
@@ -264,9 +263,8 @@ def _stack(
     train: Corpus,
     test: Corpus,
     folder: RunFolder,
-    say: Callable[[str], None],
 ) -> tuple[Result, str]:
-    """Choose, fit and apply the stacker, or take up the one that these very members led to before."""
+    """Choose, fit and apply the stacker, or reuse the one of an earlier call if nothing changed."""
     place = folder.member("stack")
     jobs = [[folder.job(part.label, fold) for fold in range(folds.k)] for part in recipe.members]
     identity = of_rows(train, test, folds) | {"base_predictions": fingerprint(jobs)} | of_stack(recipe)
@@ -274,8 +272,8 @@ def _stack(
     record = folder.stack() or {}
     if record.get("key") != key:
         changed = changes(record.get("identity", {}), identity) if record else []
-        if changed and "base_predictions" not in changed:  # new base predictions need no reason
-            say(f"{' and '.join(changed)} changed: the stack again")
+        if changed and "base_predictions" not in changed:  # changed members have been logged already
+            _log.info("%s changed: the stack again", " and ".join(changed))
         started = time.perf_counter()
         base_predictions = np.stack([member.out_of_fold for member in members], axis=1)
         candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
@@ -284,17 +282,17 @@ def _stack(
         )
         kind = next(part for part in recipe.stackers if part.label == nested.name)
         by_fold = [_base_predictions(recipe.members, fold, test, folder) for fold in range(folds.k)]
-        answers = stack.predict_proba(by_fold, test)
+        probabilities = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
         record = {
             **{"key": key, "stacker": kind.name, "settings": kind.settings, "seconds": seconds},
             "calibration": nested.calibration,
-            **{"note": told(nested), "members": [part.label for part in recipe.members]},
+            **{"note": describe_choice(nested), "members": [part.label for part in recipe.members]},
             **{"identity": identity, "versions": versions()},
         }
         with atomic_folder(place) as done:
             write_state(stack.state(), done)
-            _leave(Result("stack", nested.out_of_fold, answers, seconds), train, test, done)
+            _write(Result("stack", nested.out_of_fold, probabilities, seconds), train, test, done)
             seal(done / "stack.json", record, beside=True)
     out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
     held_out = read_probabilities(place / "test.parquet", test.ids)

@@ -1,13 +1,13 @@
-"""Who does the jobs of a run: this process, several on this machine, or a Ray cluster.
+"""Executors of a run's jobs: this process, several on this machine, or a Ray cluster.
 
-Jobs are independent, and each leaves its result in the run folder whole or not at all. So a worker that is lost
-costs the job it was doing, which another one does again, and the results do not depend on who did what. Workers end
-with the process that started them, even if that is killed: they would go on without the lock of its run. (The
-processes of a Ray cluster that is started here do so by Ray's own means.)
+Jobs are independent and write their results atomically, so that a lost worker costs only its job, which is repeated,
+and results do not depend on the executor. Workers end with the process that started them, even if it is killed, since
+they do not hold the lock of its run. (Ray does so for a cluster that is started here.)
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import sys
@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from logging.handlers import QueueHandler
 from multiprocessing import get_context
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import torch
@@ -28,16 +30,18 @@ from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.jobs import Job
 
+_log = logging.getLogger(__name__)
+
 Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
-"""Does all jobs and tells of each that is done."""
+"""Executes all jobs and reports each that is done."""
 
 MOST_LOSSES = 3
-"""Workers that may be lost over one job before the run gives up: something in the job kills them."""
+"""Workers lost over one job before the run gives up."""
 
 _OF_RAY = {
-    # Ray's workers give way to everything else by default: beside any other work they would starve
+    # by default Ray's workers have the lowest priority and starve beside other work
     "RAY_worker_niceness": "0",
-    # it would repeat for ever what the node's memory does not suffice for
+    # by default Ray repeats tasks that exceed the node's memory for ever
     "RAY_task_oom_retries": str(MOST_LOSSES),
     "RAY_USAGE_STATS_ENABLED": "0",
 }
@@ -52,9 +56,8 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
         ``local`` or ``ray``. With ``RAY_ADDRESS`` set, Ray's jobs go to that cluster, which must see the run
         folder, the cache and the data at the same paths; else a cluster of this machine is started.
     workers : int
-        Jobs to do at once. They share out evenly the threads that this process would compute with (all cores,
-        unless ``OMP_NUM_THREADS`` says otherwise), or a cluster's cores, and the GPUs. Each has a model, its
-        optimiser and its views in memory.
+        Jobs to execute at once. They share evenly the threads of this process (all cores, unless ``OMP_NUM_THREADS``
+        is set), or a cluster's cores, and the GPUs. Each has a model, its optimiser and its views in memory.
 
     Raises
     ------
@@ -63,21 +66,21 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     MemberError
         If ``workers`` is below 1, or Ray is not installed.
     """
-    made = EXECUTORS[kind]
+    create = EXECUTORS[kind]
     if workers < 1:
         raise MemberError(f"at least one worker must do the jobs; asked for {workers}")
-    return made(workers)
+    return create(workers)
 
 
 def _of_this_machine(workers: int) -> Executor:
     if workers == 1:
         return _here
-    return lambda jobs, folder, tell: _in_processes(jobs, folder, tell, workers)
+    return lambda jobs, folder, report: _in_processes(jobs, folder, report, workers)
 
 
 def _of_ray(workers: int) -> Executor:
     _ray()
-    return lambda jobs, folder, tell: _on_ray(jobs, folder, tell, workers)
+    return lambda jobs, folder, report: _on_ray(jobs, folder, report, workers)
 
 
 EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
@@ -90,14 +93,16 @@ EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
 """By name: functions of the number of workers."""
 
 
-def _here(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None]) -> None:
+def _here(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None]) -> None:
     for job in jobs:
         job.run(folder)
-        tell(job)
+        report(job)
 
 
-def _in_processes(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None], workers: int) -> None:
-    """A pool that loses a process is broken as a whole: what is not done goes to a new one."""
+def _in_processes(
+    jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None], workers: int
+) -> None:
+    """A pool that loses a process is broken as a whole: unfinished jobs go to a new one."""
     open_jobs, losses = list(jobs), 0
     threads = max(1, torch.get_num_threads() // workers)
     context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
@@ -105,17 +110,17 @@ def _in_processes(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], 
         before, place = len(open_jobs), context.Value("i", 0)
         with _environment(OMP_NUM_THREADS=str(threads)):  # processes start when jobs are submitted
             pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
-            futures = {pool.submit(job.run, folder): job for job in open_jobs}
+            futures = {pool.submit(_work, job, folder, _log.getEffectiveLevel()): job for job in open_jobs}
         try:
             for future in as_completed(futures):
-                future.result()
+                _relay(future.result())
                 open_jobs.remove(futures[future])
-                tell(futures[future])
+                report(futures[future])
         except BrokenProcessPool:
-            # some may be done whose worker could not say so any more
+            # a worker may be lost after its job is done and before it reports
             for job in [job for job in open_jobs if job.is_done(folder)]:
                 open_jobs.remove(job)
-                tell(job)
+                report(job)
             losses = 1 if len(open_jobs) < before else losses + 1
             if losses >= MOST_LOSSES:
                 raise _gave_up(open_jobs[:workers]) from None
@@ -139,7 +144,7 @@ def _environment(**variables: str) -> Iterator[None]:
 
 
 def _begin(threads: int, place: Any) -> None:
-    """Prepare a worker process: its end, its threads, its GPU, and no progress bars, which only the parent draws."""
+    """Prepare a worker process: its end, its threads and its GPU; only the parent draws progress bars."""
     die_with_parent()
     console.quiet = True
     torch.set_num_threads(threads)
@@ -147,6 +152,37 @@ def _begin(threads: int, place: Any) -> None:
         with place.get_lock():
             torch.cuda.set_device(place.value % torch.cuda.device_count())
             place.value += 1
+
+
+def _work(job: Job, folder: RunFolder, level: int) -> list[logging.LogRecord]:
+    """Do a job in a worker and give what it logs, from ``level`` on: the handlers are those of the parent.
+
+    If the job fails, its lines are notes of the error. Those of a worker that is lost come from the one that repeats
+    the job.
+    """
+    lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
+    logger, handler = logging.getLogger("gapstack"), QueueHandler(lines)
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        job.run(folder)
+    except Exception as error:
+        for record in _drained(lines):
+            error.add_note(record.getMessage())
+        raise
+    finally:
+        logger.removeHandler(handler)
+    return _drained(lines)
+
+
+def _drained(lines: SimpleQueue[logging.LogRecord]) -> list[logging.LogRecord]:
+    return [lines.get() for _ in range(lines.qsize())]
+
+
+def _relay(records: Sequence[logging.LogRecord]) -> None:
+    """Log in this process what a worker has logged."""
+    for record in records:
+        logging.getLogger(record.name).handle(record)
 
 
 def _gave_up(jobs: Sequence[Job]) -> MemberError:
@@ -165,11 +201,11 @@ def _ray() -> Any:
 
 
 def python_for_ray() -> str:
-    """Name this Python as Ray's workers are to start it: Ray puts the name into a shell line as it stands."""
+    """Path of this Python, quoted, since Ray puts it into a shell line."""
     return shlex.quote(sys.executable)
 
 
-def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None], workers: int) -> None:
+def _on_ray(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None], workers: int) -> None:
     ray = _ray()
     mine = not ray.is_initialized()
     if mine:
@@ -188,20 +224,20 @@ def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None],
         run = ray.remote(max_retries=MOST_LOSSES - 1, **share)(_run_on_ray)
         coming = iter(jobs)
         while True:
-            # no more than can be worked on: each carries its corpora to the cluster's memory
+            # no more than workers: each carries its corpora to the cluster's memory
             while len(waiting) < workers and (job := next(coming, None)) is not None:
-                waiting[run.remote(job, folder.root, share["num_cpus"])] = job
+                waiting[run.remote(job, folder.root, share["num_cpus"], _log.getEffectiveLevel())] = job
             if not waiting:
                 break
             (reference, *_), _ = ray.wait(list(waiting))
             job = waiting.pop(reference)
             try:
-                ray.get(reference)
+                _relay(ray.get(reference))
             except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
                 raise _gave_up([job]) from None
             except ray.exceptions.RayTaskError as error:
                 raise (error.cause or error) from error
-            tell(job)
+            report(job)
     finally:
         for reference in waiting:
             ray.cancel(reference, force=True)
@@ -210,7 +246,7 @@ def _on_ray(jobs: Sequence[Job], folder: RunFolder, tell: Callable[[Job], None],
 
 
 def _share(ray: Any, workers: int) -> dict[str, Any]:
-    """What each of so many workers may use: cores (of one node) and a share of the GPUs."""
+    """Resources of each worker: cores (of one node) and a share of the GPUs."""
     whole = ray.cluster_resources()
     largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
     cores = max(1, int(min(whole.get("CPU", 1) / workers, largest)))
@@ -218,8 +254,8 @@ def _share(ray: Any, workers: int) -> dict[str, Any]:
     return {"num_cpus": cores, **({"num_gpus": gpus} if gpus else {})}
 
 
-def _run_on_ray(job: Job, root: Path, threads: int) -> None:
+def _run_on_ray(job: Job, root: Path, threads: int, level: int) -> list[logging.LogRecord]:
     torch.set_num_threads(threads)
     folder = RunFolder(root)
-    if not job.is_done(folder):  # a worker may be lost after its job is done and before it says so
-        job.run(folder)
+    # as above
+    return [] if job.is_done(folder) else _work(job, folder, level)

@@ -1,4 +1,4 @@
-"""Stacking anybody's files: submissions for labelled rows in, an honest blend out."""
+"""Stacking of submission files for labelled rows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gapstack.members.predictor import Probabilities
 from gapstack.runs.predictors import FileOfProbabilities
 
 KINDS = ("simplex", "conditional", "evidence")
-"""Kinds of stacker to choose from unless told otherwise, the simplest first."""
+"""Stackers to choose from by default, the simplest first."""
 
 
 @dataclass(frozen=True)
 class FileStack:
-    """Files, each one's probabilities (n, 3) in the order of the rows, and what they are worth together."""
+    """Probabilities (n, 3) of each file in the order of the rows, and their nested stack."""
 
     rows: Corpus
     members: dict[str, Probabilities]
@@ -45,7 +45,7 @@ def stack_files(
     paths : sequence of Path
         Submissions, each for all rows.
     rows : Corpus
-        Labelled; the labels are those that the files' makers should not have learned from.
+        Labelled; the files' makers should not have trained on these labels.
     folds, seed : int
         Of the outer and the inner loop.
     kinds : sequence of str

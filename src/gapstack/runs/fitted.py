@@ -24,13 +24,12 @@ from gapstack.runs.folder import STACK, RunFolder
 from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
 
+_log = logging.getLogger(__name__)
 KEPT_BYTES = 1 << 30
 """Fitted members that are kept in memory take no more on disk: all folds of trees and heads, and of small encoders.
 
 Others are read again for each corpus, which takes seconds where their predictions take minutes.
 """
-
-_log = logging.getLogger("gapstack")
 
 
 class FittedRun(Predictor):

@@ -1,4 +1,4 @@
-"""The run folder ``models/<run>/``: self-describing, safe to kill, never half-read.
+"""The run folder ``models/<run>/``: self-describing, safe to kill.
 
 ::
 
@@ -12,9 +12,9 @@
             test.parquet         probabilities of the held-out split
             member/              the fitted member
             training/            its training's evaluations, JSON lines, if it is fine-tuned
-        out_of_fold.parquet      the folds' held parts, in corpus order: for other programs, never read here
+        out_of_fold.parquet      the folds' held parts, in corpus order: for other programs, not read here
         test.parquet             mean over the folds: the same
-        unfinished/fold-<i>/     checkpoints of a training that is under way or was killed
+        unfinished/fold-<i>/     checkpoints of a training that is running or was killed
     stack/                       appears whole or not at all: state, out_of_fold.parquet, test.parquet, stack.json
 """
 
@@ -25,14 +25,13 @@ import os
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import filelock
 
-from gapstack.errors import DamageError, DataError, DataNotFoundError, MismatchError, Place
+from gapstack.errors import DamageError, DataError, MismatchError, Place
 from gapstack.files import atomic_folder, atomic_path, discard, sweep
 from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
 
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
-"""What a run calls its stack, beside its members' labels."""
+"""Label of a run's stack."""
 SAMPLE = "-sample"
-"""How the names of runs on the embedded sample end."""
+"""Suffix of the names of runs on the embedded sample."""
 
 
 def home() -> Path:
@@ -69,13 +68,13 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
         If more than one run there has a member of this name.
     """
     run, _, member = name.rpartition(":")
-    for called, wanted in ((name, ""), (run, member)):
-        for place in (Path(called), home() / "models" / called) if called else ():
+    for run_name, label in ((name, ""), (run, member)):
+        for place in (Path(run_name), home() / "models" / run_name) if run_name else ():
             if RunFolder(place).exists:
-                return RunFolder(place), wanted
+                return RunFolder(place), label
     if Path(name).name != name:
         return None
-    having = sorted(found.parents[1] for found in home().glob(f"models/*/members/{glob.escape(name)}"))
+    having = sorted(path.parents[1] for path in home().glob(f"models/*/members/{glob.escape(name)}"))
     having = [place for place in having if RunFolder(place).exists]
     if len(having) > 1:
         raise DataError(
@@ -83,14 +82,6 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
             expected=f"one of {', '.join(f'{place.name}:{name}' for place in having)}",
         )
     return (RunFolder(having[0]), name) if having else None
-
-
-def no_run(name: str) -> DataNotFoundError:
-    """Make the error that says that no run is called so, with the names that are like it."""
-    there = [path.parent.name for path in sorted(home().glob("models/*/run.json"))]
-    close = get_close_matches(name, there, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(there) or 'none'}"
-    return DataNotFoundError(f"no run is called {name!r} in {home() / 'models'}; {hint}")
 
 
 @contextmanager
@@ -146,7 +137,7 @@ def read_probabilities(path: Path, ids: Sequence[str]) -> Probabilities:
 
 
 class RunFolder:
-    """Paths and rules of one run folder."""
+    """Paths and records of one run folder."""
 
     def __init__(self, root: Path):
         self.root = Path(root)
@@ -158,12 +149,12 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a run here, be it damaged."""
+        """Whether there is a run here, even a damaged one."""
         return any(os.path.lexists(self.root / name) for name in ("run.json", "folds.json"))
 
     @property
     def remedy(self) -> str:
-        """What to do about a run that is not finished or damaged."""
+        """Advice for a run that is unfinished or damaged."""
         return f"Finish or mend it; what is sound is kept: gap run {shlex.quote(str(self.root))}"
 
     def manifest(self) -> dict[str, Any]:
@@ -180,13 +171,13 @@ class RunFolder:
         return read_sealed(self.manifest_path, remedy=remedy)
 
     def claim(self, manifest: dict[str, Any], *, fresh: bool) -> list[str]:
-        """Start or take up a run described by ``manifest``; say what of an earlier description is damaged.
+        """Start or resume a run described by ``manifest``; list damage of an earlier description.
 
         Raises
         ------
         MismatchError
             If the folder holds a run on another corpus, label set or other folds, unless ``fresh``, which
-            throws that run away.
+            discards that run.
         """
         if fresh:
             for entry in self.root.iterdir():
@@ -197,7 +188,7 @@ class RunFolder:
             try:
                 before = self.manifest()["identity"]
             except DamageError as damage:
-                damaged.append(self._told(damage))
+                damaged.append(self._describe(damage))
             differing = [key for key in now if before.get(key) != now[key]]
             if differing:
                 changes = "; ".join(f"{key}: {before.get(key)} there, {now[key]} now" for key in differing)
@@ -209,9 +200,9 @@ class RunFolder:
         return damaged
 
     def repair(self, labels: Sequence[str], folds: int) -> list[str]:
-        """Delete what is damaged of these members' results and of the stack, and what is in their way.
+        """Delete damaged results of these members and of the stack, and obstacles to new ones.
 
-        Gives a few words on each damaged result: its file and what is wrong.
+        Returns a description of each damaged result: its file and the problem.
         """
         damaged = []
         _only_files(self.root / "folds.json")
@@ -229,12 +220,12 @@ class RunFolder:
                 try:
                     self._record(record, None)
                 except DamageError as damage:
-                    damaged.append(self._told(damage))
+                    damaged.append(self._describe(damage))
                     discard(record.parent)
                 ticker.advance()
         return damaged
 
-    def _told(self, damage: DamageError) -> str:
+    def _describe(self, damage: DamageError) -> str:
         place = damage.place
         name = Path(place.file).relative_to(self.root) if place else self.root
         return f"{name} ({damage.problem})"
@@ -256,29 +247,29 @@ class RunFolder:
         return self.member(label) / f"fold-{fold}"
 
     def unfinished(self, label: str, fold: int) -> Path:
-        """Folder for what a fold's fit needs to go on after a kill."""
+        """Folder for checkpoints of a fold's fit."""
         return self.member(label) / "unfinished" / f"fold-{fold}"
 
     def sweep(self, keys: Collection[str]) -> None:
-        """Delete what killed trainings left, but for those of jobs of these keys."""
+        """Delete the checkpoints of killed trainings, except of jobs with these keys."""
         for place in self.root.glob("members/*/unfinished/*/*"):
             if place.name not in keys:
                 discard(place)
 
     def job(self, label: str, fold: int, check: Collection[str] | None = ()) -> dict[str, Any] | None:
-        """What is recorded of a finished fold, None if it is not finished.
+        """Record of a finished fold, None if it is unfinished.
 
-        ``check`` names files and folders of the fold that are checked beside the record; None checks all.
+        ``check`` names files and folders whose digests are checked beside the record; None checks all.
 
         Raises
         ------
         DamageError
-            If the record, or something that is checked, is damaged.
+            If the record or a checked file is damaged.
         """
         return self._record(self.fold(label, fold) / "job.json", check)
 
     def stack(self, check: Collection[str] | None = ()) -> dict[str, Any] | None:
-        """What is recorded of the stack, None if there is none yet; the rest as :meth:`job`."""
+        """Record of the stack, None if there is none yet; ``check`` as for :meth:`job`."""
         return self._record(self.member(STACK) / "stack.json", check)
 
     def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
@@ -286,14 +277,14 @@ class RunFolder:
         return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None
 
     def view_seconds(self, label: str) -> float | None:
-        """Seconds spent on a member's views, None if that is not known any more."""
+        """Seconds spent on a member's views, None if unknown."""
         try:
             return float(read_sealed(self._views(label))["seconds"])
         except DamageError:
             return None
 
     def note_view_seconds(self, label: str, seconds: float) -> None:
-        """Write down the seconds spent on a member's views."""
+        """Store the seconds spent on a member's views."""
         seal(self._views(label), {"seconds": seconds})
 
     def _views(self, label: str) -> Path:

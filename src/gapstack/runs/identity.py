@@ -1,13 +1,11 @@
-"""What a result of a run is known by: everything that decided it.
+"""Identity of a run's results: everything that decides them.
 
-Rows, labels and folds; the settings; what the member reads beyond the rows, by contents; and the code that can reach
-it. Together they are the key of a stored fold, so that whatever changes has just those folds done again that it
-decides, and they lie beside it, so that anybody can see them (``gap show``). Versions of libraries lie there too, as
-information: a new version seldom changes a digit, and would have everything done again.
+Rows, labels and folds; settings; contents of files that the member reads; and the code that it can reach. They are the
+key of a stored fold, so that a change repeats only the folds that it affects, and are stored beside it (``gap show``).
+Versions of libraries are stored for information only: a new version seldom changes a digit.
 
-Who answers new rows by a stored fit is compared with the same identity, code included: a model is half weights and
-half the code that computes its inputs, and nothing tells a harmless change of that from another. The wording of code
-(:mod:`gapstack.members.code`) is no change.
+Before a stored fit predicts new rows its identity is compared with the current one, code included, since code computes
+its inputs. Comments and docstrings do not count (:mod:`gapstack.runs.code`).
 """
 
 from __future__ import annotations
@@ -40,12 +38,12 @@ _STACK_CODE = "gapstack.ensemble.fitted_stacker"
 
 
 def of_part(part: Part, *, fitted: bool = False) -> Identity:
-    """What decides a member's results beside rows and folds; :func:`~gapstack.members.inputs.identity_of`."""
+    """Identity of a member's results, rows and folds aside; see :func:`~gapstack.members.inputs.identity_of`."""
     return identity_of(create(part.name, **part.settings), fitted=fitted)
 
 
 def of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:
-    """What decides all results of a run alike."""
+    """Identity that all results of a run share."""
     return {
         "training rows": train.fingerprint,
         "labels": f"{train.label_set} {train.label_fingerprint}",
@@ -55,24 +53,24 @@ def of_rows(train: Corpus, test: Corpus, folds: Folds) -> Identity:
 
 
 def of_stack(recipe: Recipe) -> Identity:
-    """What decides a stack beside the base predictions that it weighs."""
+    """Identity of a stack, its base predictions aside."""
     stackers = [(part.name, part.settings) for part in recipe.stackers]
     reads = any(create_stacker(name, **settings).READS_EVIDENCE for name, settings in stackers)
-    found = {"settings": fingerprint(stackers, recipe.calibrators)}
+    identity = {"settings": fingerprint(stackers, recipe.calibrators)}
     if reads:
-        found["parser"] = READS["blocks"](EVIDENCE)
-    return {**found, "code": code_behind(_STACK_CODE)}
+        identity["parser"] = READS["blocks"](EVIDENCE)
+    return {**identity, "code": code_behind(_STACK_CODE)}
 
 
 def key_of(identity: Mapping[str, str], *more: Any) -> str:
-    """Hash of an identity, names left out, and of what tells the parts of one result."""
+    """Hash of an identity, names left out, and of ``more``."""
     return fingerprint(digests(identity), *more)
 
 
 def again(redone: Iterable[tuple[str, Mapping[str, Any] | None, Mapping[str, str]]]) -> str:
-    """Say in a line which folds are done again, and why; empty if none is.
+    """Describe in a line which folds are repeated, and why; empty if none is.
 
-    Each is its member's label, what is stored of it (None: nothing), and the identity that it should have.
+    Each is its member's label, its stored record (None: nothing), and its current identity.
     """
     reasons = Counter((_why(record, now), label) for label, record, now in redone if record is not None)
     return "; ".join(
@@ -89,12 +87,12 @@ def _why(record: Mapping[str, Any], now: Mapping[str, str]) -> str:
 
 
 def refuse_changed_members(folder: RunFolder, recipe: Recipe, labels: Collection[str], folds: int) -> None:
-    """Check that the first ``folds`` folds of these members were fitted as they would be now.
+    """Check that the identity of the first ``folds`` folds of these members is the current one.
 
     Raises
     ------
     MismatchError
-        If anything that decided them differs from what would now.
+        If it is not.
     DataError
         If an earlier version fitted them.
     """
@@ -109,7 +107,7 @@ def refuse_changed_members(folder: RunFolder, recipe: Recipe, labels: Collection
 
 
 def refuse_stored(what: str, record: Mapping[str, Any], now: Mapping[str, str], place: Path) -> None:
-    """Compare what is stored of one fit with the identity that it would have now; raises as above."""
+    """Compare the stored identity of one fit with its current one; raises as above."""
     if "identity" not in record:
         raise DataError(
             "an earlier version fitted this, without a word of what with",

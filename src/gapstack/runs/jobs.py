@@ -1,4 +1,4 @@
-"""One member on one fold: the unit of work that is done once and never repeated."""
+"""One member on one fold: the unit of work of a run."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from gapstack.training.checkpoints import NAME as CHECKPOINT
 
 @dataclass(frozen=True)
 class Job:
-    """Fit ``part`` on all folds but ``fold``, then give probabilities of that fold and of ``test``.
+    """Fit ``part`` on all folds but ``fold``, then predict that fold and ``test``.
 
     ``checkpoint_seconds`` and ``tensorboard`` go to the :class:`~gapstack.training.CheckpointContext` of the fit; they
-    decide nothing.
+    do not affect the result.
     """
 
     part: Part
@@ -39,12 +39,12 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What to call it on a screen."""
+        """Name for display."""
         return f"{self.part.label}, fold {self.fold}"
 
     @property
     def identity(self) -> Identity:
-        """Everything that decides the result but which fold it is, as it is now."""
+        """Everything that decides the result, except the number of the fold."""
         return of_rows(self.train, self.test, self.folds) | of_part(self.part)
 
     @property
@@ -56,17 +56,17 @@ class Job:
         return key_of(identity, self.fold)
 
     def is_done(self, folder: RunFolder) -> bool:
-        """Whether ``folder`` holds this very result."""
+        """Whether ``folder`` holds a result of this key."""
         record = folder.job(self.part.label, self.fold)
         return record is not None and record["key"] == self.key
 
     def run(self, folder: RunFolder) -> None:
-        """Do the work and leave it in ``folder``, whole; a training that was killed goes on where it was.
+        """Execute the job and write its result to ``folder`` atomically; a killed training resumes.
 
         Raises
         ------
         MismatchError
-            If something that decides the result changes meanwhile.
+            If something that decides the result changes in the meantime.
         """
         started = time.perf_counter()
         identity = self.identity
@@ -83,8 +83,8 @@ class Job:
         changed = changes(identity, self.identity)
         if changed:
             raise MismatchError(
-                f"{' and '.join(changed)} changed while {self.name} was at work, so that nobody knows what its result "
-                "is of; run again"
+                f"{' and '.join(changed)} changed while {self.name} was running, so that its result is of "
+                "neither; run again"
             )
         record = {
             **{"key": key, "seconds": seconds, "fold": self.fold, "parameters": member.parameters()},
@@ -97,6 +97,6 @@ class Job:
             seal(done / "job.json", record, beside=True)
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
-            if place.is_dir():  # the evaluations of a training on its way
-                place.replace(done / "training")  # tells of the past and decides nothing: no digest
+            if place.is_dir():  # evaluations during training
+                place.replace(done / "training")  # for information only: no digest
         shutil.rmtree(place.parent, ignore_errors=True)

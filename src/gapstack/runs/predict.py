@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import RunFolder, locked
 from gapstack.runs.recipe import Recipe
 
+_log = logging.getLogger(__name__)
+
 CHUNK = 4096
 """Rows of a file that are in memory at once, and that a kill costs at most. Other chunks, other batches: members that
 compute in batches may answer otherwise in their last digits."""
@@ -31,10 +34,10 @@ _IDS = {
 """Ids of the rows of each test set that members may have heard about."""
 
 
-def predict(
-    folder: RunFolder, rows: Corpus, label: str = "", *, say: Callable[[str], None] = lambda line: None
-) -> Probabilities:
+def predict(folder: RunFolder, rows: Corpus, label: str = "") -> Probabilities:
     """Give (n, 3) probabilities for new rows by a finished run: every fold's members, stacked, averaged over folds.
+
+    Rows that members were trained on are logged as a warning.
 
     Parameters
     ----------
@@ -42,8 +45,6 @@ def predict(
     rows : Corpus
     label : str
         One member that shall answer alone; by default the stack, or the last member of a run without.
-    say : callable
-        Gets a warning of rows that members have learned from.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def predict(
         If it has no such member.
     """
     fitted = _fitted(folder, label)
-    _warn(fitted, rows.ids, say)
+    _warn(fitted, rows.ids)
     return fitted.predict_proba(rows)
 
 
@@ -64,7 +65,6 @@ def predict_file(
     label: str = "",
     *,
     quarantine: Quarantine | None = None,
-    say: Callable[[str], None] = lambda line: None,
 ) -> int:
     """Answer the rows of a file of any length by a finished run, and write a submission in their order.
 
@@ -75,7 +75,7 @@ def predict_file(
 
     Parameters
     ----------
-    folder, label, say
+    folder, label
         As for :func:`predict`.
     source : Path
         GAP or Kaggle TSV.
@@ -99,7 +99,7 @@ def predict_file(
     checked = read_gap_chunks(source, CHUNK, quarantine=quarantine)
     kept = None if Path(source).is_file() else list(checked)  # a pipe can be read once
     ids = [example.id for chunk in kept or checked for example in chunk]
-    _warn(fitted, ids, say)
+    _warn(fitted, ids)
     output, identity = Path(output), fitted.identity
     parts = output.with_name(f"{output.name}.partial")
     with locked(parts), progress("predicting", len(ids)) as bar:
@@ -137,11 +137,11 @@ def _fitted(folder: RunFolder, label: str, *, keep: bool = False) -> FittedRun:
     return FittedRun(folder, [label or Recipe.of_run(folder).best], keep=keep)
 
 
-def _warn(fitted: FittedRun, ids: Sequence[str], say: Callable[[str], None]) -> None:
+def _warn(fitted: FittedRun, ids: Sequence[str]) -> None:
     contaminated_by = fitted.recipe.contaminated_by()
     warning = _known_rows({member: contaminated_by[member] for member in fitted.members}, ids)
     if warning:
-        say(warning)
+        _log.warning(warning)
 
 
 def _known_rows(contaminated_by: Mapping[str, Sequence[str]], ids: Sequence[str]) -> str:
@@ -158,6 +158,6 @@ def _known_rows(contaminated_by: Mapping[str, Sequence[str]], ids: Sequence[str]
     known = max(hits for *_, hits in heard)
     soft = " (soft labels of these rows were trained on)" if any("gap-stage2" in one for one in said) else ""
     return (
-        f"Warning: {'; '.join(said)}, and {known:,} of these {len(ids):,} rows have ids of it{soft}. "
+        f"{'; '.join(said)}, and {known:,} of these {len(ids):,} rows have ids of it{soft}. "
         "A score on them would be worth nothing"
     )

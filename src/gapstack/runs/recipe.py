@@ -1,4 +1,4 @@
-"""Recipes: what a run does, as a validated, frozen record read from TOML."""
+"""Recipes: validated, frozen descriptions of runs, read from TOML."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _LONGEST_FILE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides a run's numbers.
+    """Everything that decides a run's results.
 
-    Its fields' annotations and those of the members' settings say what may stand in it; nothing heavy is imported to
-    check them.
+    Values are checked against the annotations of its fields and of the members' settings, without heavy imports.
 
     Attributes
     ----------
@@ -43,9 +42,9 @@ class Recipe:
     folds, seed : int
         Number of URL-grouped folds and the seed of their assignment.
     members, stackers : tuple of Part
-        What is cross-validated; what the stack is chosen from, the simplest first (none: no stack).
+        Members to cross-validate; stackers to choose from, the simplest first (none: no stack).
     calibrators : tuple of str
-        What the stack's last step is chosen from, the simplest first.
+        Calibrators to choose from, the simplest first.
 
     Raises
     ------
@@ -65,7 +64,7 @@ class Recipe:
     calibrators: tuple[CalibratorName, ...] = ("none",)
 
     def __post_init__(self) -> None:
-        """Refuse what could not run, before anything is computed."""
+        """Check everything that can be checked before anything is computed."""
         where = f"recipe {self.name if isinstance(self.name, str) and self.name.isprintable() else shown(self.name)}"
         _check(asdict(self), where)
         if not self.members:
@@ -80,7 +79,7 @@ class Recipe:
         labels = [part.label for part in self.members]
         if STACK in map(_alike, labels):
             raise RecipeError(f"{where}: {STACK!r} is what the stack is called; choose another label")
-        # as file systems that ignore case and the writing of accents would take them
+        # as file systems that ignore case and the encoding of accents see them
         clashing = [label for label in labels if Counter(map(_alike, labels))[_alike(label)] > 1]
         if clashing:
             raise RecipeError(
@@ -90,7 +89,7 @@ class Recipe:
 
     @classmethod
     def parse(cls, table: Mapping[str, Any], where: str) -> Self:
-        """Make a recipe of a parsed TOML document; ``where`` is what errors call it.
+        """Create a recipe from a parsed TOML document, which errors call ``where``.
 
         Raises
         ------
@@ -108,7 +107,7 @@ class Recipe:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Read a recipe of the package by name, any TOML file by path, or that of a run by its folder.
+        """Load a recipe of the package by name, a TOML file by path, or the recipe of a run by its folder.
 
         Raises
         ------
@@ -116,11 +115,11 @@ class Recipe:
             If there is none, it is not TOML, or it cannot run.
         """
         if not name.endswith(".toml"):
-            known = available()
-            if name not in known and Path(name).is_dir():
+            names = available()
+            if name not in names and Path(name).is_dir():
                 return cls.of_run(RunFolder(Path(name)))
-            if name not in known:
-                raise RecipeError(f"{unknown('recipe', name, known)} (or give a .toml file)")
+            if name not in names:
+                raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
             return cls.parse(tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8")), name)
         path = Path(name)
         if not path.is_file():
@@ -137,17 +136,14 @@ class Recipe:
             raise RecipeError(
                 f"{name}, line {line}: found the byte {content[error.start]:#04x}, expected UTF-8"
             ) from None
-        except (
-            ValueError,
-            RecursionError,
-        ) as error:  # numbers of thousands of digits, lists in lists
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, nested lists
             problem = "too deep" if isinstance(error, RecursionError) else str(error)
             raise RecipeError(f"{name}: not valid TOML: {problem}") from None
         return cls.parse(table, name)
 
     @classmethod
     def of_run(cls, folder: RunFolder) -> Self:
-        """Read back the recipe of a run; DataError if the folder is none."""
+        """Load the recipe of a run; DataError if the folder is no run."""
         return cls.parse(folder.manifest().get("recipe", {}), str(folder.manifest_path))
 
     @property
@@ -157,35 +153,29 @@ class Recipe:
 
     @property
     def best(self) -> str:
-        """Label of what answers for the run: the stack, or the last member if there is none."""
+        """Label of the run's predictor: the stack, or the last member without one."""
         return STACK if self.stacked else self.members[-1].label
 
     def contaminated_by(self) -> dict[str, tuple[str, ...]]:
-        """Name, by member and for the stack, the test sets that share rows with what it learns from beside GAP."""
+        """Test sets that share rows with training data other than GAP, by member and for the stack."""
         from gapstack.members.member import each_once
 
         named = {part.label: create(part.name, **part.settings).contaminated_by for part in self.members}
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
-        """Check that no member learns from data that share rows with a split of this recipe.
-
-        Raises
-        ------
-        RecipeError
-            If one does; its score there would be worth nothing.
-        """
+        """Raise RecipeError if a member trains on other data that share rows with a split of this recipe."""
         contaminated = self.contaminated_by()
         for part in self.members:
             hit = [split for split in (*self.train, *self.test) if f"gap-{split}" in contaminated[part.label]]
             if hit:
                 raise RecipeError(
-                    f"recipe {self.name}: {part.label} learns from data that share rows with "
+                    f"recipe {self.name}: {part.label} trains on data that share rows with "
                     f"{', '.join(hit)}, on which it would be scored; leave those data out, or hold another split out"
                 )
 
     def override(self, setting: str, value: Any) -> Recipe:
-        """Give ``setting`` this value in every member that has it (``encoder``, ``parser``)."""
+        """Set ``setting`` in every member that has it (``encoder``, ``parser``)."""
         members = tuple(
             Part(part.name, part.label, {**part.settings, setting: value})
             if setting in MEMBERS.kinds(part.name)
@@ -195,31 +185,31 @@ class Recipe:
         return replace(self, members=members)
 
     def revised(self, **changes: Any) -> Recipe:
-        """Change the fields whose new value is not None; the result is validated as any recipe."""
+        """Replace fields by values that are not None, and validate the result."""
         return replace(self, **{key: value for key, value in changes.items() if value is not None})
 
     def as_dict(self) -> dict[str, Any]:
-        """Give all fields as JSON-able values."""
+        """All fields as JSON-able values."""
         return asdict(self)
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:
-    """Find the run and the member that ``name`` means, as :func:`~gapstack.runs.folder.find_run` does.
+    """Find the run and the member of a name, as :func:`~gapstack.runs.folder.find_run` does.
 
     Raises
     ------
     UnknownNameError
         If there is no such run, or it has no such member; names the closest match.
     """
-    found = find_run(name)
-    if found is None:
+    match = find_run(name)
+    if match is None:
         raise unknown("run", name, run_names())
-    folder, member = found
+    folder, member = match
     recipe = Recipe.of_run(folder)
     labels = [*(part.label for part in recipe.members), *([STACK] if recipe.stacked else ())]
     if member and member not in labels:
         raise unknown(f"member of run {folder.root.name}", member, labels)
-    return found
+    return match
 
 
 def _check(values: object, where: str) -> None:

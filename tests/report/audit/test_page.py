@@ -112,7 +112,7 @@ def test_the_page_holds_every_figure_of_the_report(found, read):
 
 
 def test_several_systems_have_a_row_each_in_the_headlines(read):
-    head, *rows = read.tables["How far it treats the genders apart"]
+    head, *rows = read.tables["Gender differences"]
     assert head[1].startswith("Winogender schemas: M/F flips")
     assert [row[:2] for row in rows] == [
         ["fair", "0.0 [0.0, 0.0]"],
@@ -121,14 +121,14 @@ def test_several_systems_have_a_row_each_in_the_headlines(read):
     assert rows[1][2] == "-", "it was not asked the other suite"
 
 
-def test_one_system_has_a_row_for_each_yardstick_and_a_verdict(winogender):
+def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender):
     for policy, verdict in (
         (policies.always_occupation, "no clear difference"),
         (policies.stereotype, "differs"),
     ):
         alone = made((asked(winogender, SUITES["winogender"], {"one": policy}),), ["one"])
-        head, row = Reader(page(alone)).tables["yardstick"]
-        assert head == ["yardstick", "how good", "genders apart", "verdict"]
+        head, row = Reader(page(alone)).tables["suite"]
+        assert head == ["suite", "score", "gender difference", "verdict"]
         assert row[0] == "Winogender schemas"
         assert row[3] == verdict
 
@@ -140,7 +140,7 @@ def test_the_model_card_says_what_was_asked_of_whom_and_what_was_not(found, read
     for expected in ("nobody checked them", "taught", "swap_gender", "python 3", "what must be known"):
         assert expected in read.text
     assert read.text.count(CAUTION) == 2
-    assert "fair learned from data that share rows with this suite" in read.text
+    assert "fair trained on data that share rows with this suite" in read.text
     assert "unfair has no file of answers" in read.text
 
 
@@ -274,4 +274,4 @@ def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
     result = CliRunner().invoke(app, ["audit", *asked, "--data", str(gap_folder)])
     assert result.exit_code == 0, result.output
     told = Reader((tmp_path / "audit.html").read_text(encoding="utf-8"))
-    assert told.tables["yardstick"][1][:2] == ["Winograd schemas (WSC273)", "100.0 [100.0, 100.0] accuracy"]
+    assert told.tables["suite"][1][:2] == ["Winograd schemas (WSC273)", "100.0 [100.0, 100.0] accuracy"]

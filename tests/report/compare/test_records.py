@@ -53,7 +53,7 @@ def test_intervals_hold_their_values(made):
 def test_contribution_says_how_it_was_found(made):
     summary = record(made)["contribution_summary"]
     assert (summary["draws"], summary["standard_error"]) == (0, 0.0)
-    assert summary["prior"] > summary["all"] == pytest.approx(made.added.full)
+    assert summary["prior"] > summary["all"] == pytest.approx(made.contribution.full)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-2", "@SUM(A1)", "\t=1"])

@@ -12,7 +12,7 @@ def test_every_question_has_its_table_within_the_width(made):
     texts = [table.text() for table in tables(made)]
     joined = "\n".join(texts)
     for expected in (
-        "95% intervals", "who beats whom", "how alike", "adds to the others", "slices: good", "likely label errors"
+        "95% intervals", "pairwise wins", "similarity of", "contribution of each", "slices: good", "likely label errors"
     ):  # fmt: skip
         assert expected in joined
     assert max(map(len, joined.splitlines())) <= WIDTH
@@ -37,23 +37,21 @@ def test_without_warnings_there_is_no_column_for_them(made):
 
 @pytest.mark.parametrize(("row", "signs"), [("1 good", r"\++="), ("3 poor", r"--\=")])
 def test_the_matrix_says_who_beats_whom(made, row, signs):
-    (wins,) = (table for table in tables(made) if table.sections[0].title == "who beats whom")
+    (wins,) = (table for table in tables(made) if table.sections[0].title == "pairwise wins")
     (cells,) = (cells for name, cells in wins.sections[0].rows if name.strip() == row)
     assert cells["matrix"] == signs
 
 
 def test_few_replicates_are_said_to_be_too_few(made):
-    (wins,) = (
-        table for table in tables(replace(made, replicates=100)) if "beats whom" in table.sections[0].title
-    )
+    (wins,) = (table for table in tables(replace(made, replicates=100)) if "wins" in table.sections[0].title)
     assert "too few" in wins.caption
 
 
 def test_a_terminal_lists_the_most_telling_of_many_members(made):
     whole, short = tables(made), tables(made, 2)
     assert [len(table.sections[0].rows) for table in short[:2]] == [len(made.names), 2], "scores are of all"
-    (added,) = (table for table in short if "adds to the others" in table.sections[0].title)
-    (every,) = (table for table in whole if "adds to the others" in table.sections[0].title)
+    (added,) = (table for table in short if "contribution of each member" in table.sections[0].title)
+    (every,) = (table for table in whole if "contribution of each member" in table.sections[0].title)
     values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)
     assert [cells["shapley"] for _, cells in added.sections[0].rows] == values[:2]
     note = f"2 of {len(values)} members: those with the largest shapley; --csv, --json and --html have all."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gapstack.audit.embeddings.clustering import Clustering
@@ -17,6 +18,8 @@ from gapstack.errors import DataError
 from gapstack.vectors.debias import DEBIASERS
 from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import Coverage
+
+_log = logging.getLogger(__name__)
 
 ORIGINAL = "as given"
 """Heading of the space before debiasing."""
@@ -78,7 +81,6 @@ def audit_embeddings(
     debiasers: Sequence[str] = (),
     *,
     seed: int = 0,
-    say: Callable[[str], None] = lambda line: None,
 ) -> EmbeddingAudit:
     """Measure a space before debiasing and after each debiaser.
 
@@ -111,7 +113,7 @@ def audit_embeddings(
     spaces: dict[str, str] = {}
     figures: dict[str, dict[str, float]] = {}
     for heading in (ORIGINAL, *dict.fromkeys(debiasers)):
-        say(heading)
+        _log.info(heading)
         space = vectors if heading == ORIGINAL else chosen[heading]().apply(vectors, lists)
         spaces[heading] = space.name
         figures[heading] = {}

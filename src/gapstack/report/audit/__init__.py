@@ -1,4 +1,4 @@
-"""``gap audit``: how its findings are shown.
+"""Audits as text, JSON, files and a web page.
 
 :func:`audit_text` is for terminals, :func:`audit_json` for programs, :func:`write_audit` keeps both with the plots, and
 :func:`write_page` makes one page of everything.

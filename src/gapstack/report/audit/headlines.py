@@ -1,4 +1,4 @@
-"""What every suite is quoted by, side by side: how good a system is, and how far it treats the genders apart."""
+"""Headline figures of every suite: a score, and a gender difference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gapstack.scoring import Difference, Interval
 
 @dataclass(frozen=True)
 class Quoted:
-    """A measure and its figure for each system; systems that were not asked are not in it."""
+    """A measure and its figure for each system that was measured."""
 
     measure: Measure
     figures: dict[str, Value]
@@ -22,19 +22,19 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Line:
-    """A headline with what it names: :attr:`apart` is None where a suite has one gender only."""
+    """A headline with its figures; :attr:`apart` is None for suites of one gender."""
 
     headline: Headline
     good: Quoted
     apart: Quoted | None
 
     def differs(self, system: str) -> bool | None:
-        """Whether the system treats the genders apart beyond chance, None where that cannot be said."""
+        """Whether the gender difference is significant, None if that is unknown."""
         return None if self.apart is None else differs(self.apart.figures.get(system), self.headline.even)
 
 
 def lines(found: Audit) -> Iterator[Line]:
-    """The headlines of the suites that were asked, in their order."""
+    """Headlines of the suites that were run, in their order."""
     for covered in found.covered:
         panels = {panel.key: panel for panel in covered.findings.panels}
         for headline in covered.findings.headlines:

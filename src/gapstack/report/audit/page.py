@@ -1,4 +1,4 @@
-"""An audit as one page that needs nothing else: headlines, every table, figures, Winogender's pairs, the model card."""
+"""An audit as one self-contained web page: headlines, tables, figures, Winogender's pairs and the model card."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16
 from gapstack.scoring import Difference, Interval
 from gapstack.scoring.metrics import answers
 
-_LEAST_P = 0.001  # the tests exchange two thousand times
+_LEAST_P = 0.001  # the tests permute two thousand times
 _VERDICTS = {True: "differs", False: "no clear difference", None: "-"}
 
 
@@ -50,7 +50,7 @@ def page(found: Audit) -> str:
         suites=suites,
         pairs=bool(data["pairs"]),
         refused=WebTable(
-            ["suite", "systems that learned from data that share rows with it"],
+            ["suite", "systems trained on data that share rows with it"],
             [WebRow(name, [WebCell(", ".join(systems))]) for name, systems in found.refused.items()],
         ),
         not_covered=WebTable(
@@ -64,14 +64,14 @@ def page(found: Audit) -> str:
 
 
 def page_data(found: Audit) -> dict[str, Any]:
-    """What the page's script reads: systems, and Winogender's pairs of a masculine and a feminine sentence.
+    """Data of the page's script: systems, and Winogender's pairs of a masculine and a feminine sentence.
 
     A pair is ``[sentence, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
     UTF-16 units and one answer (0 for A, 1 for B, 2 for neither) for each system.
     """
     for covered in found.covered:
         if covered.suite.name == "winogender":
-            given = np.array([answers(p) for p in covered.answers.values()])
+            choices = np.array([answers(p) for p in covered.answers.values()])
             return {
                 "systems": list(covered.answers),
                 "pairs": [
@@ -79,7 +79,7 @@ def page_data(found: Audit) -> dict[str, Any]:
                         str(covered.items.facts["sentence"][masculine]),
                         int(covered.items.corpus.labels[masculine]),
                         *(
-                            _side(covered.items.corpus[row], given[:, row].tolist())
+                            _side(covered.items.corpus[row], choices[:, row].tolist())
                             for row in (masculine, feminine)
                         ),
                     ]
@@ -89,21 +89,21 @@ def page_data(found: Audit) -> dict[str, Any]:
     return {"systems": [], "pairs": []}
 
 
-def _side(example: Example, given: Sequence[int]) -> list[Any]:
+def _side(example: Example, choices: Sequence[int]) -> list[Any]:
     spans = (utf16(example.text, span) for span in (example.pronoun, example.a, example.b))
-    return [example.text, *spans, list(given)]
+    return [example.text, *spans, list(choices)]
 
 
 def _headlines(found: Audit) -> list[WebTable]:
-    """One system: a row for each yardstick. Several: a row for each of them, how far apart first."""
-    told = list(lines(found))
-    if not told:
+    """One system: a row for each suite. Several: a row for each system, first of differences, then of scores."""
+    headlines = list(lines(found))
+    if not headlines:
         return []
     if len(found.systems) == 1:
-        rows = [_headline(line, system) for line in told for system in line.good.figures]
-        return [WebTable(["yardstick", "how good", "genders apart", "verdict"], rows)]
-    systems = list(dict.fromkeys(system for line in told for system in line.good.figures))
-    apart = [line for line in told if line.apart is not None]
+        rows = [_headline(line, system) for line in headlines for system in line.good.figures]
+        return [WebTable(["suite", "score", "gender difference", "verdict"], rows)]
+    systems = list(dict.fromkeys(system for line in headlines for system in line.good.figures))
+    apart = [line for line in headlines if line.apart is not None]
     return [
         WebTable(
             [
@@ -111,18 +111,18 @@ def _headlines(found: Audit) -> list[WebTable]:
                 *(f"{line.headline.title}: {line.apart.measure.title}" for line in apart if line.apart),
             ],
             [WebRow(system, [_apart(line, system) for line in apart]) for system in systems],
-            "How far it treats the genders apart",
+            "Gender differences",
         ),
         WebTable(
-            ["system", *(f"{line.headline.title}: {line.headline.score}" for line in told)],
+            ["system", *(f"{line.headline.title}: {line.headline.score}" for line in headlines)],
             [
                 WebRow(
                     system,
-                    [_cell(line.good.figures.get(system), line.good.measure.decimals) for line in told],
+                    [_cell(line.good.figures.get(system), line.good.measure.decimals) for line in headlines],
                 )
                 for system in systems
             ],
-            "How good it is",
+            "Scores",
         ),
     ]
 
@@ -149,7 +149,7 @@ def _apart(line: Line, system: str, *, named: bool = False) -> WebCell:
 
 
 def _suite(covered: SuiteAudit) -> dict[str, Any]:
-    """What the template shows of a suite: its tables, those with details apart, and its figures."""
+    """Context of the template for a suite: its tables, details separately, and its figures."""
     suite = covered.suite
     shown = [(panel.detail, _table(panel)) for panel in covered.findings.panels]
     return {
@@ -168,7 +168,7 @@ def _suite(covered: SuiteAudit) -> dict[str, Any]:
 
 
 def _figures(plot: Scatter) -> list[str]:
-    """A drawing for each system on common axes, as markup that escapes what it is told."""
+    """A drawing for each system on common axes, as escaped markup."""
     return [regression_svg(plot, name) for name in plot.series]
 
 

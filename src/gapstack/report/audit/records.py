@@ -1,4 +1,4 @@
-"""An audit as text and JSON, its plots as SVG, and the model card that says what they are worth."""
+"""An audit as text and JSON, its plots as SVG, and its model card."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gapstack.scoring import Difference, Interval
 
 
 def audit_text(found: Audit, *, details: bool = False) -> str:
-    """Everything as plain text: the model card, what every suite is quoted by, and the tables."""
+    """Everything as plain text: the model card, the headlines and the tables."""
     return "\n".join(
         [
             "\n".join(line for text in card_lines(found) for line in textwrap.wrap(text, WIDTH)) + "\n",
@@ -32,11 +32,11 @@ def audit_text(found: Audit, *, details: bool = False) -> str:
 
 
 def card_lines(found: Audit) -> list[str]:
-    """The model card as paragraphs: what was audited, on which data, what was not covered, and the caution."""
+    """The model card as paragraphs: target, data, what was not covered, and the caution."""
     lines = [printable(f"Bias audit of {found.target}" + (f": {found.note}." if found.note else "."))]
     if found.average:
         lines.append(
-            f"Answers are averaged over the rows as they are and told otherwise: {', '.join(found.average)}."
+            f"Probabilities are averaged over test-time augmentations of the rows: {', '.join(found.average)}."
         )
     for covered in found.covered:
         licence = DATASETS[covered.suite.dataset].licence
@@ -47,13 +47,13 @@ def card_lines(found: Audit) -> list[str]:
             lines.append(printable(f"{covered.suite.name}: {covered.remark}."))
         if covered.marked:
             lines.append(
-                f"{covered.suite.name}: {', '.join(covered.marked)} learned from data that share rows with it "
-                f"(marked {MARK}): those figures say nothing of how fair or good it is."
+                f"{covered.suite.name}: {', '.join(covered.marked)} trained on data that share rows with it "
+                f"(marked {MARK}): those figures measure neither fairness nor accuracy."
             )
     for name, systems in found.refused.items():
         lines.append(
-            f"{name}: refused to {', '.join(systems)}, which learned from data that share rows with it "
-            "(--allow-contaminated asks them all the same)."
+            f"{name}: {', '.join(systems)} excluded, trained on data that share rows with it "
+            "(--allow-contaminated includes them)."
         )
     for name, reason in found.not_covered.items():
         lines.append(printable(f"Not covered: {name}: {reason}."))

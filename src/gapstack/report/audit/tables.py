@@ -18,15 +18,15 @@ from gapstack.scoring import Difference, Interval
 PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(
     (resources.files("gapstack.report.audit") / "published.json").read_text(encoding="utf-8")
 )
-"""Figures of papers by panel, system and measure, in the panel's units. Those called unchecked were not read in the
-paper when they were written down: compare them with it before you quote them."""
+"""Figures of papers by panel, system and measure, in the panel's units. Those called unchecked were not verified
+against the paper: compare before you quote them."""
 
 _NAME_ROOM = 28
-"""Columns of a terminal that names get at most, where figures need the rest."""
+"""Maximum width of names where figures need the rest."""
 
 
 def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
-    """The panels of all suites as tables, published figures beneath ours; wide panels are told in parts."""
+    """The panels of all suites as tables, published figures beneath ours; wide panels are split."""
     return [
         table
         for covered in found.covered
@@ -37,12 +37,12 @@ def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
 
 
 def headline_tables(found: Audit) -> list[Table]:
-    """What every suite is quoted by: for one system a row each, with intervals; for several a row for each of them."""
-    told = list(lines(found))
-    if not told:
+    """Headlines: for one system a row per suite, with intervals; for several a row per system."""
+    headlines = list(lines(found))
+    if not headlines:
         return []
     if len(found.systems) == 1:
-        (system,) = told[0].good.figures
+        (system,) = headlines[0].good.figures
         rows: list[tuple[str, dict[str, Cell]]] = [
             (
                 line.headline.title,
@@ -51,15 +51,15 @@ def headline_tables(found: Audit) -> list[Table]:
                     "apart": _named(line.apart.measure.title, line.apart, system) if line.apart else None,
                 },
             )
-            for line in told
+            for line in headlines
         ]
-        columns = [Column("good", "how good", 1), Column("apart", "genders apart", 1)]
+        columns = [Column("good", "score", 1), Column("apart", "gender difference", 1)]
         return [Table(columns, [Section("", rows)], title="In short", name_title="suite")]
-    apart = [(line.headline.title, line.apart.measure.title, line.apart) for line in told if line.apart]
-    good = [(line.headline.title, line.headline.score, line.good) for line in told]
+    apart = [(line.headline.title, line.apart.measure.title, line.apart) for line in headlines if line.apart]
+    good = [(line.headline.title, line.headline.score, line.good) for line in headlines]
     return [
-        *_numbered("In short: how far the genders are treated apart", apart),
-        *_numbered("In short: how good", good),
+        *_numbered("In short: gender differences", apart),
+        *_numbered("In short: scores", good),
     ]
 
 
@@ -100,9 +100,9 @@ def _tables(panel: Panel) -> list[Table]:
     tables = []
     for number, measures in enumerate(parts):
         sections = [Section("", [(name, _cells(measures, figures)) for name, figures in panel.rows.items()])]
-        told = {n: f for n, f in published.items() if any(m.key in f for m in measures)}
-        if told:
-            sections.append(Section("published", [(n, _cells(measures, f)) for n, f in told.items()]))
+        theirs = {n: f for n, f in published.items() if any(m.key in f for m in measures)}
+        if theirs:
+            sections.append(Section("published", [(n, _cells(measures, f)) for n, f in theirs.items()]))
         tables.append(
             Table(
                 [Column(measure.key, measure.title, measure.decimals) for measure in measures],

@@ -1,9 +1,4 @@
-"""``gap compare``: who is compared, what is measured, and how it is shown.
-
-:func:`read_entries` finds the competitors, :func:`label_sets` the labels at hand, :func:`compare` has the scoring room
-measure all of it, and the result is printed by :func:`tables`, kept by :func:`record` and :func:`write_csv`, and
-browsed in the page of :func:`write_page`.
-"""
+"""A comparison as tables, as JSON (:func:`record`), as CSV files and as a page."""
 
 from gapstack.comparison.analysis import Comparison, compare
 from gapstack.comparison.entries import Entry, label_sets, read_entries

@@ -1,4 +1,4 @@
-"""The comparison as one page that needs nothing else: tables to sort, plots, and a browser of examples."""
+"""The comparison as one self-contained web page: sortable tables, plots, and a browser of examples."""
 
 from __future__ import annotations
 
@@ -20,44 +20,50 @@ from gapstack.scoring import answers
 _SCALE = 1000  # probabilities go out as whole thousandths
 
 
-def write_page(made: Comparison, path: Path) -> None:
+def write_page(comparison: Comparison, path: Path) -> None:
     """Write the page to ``path``, atomically."""
-    write_text(path, page(made))
+    write_text(path, page(comparison))
 
 
-def page(made: Comparison) -> str:
+def page(comparison: Comparison) -> str:
     """The page as HTML."""
-    shown = [table for table in tables(made) if not table.title.startswith("slices:")]
+    shown = [table for table in tables(comparison) if not table.title.startswith("slices:")]
     return render(
         "gapstack.report.compare",
-        page_data(made),
+        page_data(comparison),
         ["page.js", "plots.js"],
-        title=f"{made.rows.name}: {len(made.entries)} members compared",
+        title=f"{comparison.rows.name}: {len(comparison.entries)} members compared",
         parts=[("tables", "Tables"), ("plots", "Plots"), ("slices-of", "Slices"), ("examples", "Examples")],
-        made=made,
-        pages=len(set(made.rows.groups)),
-        warnings=warnings(made)[0],
+        comparison=comparison,
+        pages=len(set(comparison.rows.groups)),
+        warnings=warnings(comparison)[0],
         tables=[_table(table) for table in shown],
     )
 
 
-def page_data(made: Comparison) -> dict[str, Any]:
-    """What the page's script reads: members, dimensions, slices, plots and every example.
+def page_data(comparison: Comparison) -> dict[str, Any]:
+    """Data of the page's script: members, dimensions, slices, plots and every example.
 
     An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans as offsets in UTF-16
     units, as JavaScript counts; one label for each label set; one place in its dimension's values for each dimension;
-    for each member thousandths of A and of B, or the two decisions where it gave no probabilities, and its answer (-1
-    where it has none); and how much the label is trusted, in thousandths.
+    for each member thousandths of A and of B, or the two decisions of one without probabilities, and its answer (-1 for
+    none); and the quality of the label in thousandths.
     """
-    dimensions = {name: values for name, values in made.dimensions.items() if name != "rows"}
-    listed = {name: [part.value for part in made.slices if part.dimension == name] for name in dimensions}
+    dimensions = {name: values for name, values in comparison.dimensions.items() if name != "rows"}
+    listed = {
+        name: [part.value for part in comparison.slices if part.dimension == name] for name in dimensions
+    }
     places = [
         [listed[name].index(value) if value else -1 for value in values.tolist()]
         for name, values in dimensions.items()
     ]
-    given = [_answers(entry) for entry in made.entries]
-    labels = np.array(list(made.labels.values())).T.tolist()
-    trust = None if made.suspects is None else np.round(_SCALE * made.suspects.quality).astype(int).tolist()
+    choices = [_answers(entry) for entry in comparison.entries]
+    labels = np.array(list(comparison.labels.values())).T.tolist()
+    trust = (
+        None
+        if comparison.label_errors is None
+        else np.round(_SCALE * comparison.label_errors.quality).astype(int).tolist()
+    )
     examples = [
         [
             example.id,
@@ -66,16 +72,17 @@ def page_data(made: Comparison) -> dict[str, Any]:
             *(utf16(example.text, span) for span in (example.pronoun, example.a, example.b)),
             labels[row],
             [each[row] for each in places],
-            [each[row] for each in given],
+            [each[row] for each in choices],
             None if trust is None else trust[row],
         ]
-        for row, example in enumerate(made.rows)
+        for row, example in enumerate(comparison.rows)
     ]
     return {
         "members": [
-            {"name": entry.name, "soft": entry.answers.probabilities is not None} for entry in made.entries
+            {"name": entry.name, "soft": entry.answers.probabilities is not None}
+            for entry in comparison.entries
         ],
-        "labelSets": list(made.scores),
+        "labelSets": list(comparison.scores),
         "dimensions": [
             {"name": name, "title": STRATA[name].title if name in STRATA else name, "values": listed[name]}
             for name in dimensions
@@ -87,9 +94,9 @@ def page_data(made: Comparison) -> dict[str, Any]:
                 "rows": part.rows,
                 "scores": {key: rounded(values) for key, values in part.scores.items()},
             }
-            for part in made.slices
+            for part in comparison.slices
         ],
-        "plots": plots(made),
+        "plots": plots(comparison),
         "examples": examples,
     }
 

@@ -1,4 +1,4 @@
-"""What the page plots, as data for its script: dots with intervals, matrices of pairs, and curves.
+"""Plots of the page, as data for its script: dots with intervals, matrices of pairs, and curves.
 
 A plot is a dict with ``id``, ``title``, ``caption``, ``kind`` and ``views``, of which the reader chooses one.
 """
@@ -13,7 +13,6 @@ import numpy as np
 from gapstack.comparison.analysis import Comparison
 from gapstack.scoring import METRICS
 from gapstack.scoring.metrics import Floats
-from gapstack.scoring.reliability import reliability
 
 Plot = dict[str, Any]
 
@@ -21,17 +20,17 @@ _SHOWN = ("logloss", "f1_overall", "f1_masculine", "f1_feminine", "bias", "accur
 _DIGITS = 4  # significant ones, more than a plot shows
 
 
-def plots(made: Comparison) -> list[Plot]:
-    """All plots that there is something to show in."""
-    found = [_scores(made), _slices(made), _reliability(made)]
-    if len(made.entries) > 1:
-        found += [_wins(made), _likeness(made)]
-    if made.added:
-        found.append(_added(made))
-    if made.balanced:
-        found.append(_balance(made))
-    if made.flips:
-        found.append(_flips(made))
+def plots(comparison: Comparison) -> list[Plot]:
+    """All plots that have a view."""
+    found = [_scores(comparison), _slices(comparison), _reliability(comparison)]
+    if len(comparison.entries) > 1:
+        found += [_wins(comparison), _similarity(comparison)]
+    if comparison.contribution:
+        found.append(_contribution(comparison))
+    if comparison.balanced:
+        found.append(_balance(comparison))
+    if comparison.flips:
+        found.append(_flips(comparison))
     return [plot for plot in found if plot["views"]]
 
 
@@ -57,78 +56,87 @@ def _dots(title: str, rows: Sequence[str], series: Mapping[str, Floats]) -> dict
     }
 
 
-def _numbered(made: Comparison, names: Sequence[str]) -> list[str]:
+def _numbered(comparison: Comparison, names: Sequence[str]) -> list[str]:
     """Names with their places, which tell them apart where they are cut."""
-    return [f"{made.names.index(name) + 1} {name}" for name in names]
+    return [f"{comparison.names.index(name) + 1} {name}" for name in names]
 
 
-def _scores(made: Comparison) -> Plot:
+def _scores(comparison: Comparison) -> Plot:
     views = [
         _dots(
             METRICS[metric].title,
-            _numbered(made, made.names),
+            _numbered(comparison, comparison.names),
             {
-                labels: np.array([scores.interval(name, metric) for name in made.names])
-                for labels, scores in made.scores.items()
+                labels: np.array([scores.interval(name, metric) for name in comparison.names])
+                for labels, scores in comparison.scores.items()
             },
         )
         for metric in _SHOWN
-        if not np.isnan(made.main.points[metric]).all()
+        if not np.isnan(comparison.main.points[metric]).all()
     ]
     caption = "Scores with their intervals, by label set."
     return _plot("scores", "Scores", caption, "dots", views)
 
 
-def _slices(made: Comparison) -> Plot:
-    parts = [part for part in made.slices if not np.isnan(part.scores["f1_gap"][:, 0]).all()]
+def _slices(comparison: Comparison) -> Plot:
+    parts = [part for part in comparison.slices if not np.isnan(part.scores["f1_gap"][:, 0]).all()]
     names = [f"{part.dimension}: {part.value} ({part.rows:,})" for part in parts]
     views = [
         _dots(member, names, {"F1 F-M": np.array([part.scores["f1_gap"][place] for part in parts])})
-        for place, member in enumerate(made.names)
+        for place, member in enumerate(comparison.names)
         if parts
     ]
-    caption = "F1 of feminine rows less that of masculine rows on every slice that has both, by member."
-    return _plot("gaps", "Distance between the genders", caption, "dots", views, line=0)
+    caption = "F1 of feminine rows minus F1 of masculine rows on every slice that has both, by member."
+    return _plot("gaps", "F1 gap between the genders", caption, "dots", views, line=0)
 
 
-def _added(made: Comparison) -> Plot:
-    found = made.added
+def _contribution(comparison: Comparison) -> Plot:
+    found = comparison.contribution
     assert found is not None
     views = [
-        _dots(title, _numbered(made, found.members), {title: values})
-        for title, values in (("Shapley value", found.shapley), ("lost without it", found.left_out))
+        _dots(title, _numbered(comparison, found.members), {title: values})
+        for title, values in (("Shapley value", found.shapley), ("leave-one-out", found.left_out))
     ]
-    caption = "What each member adds to the others in a cross-fitted blend, in nats of logloss."
+    caption = "Contribution of each member to a cross-fitted blend, in nats of logloss."
     return _plot("added", "Contributions", caption, "dots", views, line=0)
 
 
-def _balance(made: Comparison) -> Plot:
-    assert made.balanced is not None
+def _balance(comparison: Comparison) -> Plot:
+    assert comparison.balanced is not None
     series = {
-        title: np.array([scores.interval(name, "bias") for name in made.names])
-        for title, scores in (("as it is", made.main), ("genders made alike", made.balanced))
+        title: np.array([scores.interval(name, "bias") for name in comparison.names])
+        for title, scores in (
+            ("unweighted", comparison.main),
+            ("reweighted by difficulty", comparison.balanced),
+        )
     }
     caption = (
-        "F1 feminine over F1 masculine; and with the genders made alike in number of names and nearness."
+        "F1 feminine over F1 masculine; also reweighted to balance number of names and rank of the right one."
     )
     return _plot(
-        "bias", "Bias", caption, "dots", [_dots("bias", _numbered(made, made.names), series)], line=1
+        "bias",
+        "Bias",
+        caption,
+        "dots",
+        [_dots("bias", _numbered(comparison, comparison.names), series)],
+        line=1,
     )
 
 
-def _flips(made: Comparison) -> Plot:
-    found = made.flips
+def _flips(comparison: Comparison) -> Plot:
+    found = comparison.flips
     assert found is not None
     views = [
-        _dots(kind, _numbered(made, found.members), {kind: values}) for kind, values in found.shares.items()
+        _dots(kind, _numbered(comparison, found.members), {kind: values})
+        for kind, values in found.shares.items()
     ]
-    caption = "Share of answers that change with the counterfactual."
+    caption = "Share of predictions that flip under the counterfactual."
     return _plot("flips", "Counterfactual flips", caption, "dots", views, line=0)
 
 
-def _wins(made: Comparison) -> Plot:
+def _wins(comparison: Comparison) -> Plot:
     views = []
-    for metric, pairs in made.pairs.items():
+    for metric, pairs in comparison.pairs.items():
         if np.isnan(pairs.p_holm).all():
             continue
         better = -1 if METRICS[metric].better == "low" else 1
@@ -137,7 +145,7 @@ def _wins(made: Comparison) -> Plot:
         views.append(
             {
                 "title": METRICS[metric].title,
-                "names": made.names,
+                "names": comparison.names,
                 "values": rounded(better * pairs.value),
                 "signs": signs.tolist(),
                 "notes": [
@@ -148,34 +156,31 @@ def _wins(made: Comparison) -> Plot:
             }
         )
     caption = (
-        "The row's member against the column's: + beats, - is beaten, = cannot be told apart (Holm, 5%). "
+        "The row's member against the column's: + win, - loss, = no significant difference (Holm, 5%). "
         "Blue is better."
     )
-    return _plot("wins", "Who beats whom", caption, "matrix", views, diverging=True)
+    return _plot("wins", "Pairwise wins", caption, "matrix", views, diverging=True)
 
 
-def _likeness(made: Comparison) -> Plot:
-    found = made.likeness
+def _similarity(comparison: Comparison) -> Plot:
+    found = comparison.similarity
     kinds = {
         "correlation of losses": found.correlation,
         "share of rows on which they disagree": found.disagreement,
         "share of rows on which both are wrong": found.double_fault,
     }
     views = [
-        {"title": title, "names": made.names, "values": rounded(values)}
+        {"title": title, "names": comparison.names, "values": rounded(values)}
         for title, values in kinds.items()
         if not np.isnan(values).all()
     ]
-    return _plot("likeness", "How alike members are", "", "matrix", views, diverging=False)
+    return _plot("likeness", "Similarity of members", "", "matrix", views, diverging=False)
 
 
-def _reliability(made: Comparison) -> Plot:
+def _reliability(comparison: Comparison) -> Plot:
     views = []
-    for entry in made.entries:
-        if entry.answers.probabilities is not None:
-            found = reliability(made.rows.labels, entry.answers.probabilities)
-            some = found.rows > 0
-            points = np.column_stack([found.confidence, found.accuracy, found.rows])[some]
-            views.append({"title": entry.name, "points": rounded(points)})
-    caption = "Is a member right as often as it says? Larger dots are more rows."
+    for name, bins in comparison.reliability.items():
+        points = np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0]
+        views.append({"title": name, "points": rounded(points)})
+    caption = "Accuracy by confidence. Larger dots are more rows."
     return _plot("reliability", "Reliability", caption, "curve", views)

@@ -32,22 +32,22 @@ _FORMULA = (
 INTERVAL = ("value", "low", "high")
 
 
-def record(made: Comparison) -> dict[str, Any]:
+def record(comparison: Comparison) -> dict[str, Any]:
     """Everything that was measured, for ``json.dumps``."""
     lines = {
         name: [dict(zip(header, row, strict=True)) for row in rows]
-        for name, (header, rows) in _files(made).items()
+        for name, (header, rows) in _files(comparison).items()
     }
     return {
         "rows": {
-            "name": made.rows.name,
-            "count": len(made.rows),
-            "pages": len(set(made.rows.groups)),
-            "label_set": made.rows.label_set,
-            "fingerprint": made.rows.fingerprint,
+            "name": comparison.rows.name,
+            "count": len(comparison.rows),
+            "pages": len(set(comparison.rows.groups)),
+            "label_set": comparison.rows.label_set,
+            "fingerprint": comparison.rows.fingerprint,
         },
-        "replicates": made.replicates,
-        "seed": made.seed,
+        "replicates": comparison.replicates,
+        "seed": comparison.seed,
         "members": [
             {
                 "name": entry.name,
@@ -55,31 +55,34 @@ def record(made: Comparison) -> dict[str, Any]:
                 "part": entry.part or None,
                 "warnings": list(entry.warnings),
             }
-            for entry in made.entries
+            for entry in comparison.entries
         ],
-        "notes": list(made.notes),
+        "notes": list(comparison.notes),
         **lines,
         "contribution_summary": None
-        if made.added is None
+        if comparison.contribution is None
         else {
-            "prior": made.added.prior,
-            "all": made.added.full,
-            "draws": made.added.draws,
-            "standard_error": made.added.error,
+            "prior": comparison.contribution.prior,
+            "all": comparison.contribution.full,
+            "draws": comparison.contribution.draws,
+            "standard_error": comparison.contribution.error,
         },
         "label_error_summary": None
-        if made.suspects is None
-        else {"found": len(made.suspects.found), f"precision_at_{RANKED}": made.suspects.precision},
+        if comparison.label_errors is None
+        else {
+            "found": len(comparison.label_errors.rows),
+            f"precision_at_{RANKED}": comparison.label_errors.precision,
+        },
     }
 
 
-def write_csv(made: Comparison, folder: Path) -> list[Path]:
+def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
     """Write one CSV for each kind of result into ``folder``; gives the paths.
 
     Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay numbers.
     """
     paths = []
-    for name, (header, rows) in _files(made).items():
+    for name, (header, rows) in _files(comparison).items():
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(header)
@@ -94,40 +97,40 @@ def unrun(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _files(made: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
+def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
     """Header and rows of each kind of result."""
     return {
-        "scores": (("label_set", "member", "metric", *INTERVAL), list(_scores(made))),
+        "scores": (("label_set", "member", "metric", *INTERVAL), list(_scores(comparison))),
         "pairs": (
             ("metric", "first", "second", *INTERVAL, "p_bootstrap", "p_permutation", "p_holm", "winner"),
-            list(_all_pairs(made)),
+            list(_all_pairs(comparison)),
         ),
         "slices": (
             ("dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL),
-            list(_slices(made)),
+            list(_slices(comparison)),
         ),
-        "balanced": (("member", "metric", *INTERVAL), list(_balanced(made))),
-        "contribution": (("member", "measure", *INTERVAL), list(_added(made))),
-        "flips": (("counterfactual", "rows", "member", *INTERVAL), list(_flips(made))),
+        "balanced": (("member", "metric", *INTERVAL), list(_balanced(comparison))),
+        "contribution": (("member", "measure", *INTERVAL), list(_contribution(comparison))),
+        "flips": (("counterfactual", "rows", "member", *INTERVAL), list(_flips(comparison))),
         "likeness": (
             ("first", "second", "correlation", "disagreement", "double_fault"),
-            list(_likeness(made)),
+            list(_similarity(comparison)),
         ),
-        "label_errors": (("id", "label", "quality", "corrected"), list(_suspects(made))),
+        "label_errors": (("id", "label", "quality", "corrected"), list(_label_errors(comparison))),
     }
 
 
-def _scores(made: Comparison) -> Iterable[list[Any]]:
-    for labels, scores in made.scores.items():
-        for name in made.names:
+def _scores(comparison: Comparison) -> Iterable[list[Any]]:
+    for labels, scores in comparison.scores.items():
+        for name in comparison.names:
             for metric in METRICS:
                 yield [labels, name, metric, *map(_known, scores.interval(name, metric))]
 
 
-def _all_pairs(made: Comparison) -> Iterable[list[Any]]:
-    for metric, found in made.pairs.items():
+def _all_pairs(comparison: Comparison) -> Iterable[list[Any]]:
+    for metric, found in comparison.pairs.items():
         wins = found.wins()
-        for (i, one), (j, two) in combinations(enumerate(made.names), 2):
+        for (i, one), (j, two) in combinations(enumerate(comparison.names), 2):
             values = (
                 found.value,
                 found.low,
@@ -140,38 +143,41 @@ def _all_pairs(made: Comparison) -> Iterable[list[Any]]:
             yield [metric, one, two, *(_known(each[i, j]) for each in values), winner]
 
 
-def _slices(made: Comparison) -> Iterable[list[Any]]:
-    for part in made.slices:
-        for place, name in enumerate(made.names):
+def _slices(comparison: Comparison) -> Iterable[list[Any]]:
+    for part in comparison.slices:
+        for place, name in enumerate(comparison.names):
             for metric, values in part.scores.items():
                 counts = (part.rows, part.masculine, part.feminine)
                 yield [part.dimension, part.value, *counts, name, metric, *map(_known, values[place])]
 
 
-def _balanced(made: Comparison) -> Iterable[list[Any]]:
-    if made.balanced is not None:
-        for name in made.names:
+def _balanced(comparison: Comparison) -> Iterable[list[Any]]:
+    if comparison.balanced is not None:
+        for name in comparison.names:
             for metric in ("f1_masculine", "f1_feminine", "f1_overall", "bias"):
-                yield [name, metric, *map(_known, made.balanced.interval(name, metric))]
+                yield [name, metric, *map(_known, comparison.balanced.interval(name, metric))]
 
 
-def _added(made: Comparison) -> Iterable[list[Any]]:
-    if made.added is not None:
-        for measure, values in (("left_out", made.added.left_out), ("shapley", made.added.shapley)):
-            for name, each in zip(made.added.members, values, strict=True):
+def _contribution(comparison: Comparison) -> Iterable[list[Any]]:
+    if comparison.contribution is not None:
+        for measure, values in (
+            ("left_out", comparison.contribution.left_out),
+            ("shapley", comparison.contribution.shapley),
+        ):
+            for name, each in zip(comparison.contribution.members, values, strict=True):
                 yield [name, measure, *map(_known, each)]
 
 
-def _flips(made: Comparison) -> Iterable[list[Any]]:
-    if made.flips is not None:
-        for kind, values in made.flips.shares.items():
-            for name, each in zip(made.flips.members, values, strict=True):
-                yield [kind, made.flips.rows[kind], name, *map(_known, each)]
+def _flips(comparison: Comparison) -> Iterable[list[Any]]:
+    if comparison.flips is not None:
+        for kind, values in comparison.flips.shares.items():
+            for name, each in zip(comparison.flips.members, values, strict=True):
+                yield [kind, comparison.flips.rows[kind], name, *map(_known, each)]
 
 
-def _likeness(made: Comparison) -> Iterable[list[Any]]:
-    found = made.likeness
-    for (i, one), (j, two) in combinations(enumerate(made.names), 2):
+def _similarity(comparison: Comparison) -> Iterable[list[Any]]:
+    found = comparison.similarity
+    for (i, one), (j, two) in combinations(enumerate(comparison.names), 2):
         yield [
             one,
             two,
@@ -179,11 +185,11 @@ def _likeness(made: Comparison) -> Iterable[list[Any]]:
         ]
 
 
-def _suspects(made: Comparison) -> Iterable[list[Any]]:
-    found = made.suspects
+def _label_errors(comparison: Comparison) -> Iterable[list[Any]]:
+    found = comparison.label_errors
     if found is not None:
         for row in np.argsort(found.quality, kind="stable")[:RANKED]:
-            example = made.rows[int(row)]
+            example = comparison.rows[int(row)]
             label = None if example.label is None else example.label.name
             changed = None if found.corrected is None else bool(found.corrected[row])
             yield [example.id, label, _known(found.quality[row]), changed]

@@ -1,4 +1,4 @@
-"""What the project's pages share: a document that needs nothing else, its style, tables to sort, and text as text."""
+"""Shell of the web pages: a self-contained document, its style and sortable tables."""
 
 from gapstack.report.web.shell import WebCell, WebRow, WebTable, render, utf16
 

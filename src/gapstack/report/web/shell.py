@@ -1,7 +1,7 @@
-"""The shell of a page: one file that works offline, and tables in it.
+"""The shell of a page: one file that works offline, and its tables.
 
-All that varies reaches a page escaped or as JSON, which its script puts there as text, never as markup; a content
-security policy keeps the page from loading anything.
+All data are escaped, or JSON that the script inserts as text, never as markup; a content security policy keeps the page
+from loading anything.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HERE = "gapstack.report.web"
 
 @dataclass(frozen=True, slots=True)
 class WebCell:
-    """What a cell says, what it sorts by, its class (``best``, ``clear``), and a note in small print after it."""
+    """A cell: its text, sort value, class (``best``, ``clear``), and a note in small print."""
 
     text: str
     value: Cell = None
@@ -32,7 +32,7 @@ class WebCell:
 
 @dataclass(frozen=True, slots=True)
 class WebRow:
-    """A row: its name, its cells, and its class (``aside`` for what stands there to be compared with)."""
+    """A row: its name, cells, and class (``aside`` for published figures)."""
 
     name: str
     cells: Sequence[WebCell]
@@ -41,7 +41,7 @@ class WebRow:
 
 @dataclass(frozen=True, slots=True)
 class WebTable:
-    """A table that can be sorted by each of its columns, the first of which holds the rows' names."""
+    """A table that can be sorted by each column, the first of which holds the rows' names."""
 
     columns: Sequence[str]
     rows: Sequence[WebRow]
@@ -50,18 +50,18 @@ class WebTable:
 
 
 def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **context: Any) -> str:
-    """Give a page as HTML.
+    """Render a page as HTML.
 
     Parameters
     ----------
     package : str
         Holds ``page.html.j2``, which extends ``shell.html.j2``, ``page.css``, and the scripts.
     data : dict
-        What the scripts read as ``data``.
+        Available to the scripts as ``data``.
     scripts : sequence of str
         Files of the package, run in this order after the shell's.
     **context
-        What the template shows; ``title`` is the page's.
+        Variables of the template; ``title`` is the page's.
     """
     environment = Environment(
         autoescape=True,
