@@ -1,10 +1,9 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.corpus import Corpus, Example, Label
 from gapstack.report import gap_record, gap_report, scores_table
 from gapstack.report.scores import scorecard
 from gapstack.scoring import degenerate_scores, score, score_decisions
@@ -13,10 +12,9 @@ from gapstack.scoring import degenerate_scores, score, score_decisions
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     answers = [("he", Label.A), ("his", Label.NEITHER), ("she", Label.A), ("her", Label.B)]
-    spans = {"pronoun": Span(0, 1), "a": Span(2, 3), "b": Span(4, 5)}
     return Corpus(
         (
-            Example(f"r{i}", f"{word} Ann Bob", **{**spans, "pronoun": Span(0, len(word))}, label=label)
+            Example.from_text(f"{word} Ann Bob", word, "Ann", "Bob", id=f"r{i}", label=label)
             for i, (word, label) in enumerate(answers)
         ),
         name="four",
@@ -68,7 +66,9 @@ def test_bias_without_value_is_a_dash(corpus) -> None:
 
 
 def test_neutral_pronouns_have_lines_of_their_own(corpus) -> None:
-    they = corpus.map(lambda example: replace(example, text="they Ann Bob", pronoun=Span(0, 4)))
+    they = corpus.map(
+        lambda e: Example.from_text("they Ann Bob", "they", "Ann", "Bob", id=e.id, label=e.label)
+    )
     card = scorecard(score(they, np.ones((4, 3))).gap)
     assert "\nNeutral recall: 66.7 precision: 50.0 f1: 57.1\n" in card
     assert "\nFeminine recall: 0.0 precision: 0.0 f1: 0.0\n" in card

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -128,12 +128,21 @@ def masked_name_examples(
         first = [min(place for place, other in mentions if other == name) for name in pair]
         for place, name in sorted(mentions):
             if place > max(first):
-                masked = edit(replace(copy, pronoun=place), [Replacement(*place, mask)])
+                chosen_name = _Masked(copy.id, copy.text, place, copy.a, copy.b, copy.url, copy.label)
+                masked = edit(chosen_name, [Replacement(*place, mask)])
                 by_order[first[pair.index(name)] == max(first)].append((masked, ids[name]))
     each = min(most // 2, *map(len, by_order))
     chosen = [part[place] for part in by_order for place in rng.permutation(len(part))[:each]]
     examples = [replace(masked, id=f"{place}", label=None) for place, (masked, _) in enumerate(chosen)]
     return Corpus(examples, name=f"{corpus.name}, repeated names"), [target for _, target in chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Masked(Example):
+    """An example whose pronoun is a masked mention, and so may be the very span of A or B."""
+
+    def __post_init__(self) -> None:
+        pass  # spans may coincide
 
 
 def occurrences(text: str, words: str) -> Iterator[Span]:
