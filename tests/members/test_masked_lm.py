@@ -80,7 +80,9 @@ def test_a_learned_model_is_saved_whole_and_treats_both_names_alike(again, tiny_
 def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
     settings = {"encoder": str(tiny_encoder_folder), **QUICK}
     one = create("masked_lm", **settings).fit(again)
-    other = create("masked_lm", **settings).fit(again.map(lambda e: replace(e, label=(e.label + 1) % 3)))
+    other = create("masked_lm", **settings).fit(
+        again.map(lambda e: replace(e, label=Label((e.label + 1) % 3)))
+    )
     for name, array in one.model_arrays_.items():
         np.testing.assert_array_equal(array, other.model_arrays_[name])
     assert not np.array_equal(one.regression_.bias, other.regression_.bias)
