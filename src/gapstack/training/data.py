@@ -145,17 +145,13 @@ def epoch_batches(
         rows = np.arange(len(sizes))
         if order == "shuffled":
             rng = np.random.default_rng(seed)
-            for _ in range(epoch + 1):
-                rows = rng.permutation(len(sizes))
+            rows = [rng.permutation(rows) for _ in range(epoch + 1)][-1]
         return np.split(rows, range(batch_size, len(rows), batch_size))
-    return _batches_by_length(sizes, batch_size, np.random.default_rng([seed, epoch]))
-
-
-def _batches_by_length(sizes: NDArray[np.int64], batch_size: int, rng: np.random.Generator) -> list[Rows]:
-    order = rng.permutation(len(sizes))
+    rng = np.random.default_rng([seed, epoch])
+    shuffled = rng.permutation(len(sizes))
     parts: list[Rows] = []
-    for start in range(0, len(order), POOL * batch_size):
-        pool = order[start : start + POOL * batch_size]
+    for start in range(0, len(shuffled), POOL * batch_size):
+        pool = shuffled[start : start + POOL * batch_size]
         pool = pool[np.argsort(sizes[pool], kind="stable")]
         # the short batch goes to a random place in the pool, or it would always have the longest rows
         rest = len(pool) % batch_size

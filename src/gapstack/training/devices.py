@@ -99,16 +99,14 @@ def seeded(*seeds: int) -> Iterator[None]:
 
 def rng_states() -> dict[str, torch.Tensor]:
     """Give the states of torch's generators by device."""
-    states = {"cpu": torch.get_rng_state()}
-    return states | ({"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {})
+    has_cuda = torch.cuda.is_available()
+    return {"cpu": torch.get_rng_state(), **({"cuda": torch.cuda.get_rng_state()} if has_cuda else {})}
 
 
 def restore_rng(states: Mapping[str, torch.Tensor]) -> None:
     """Inverse of :func:`rng_states`."""
-    if "cpu" in states:
-        torch.set_rng_state(states["cpu"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state(states["cuda"])
+    for device, state in states.items():
+        (torch.cuda if device == "cuda" else torch).set_rng_state(state)
 
 
 def reseed(*seeds: int) -> None:

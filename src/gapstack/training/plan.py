@@ -28,8 +28,7 @@ class Schedule:
     cycles : int
         Number of cycles of ``triangular``.
     offset : float
-        Where within each update the factor is read. At 0 the first update has the peak rate of a decay; halfway no
-        update has a rate of exactly 0.
+        Where within each update the factor is read: halfway no update has a learning rate of exactly 0.
     """
 
     shape: Literal["constant", "linear", "triangular", "cosine"] = "linear"
@@ -103,11 +102,10 @@ class TrainingPlan:
         ``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16
         where the hardware supports it. ``float32``.
     order : str
-        How rows are divided into batches in each epoch. ``by_length``: at random, rows of similar length together;
-        ``shuffled``: at random; ``as_given``: in their order.
+        Of rows in an epoch. ``by_length``: at random, those of a batch of similar length; ``shuffled``; ``as_given``.
     dropout_rng : str
-        ``by_update``: dropout is drawn from ``seed`` and the number of the update; ``running``: from the caller's
-        generator (which checkpoints store), as in a plain loop, with the same masks in all processes.
+        Dropout is drawn ``by_update``, from ``seed`` and the update's number, or from the caller's ``running``
+        generator, whose state checkpoints store.
     seed : int
         Of the order of examples and of dropout.
 

@@ -13,6 +13,8 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.members.member import Member
 
+Layers = Sequence[int] | int | None
+
 
 class EncoderMember(Member):
     """A member that reads a pre-trained encoder.
@@ -31,18 +33,14 @@ class EncoderMember(Member):
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)
 
-    def _default_or(self, chosen: Sequence[int] | int | None, encoder: Encoder) -> tuple[int, ...]:
+    def _default_or(self, chosen: Layers, encoder: Encoder) -> tuple[int, ...]:
         """Give the layers ``chosen``; None: those that lie as deep in ``encoder`` as :attr:`LAYERS`."""
         if chosen is None:
             return at_depth(encoder.num_layers, *self.LAYERS)
         return (chosen,) if isinstance(chosen, int) else tuple(chosen)
 
     def _mean_vectors(
-        self,
-        corpus: Corpus,
-        chosen: Sequence[int] | int | None,
-        max_pieces: int | None = None,
-        dtype: DTypeLike = np.float32,
+        self, corpus: Corpus, chosen: Layers, max_pieces: int | None, dtype: DTypeLike = np.float32
     ) -> NDArray[Any]:
         """Give the mean vectors of pronoun, A and B in the layers ``chosen``, (n, 3, layers * hidden)."""
         encoder = self._encoder()
