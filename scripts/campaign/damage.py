@@ -76,12 +76,6 @@ def _zeros(path: Path, rng: Random, other: Path | None) -> None:
     path.write_bytes(bytes(path.stat().st_size))
 
 
-def _unreadable(path: Path, rng: Random, other: Path | None) -> None:
-    """A link to itself, which not even the superuser can read."""
-    path.unlink()
-    path.symlink_to(path.name)
-
-
 def _line_lost(path: Path, rng: Random, other: Path | None) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     start = rng.randrange(max(1, len(lines)))
@@ -106,7 +100,6 @@ KINDS: dict[str, Callable[[Path, Random, Path | None], None]] = {
     "appended to": _appended,
     "zeros": _zeros,
     "lines lost": _line_lost,
-    "unreadable": _unreadable,
     "another fold's file": _replaced,
     "an older version": _replaced,
 }
