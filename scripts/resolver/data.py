@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from gapstack.corpus.extra.conll import CORPORA, Document, read_corpus
-from gapstack.training.data import TARGET, Rows
+from gapstack.training.data import TARGET
+from gapstack.types import Rows
 
 Clusters = list[list[tuple[int, int]]]
 """Mentions as first and last word (or piece), both included."""

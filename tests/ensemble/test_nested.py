@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from gapstack.ensemble import create_stacker, fit_nested
-from gapstack.ensemble.stacker import BasePredictions, Stacker
+from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.members.member import Probabilities, State
 from gapstack.scoring import log_loss
+from gapstack.types import BasePredictions
 from tests.ensemble.test_stacker import BASE, LABELS
 
 FOLDS = np.arange(len(LABELS)) % 5

@@ -19,10 +19,10 @@ from gapstack.corpus.sources import gap_split
 from gapstack.scoring import bootstrap, contributions
 from gapstack.scoring.gap import f1_percent, f1_ratio
 from gapstack.scoring.intervals import COUNTS, Interval
-from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import Pages, resamples
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import SLICE_SCORES, slice_scores
+from gapstack.types import Floats
 
 _SCORES = (
     *(Measure("f1_masculine", "F1 M"), Measure("f1_feminine", "F1 F"), Measure("f1_overall", "F1 O")),

@@ -21,7 +21,7 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.runs.versions import versions
-from gapstack.scoring.metrics import Floats
+from gapstack.types import Floats
 
 _log = logging.getLogger(__name__)
 

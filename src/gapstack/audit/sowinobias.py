@@ -34,7 +34,7 @@ from gapstack.audit.suite import (
 from gapstack.corpus import Corpus, Example, Label, Span, strict_json
 from gapstack.corpus.extra.extra_corpus import file_of, read_text
 from gapstack.errors import DataError, Place
-from gapstack.scoring.metrics import Bools, Floats
+from gapstack.types import Bools, Floats
 
 _VERBS = {"positive": "liked", "negative": "disliked"}
 _SEED = 0

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.scoring import Difference, Interval
-from gapstack.scoring.metrics import Bools, Floats
 from gapstack.scoring.resampling import Pages, resamples, sign_flips
+from gapstack.types import Bools, Floats
 
 REPLICATES = 2_000
 _LEVEL = 0.95

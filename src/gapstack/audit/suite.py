@@ -15,7 +15,8 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.datasets import DATASETS
 from gapstack.errors import MismatchError
 from gapstack.scoring import Difference, Interval
-from gapstack.scoring.metrics import Floats, answers, normalise
+from gapstack.scoring.metrics import answers, normalise
+from gapstack.types import Floats
 
 Value = Interval | Difference | float | int | str | None
 """A figure, with an interval (and the p-value of no difference) where there is one; None if undefined."""

@@ -10,12 +10,13 @@ from typing import Any
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
-from gapstack.members.predictor import Predictor, Probabilities
+from gapstack.members.predictor import Predictor
 from gapstack.members.store import is_saved, load, saved_record
 from gapstack.runs import RunFolder, home
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import find_run
 from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, PredictionFile, prediction_file
+from gapstack.types import Probabilities
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from gapstack.corpus import Corpus, Gender, Label
 from gapstack.corpus.extra import conll, mined, pages, schemas
 from gapstack.corpus.extra.extra_corpus import ExtraRows, file_of, read_text
 from gapstack.scoring import gap_scores, gold_decisions
-from gapstack.scoring.metrics import Floats
+from gapstack.types import Floats
 
 _GENDERS = tuple(gender.value for gender in Gender)
 _MEASURES = (

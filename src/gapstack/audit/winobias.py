@@ -22,8 +22,8 @@ from gapstack.corpus import Corpus, Example, Gender, Label
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.extra_corpus import PRONOUN
 from gapstack.scoring.gap import f1_percent, outcomes
-from gapstack.scoring.metrics import Floats
 from gapstack.scoring.scores import gold_decisions
+from gapstack.types import Floats
 
 RELEASES = {"current": "winobias", "original": "winobias-original"}
 _PARTS = tuple((kind, part) for kind in ("type1", "type2") for part in ("dev", "test"))

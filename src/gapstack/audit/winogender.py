@@ -37,7 +37,7 @@ from gapstack.corpus.cells import Row, read_table
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.extra_corpus import file_of
 from gapstack.errors import DataError, MismatchError
-from gapstack.scoring.metrics import Bools, Floats
+from gapstack.types import Bools, Floats
 
 _STATISTICS = ("occupation", "bergsma-pct-female", "bls-pct-female", "bls-year")
 _M, _F, _N = Gender.MASCULINE.value, Gender.FEMININE.value, Gender.NEUTRAL.value

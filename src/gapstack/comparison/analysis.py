@@ -32,11 +32,11 @@ from gapstack.scoring import (
 from gapstack.scoring.agreement import DIFFICULTIES, correlations, difficulty, disagreement, double_fault
 from gapstack.scoring.contribution import Contributions, blend_game, contribution
 from gapstack.scoring.label_errors import label_quality, likely_errors, precision_at
-from gapstack.scoring.metrics import Bools, Floats, Labels
 from gapstack.scoring.reliability import Reliability, reliability
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
 from gapstack.scoring.slices import Slice, slice_scores
+from gapstack.types import Bools, Floats, Labels
 
 if TYPE_CHECKING:
     import pandas as pd

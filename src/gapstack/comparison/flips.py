@@ -19,8 +19,8 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.augment import Augmentation, anonymise_names, first_names, swap_gender, swap_names
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.scoring.agreement import answer_flips
-from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
+from gapstack.types import Floats
 
 if TYPE_CHECKING:
     from gapstack.comparison.entries import Entry

@@ -18,8 +18,8 @@ from gapstack.corpus import strict_json
 from gapstack.corpus.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, Place
 from gapstack.files import fingerprint, read_bytes, write_json
+from gapstack.types import Rows
 
-Rows = NDArray[np.int64]
 _STORED = {"k": int, "seed": int, "corpus": str, "folds": str, "assignment": [int]}
 
 

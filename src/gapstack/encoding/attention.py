@@ -34,8 +34,7 @@ from gapstack.progress import progress
 from gapstack.text.cues import CueDecisions
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Setting, scene
-
-Floats = NDArray[np.float32]
+from gapstack.types import Floats32
 
 _SCORES = "scores"
 
@@ -64,28 +63,28 @@ class Attention:
         Whether choosing the name counts as choosing A, and B.
     """
 
-    scores: Floats
+    scores: Floats32
     hits: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def directed(self, direction: Direction | str = Direction.BOTH) -> Floats:
+    def directed(self, direction: Direction | str = Direction.BOTH) -> Floats32:
         """Scores read one way, (n, k, layers, heads); twice the layers for :attr:`Direction.EACH`."""
         direction = Direction(direction)
         if direction is Direction.BOTH:
-            total: Floats = self.scores.sum(axis=2)
+            total: Floats32 = self.scores.sum(axis=2)
             return total
         if direction is Direction.EACH:
             n, k, _, layers, heads = self.scores.shape
             return self.scores.reshape(n, k, 2 * layers, heads)
         return self.scores[:, :, 1 if direction is Direction.NAME_TO_PRONOUN else 0]
 
-    def pairs(self, direction: Direction | str = Direction.BOTH) -> Floats:
+    def pairs(self, direction: Direction | str = Direction.BOTH) -> Floats32:
         """Scores of A and B, (n, layers, heads, 2): of the best name that counts for each, 0 without one."""
         scores = self.directed(direction)
         sides = [np.where(self.hits[:, :, side, None, None], scores, 0.0) for side in (0, 1)]
-        pairs: Floats = np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=-1)
+        pairs: Floats32 = np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=-1)
         return pairs
 
     def choices(self, direction: Direction | str = Direction.BOTH) -> NDArray[np.bool_]:
@@ -168,7 +167,7 @@ def _competitors(
     return [one.spans for one in scenes], [one.hits for one in scenes]
 
 
-def _padded(rows: Sequence[Floats], hits: Sequence[NDArray[np.bool_]], encoder: Encoder) -> Attention:
+def _padded(rows: Sequence[Floats32], hits: Sequence[NDArray[np.bool_]], encoder: Encoder) -> Attention:
     most = max(map(len, rows), default=0)
     shape = (2, encoder.num_layers, encoder.num_heads)
     scores = np.full((len(rows), most, *shape), -np.inf, dtype=np.float32)
@@ -199,7 +198,7 @@ def _read(
     with progress("attention", len(order)) as ticker:
         for start in range(0, len(order), SHARD_ROWS):
             shard = order[start : start + SHARD_ROWS]
-            rows: dict[bytes, Floats] = {}
+            rows: dict[bytes, Floats32] = {}
             for block in blocks(view.lengths[shard], CPU_BUDGET, encoder.max_pieces):
                 batch = shard[block.rows]
                 ids, keep = padded_ids(view, batch, block.length)
@@ -212,7 +211,7 @@ def _read(
             shards.add(list(rows), {_SCORES: Ragged(np.concatenate(list(rows.values())), sizes)})
 
 
-def piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats:
+def piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats32:
     """Weights w of pronoun and k names over the T pieces of row ``index`` of ``view``: (1 + k, T).
 
     Column t of a mention's row is the share of its pieces that are the same piece as piece t, which sums to the
@@ -233,14 +232,14 @@ def piece_weights(view: PieceView, index: int, example: Example, names: Sequence
 
 
 def head_scores(
-    model: Any, ids: NDArray[np.int64], keep: NDArray[np.bool_], weights: Sequence[Floats]
-) -> list[Floats]:
+    model: Any, ids: NDArray[np.int64], keep: NDArray[np.bool_], weights: Sequence[Floats32]
+) -> list[Floats32]:
     """Encode a block and give each row's scores, (k, 2, layers, heads); -inf for names with zero weight.
 
     ``ids`` and ``keep`` (n, L) are its pieces and their mask, ``weights`` what :func:`piece_weights` gave for each
     row, as many as real rows. The shapes that a row is computed with depend on the row alone, and so do its scores.
     """
-    result: list[Floats] = []
+    result: list[Floats32] = []
     with torch.inference_mode():
         maps = model(
             input_ids=torch.from_numpy(ids),

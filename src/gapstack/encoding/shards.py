@@ -22,6 +22,7 @@ from safetensors.numpy import save
 
 from gapstack.cache import intact_files, store
 from gapstack.progress import progress
+from gapstack.types import Ints
 
 SHARD_ROWS = 512
 _KEY_BYTES = 16
@@ -29,8 +30,6 @@ _SUFFIX = ".safetensors"
 # A shard may be deleted between listing and reading, by the user or as damaged by another process; more than twice in a
 # row is no accident.
 _TRIES = 3
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from gapstack.registry import lazy
 if TYPE_CHECKING:
     from gapstack.ensemble.calibration import Calibrator
     from gapstack.ensemble.nested import NestedStack, fit_nested
-    from gapstack.ensemble.stacker import BasePredictions, Stacker
+    from gapstack.ensemble.stacker import Stacker
+    from gapstack.types import BasePredictions
 else:
     __getattr__ = lazy(
         __name__,

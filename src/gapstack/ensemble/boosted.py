@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.ensemble.linear import ConditionalStacker
-from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
+from gapstack.ensemble.stacker import Stacker, Table, centred_logs, softmax
 from gapstack.kinds import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
+from gapstack.types import BasePredictions, Labels
 
 _FLOOR = 1e-6
 _ALWAYS: dict[str, Any] = {

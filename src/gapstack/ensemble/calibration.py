@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression
 
-from gapstack.ensemble.stacker import SWAPPED, Labels, softmax
+from gapstack.ensemble.stacker import SWAPPED, softmax
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.learned import LearnedArrays
+from gapstack.types import Labels
 
 _FLOOR = 1e-6
 

@@ -12,9 +12,10 @@ from gapstack.corpus import Corpus
 from gapstack.ensemble.calibration import Calibrator
 from gapstack.ensemble.catalogue import create_calibrator, create_stacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
-from gapstack.ensemble.stacker import BasePredictions, Stacker
+from gapstack.ensemble.stacker import Stacker
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities, State
+from gapstack.types import BasePredictions
 
 EVIDENCE = ("surface", "cues")
 """Blocks of features that stackers which read evidence are shown."""

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.ensemble.stacker import SWAPPED, BasePredictions, Labels, Stacker, Table, centred_logs, softmax
+from gapstack.ensemble.stacker import SWAPPED, Stacker, Table, centred_logs, softmax
 from gapstack.errors import MemberError
 from gapstack.kinds import Floor, Positive
 from gapstack.members.member import Probabilities
 from gapstack.members.parts.learned import LearnedArrays
+from gapstack.types import BasePredictions, Labels
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 20_000

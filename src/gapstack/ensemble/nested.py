@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from gapstack.ensemble.calibration import Calibrator
 from gapstack.ensemble.catalogue import create_calibrator
-from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker
+from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities
 from gapstack.scoring.metrics import example_losses
+from gapstack.types import BasePredictions, Labels
 
 Kind = tuple[str, str]
 """Names of a stacker and of a calibrator."""

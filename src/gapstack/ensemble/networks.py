@@ -14,10 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.stacker import BasePredictions, Labels, Stacker, Table, centred_logs, softmax
+from gapstack.ensemble.stacker import Stacker, Table, centred_logs, softmax
 from gapstack.kinds import Count, Floor, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
+from gapstack.types import BasePredictions, Labels
 
 _MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more
 

@@ -15,10 +15,8 @@ from gapstack.members.member import Probabilities, State
 from gapstack.rowwise import rowwise
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
+from gapstack.types import BasePredictions, Labels
 
-BasePredictions = NDArray[np.float64]
-"""float64 (n, m, 3): rows, members, columns A, B, NEITHER."""
-Labels = NDArray[np.int64]
 Table = NDArray[np.float64]
 """Evidence as float64 (n, d): features of A, of B, and those of the row; NaN where there is no value."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Example
 from gapstack.features.cue_name_features import CANDIDATE
@@ -18,8 +17,7 @@ from gapstack.features.cue_row_features import SHARED
 from gapstack.features.parse_features import ParseFeatures
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 
 def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:

@@ -19,7 +19,6 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Example
 from gapstack.features.parse_features import ParseFeatures
@@ -27,8 +26,7 @@ from gapstack.text.binding import Barrier
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
 from gapstack.text.page_title import distinctive_tokens, page_title, same_token
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 _SCORES = ("parallel", "theta", "tree", "chars")
 CANDIDATE = ("title_chars", "commanded", *_SCORES)

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example
 from gapstack.features.blocks import Features
 from gapstack.text.grammar import Parse
 from gapstack.text.memory import Memory, row_key
 from gapstack.text.parses import parser_key, parses
+from gapstack.types import Floats
 
-Floats = NDArray[np.float64]
 Values = tuple[Floats, Floats]
 """Features of one row: (2, k) of A and B, and (m,) of the row."""
 _CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest

@@ -20,15 +20,13 @@ from __future__ import annotations
 from math import log1p, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Example, Gender, Span
 from gapstack.features.parse_features import ParseFeatures
 from gapstack.text.grammar import Parse
 from gapstack.text.page_title import distinctive_tokens, page_title, shared_tokens
 from gapstack.text.words import words
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 _POSITION = ("place", "sentence", "depth")
 CANDIDATE = ("titled", *_POSITION, "words", "tree")

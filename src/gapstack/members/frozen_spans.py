@@ -35,8 +35,7 @@ from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.training import PLAIN, RowData, cross_entropy, train
-
-Floats = NDArray[np.float32]
+from gapstack.types import Floats32
 
 # Attention below this is noise in bfloat16, and its logarithm would be nothing but.
 _FAINT = 1e-3
@@ -132,7 +131,7 @@ class FrozenSpans(EncoderMember):
                 answers[rows[: block.real]] = mean[: block.real].numpy()
         return answers
 
-    def _read(self, corpus: Corpus) -> tuple[Floats, NDArray[np.int64], Floats]:
+    def _read(self, corpus: Corpus) -> tuple[Floats32, NDArray[np.int64], Floats32]:
         encoder = self._encoder()
         heads = self.attention_layers
         if heads is None:
@@ -145,7 +144,7 @@ class FrozenSpans(EncoderMember):
         return pieces, spans, np.concatenate(relations, axis=-1)
 
     def _standardise(
-        self, pieces: Floats, spans: NDArray[np.int64], relations: Floats
+        self, pieces: Floats32, spans: NDArray[np.int64], relations: Floats32
     ) -> dict[str, NDArray[Any]]:
         """Give the network's inputs by name, vectors and relations on the scale of the training rows."""
         scales = self.scales_
@@ -185,7 +184,7 @@ def _summed_over_seeds(logits: Tensor, target: Tensor, smoothing: float) -> Tens
     return cross_entropy(logits.flatten(0, 1), target.repeat(len(logits)), smoothing)
 
 
-def attention_relations(found: SpanActivations) -> Floats:
+def attention_relations(found: SpanActivations) -> Floats32:
     """Log attention between pronoun and name, (n, 2, layers * heads * 4): see the module's docstring."""
     # (n, layers, heads, 5, 5) -> (n, 4, layers, heads) for each name
     read = [
@@ -193,26 +192,26 @@ def attention_relations(found: SpanActivations) -> Floats:
         for pairs in _READ
     ]
     stacked = np.stack([np.stack(one, axis=1) for one in read], axis=1).astype(np.float32)
-    logs: Floats = np.log(stacked + _FAINT).reshape(len(found), 2, -1)
+    logs: Floats32 = np.log(stacked + _FAINT).reshape(len(found), 2, -1)
     return logs
 
 
-def feature_relations(found: Features) -> Floats:
+def feature_relations(found: Features) -> Floats32:
     """Each name's own features, its lead over the rival and the row's, (n, 2, 2 k + m), large values damped."""
     own = found.candidates
     shared = np.repeat(found.shared[:, None], 2, axis=1)
     values = np.concatenate([own, own - own[:, ::-1], shared], axis=-1)
-    damped: Floats = (np.sign(values) * np.log1p(np.abs(values))).astype(np.float32)
+    damped: Floats32 = (np.sign(values) * np.log1p(np.abs(values))).astype(np.float32)
     return damped
 
 
 _SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")
 
 
-def _scales(pieces: Floats, spans: NDArray[np.int64], relations: Floats) -> dict[str, Floats]:
+def _scales(pieces: Floats32, spans: NDArray[np.int64], relations: Floats32) -> dict[str, Floats32]:
     """Mean and spread of every input; both names share theirs, or they could be told apart."""
     keep = np.arange(pieces.shape[1]) < spans[:, -1, 1:]
-    found: list[Floats] = []
+    found: list[Floats32] = []
     for values in (pieces[keep], relations.reshape(-1, relations.shape[-1])):
         # encoders have dead units: constant ones stay as they are
         known = np.where(np.isnan(values).all(axis=0), np.float32(0), values)

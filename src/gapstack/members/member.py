@@ -18,9 +18,10 @@ from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.kinds import AugmentationName
-from gapstack.members.predictor import Predictor, Probabilities
+from gapstack.members.predictor import Predictor
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
+from gapstack.types import Probabilities
 
 
 @dataclass

@@ -42,7 +42,7 @@ from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
-from gapstack.training.data import Rows
+from gapstack.types import Rows
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",

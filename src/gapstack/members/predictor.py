@@ -7,13 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gapstack.corpus import Corpus
-
-Probabilities = NDArray[np.float64]
-"""float64 (n, 3): columns A, B, NEITHER; rows sum to 1; in the order of the examples given."""
+from gapstack.types import Probabilities
 
 
 class Predictor(ABC):

@@ -27,8 +27,7 @@ from gapstack.kinds import Count, Floor, Seed, Task
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.learned import ArrayFields
 from gapstack.text.scenes import Setting
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 
 class TransformerMulti(Member):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gapstack.audit.statistics import regression
 from gapstack.audit.suite import Scatter
-from gapstack.scoring.metrics import Floats
+from gapstack.types import Floats
 
 _SIZE, _LEFT, _TOP, _GAP = 300, 64, 64, 84
 _POINT, _LINE, _BAND = "#1f6fb4", "#c8553d", "#c8553d33"

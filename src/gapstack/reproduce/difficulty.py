@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError
 from gapstack.scoring import gold_decisions
-from gapstack.scoring.metrics import Bools
+from gapstack.types import Bools
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from gapstack.members.transformer_single import TransformerSingle
 from gapstack.reproduce.difficulty import Difficulty, agreement_with_gold
 from gapstack.scoring import Scores, score_decisions
 from gapstack.scoring.files import read_predictions
-from gapstack.scoring.metrics import Bools
 from gapstack.text.cues import Cue, decide, measures
 from gapstack.text.scenes import Setting
+from gapstack.types import Bools
 
 Decisions = dict[str, Bools]
 """(n, 2) decisions by the name of the system."""

@@ -14,8 +14,8 @@ from gapstack.corpus.folds import make_folds
 from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker
 from gapstack.ensemble.fitted_stacker import FittedStacker
 from gapstack.errors import DataError
-from gapstack.members.predictor import Probabilities
 from gapstack.runs.predictors import FileOfProbabilities
+from gapstack.types import Probabilities
 
 KINDS = ("simplex", "conditional", "evidence")
 """Stackers to choose from by default, the simplest first."""

@@ -16,13 +16,14 @@ from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, fingerprint, sha256
 from gapstack.members import Member
 from gapstack.members.member import each_once
-from gapstack.members.predictor import Predictor, Probabilities
+from gapstack.members.predictor import Predictor
 from gapstack.members.store import load, read_state
 from gapstack.progress import progress
 from gapstack.registry import unknown
 from gapstack.runs.folder import STACK, RunFolder
 from gapstack.runs.identity import of_stack, refuse_changed_members, refuse_stored
 from gapstack.runs.recipe import Recipe
+from gapstack.types import Probabilities
 
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 1 << 30

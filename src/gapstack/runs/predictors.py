@@ -16,11 +16,12 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import sha256
 from gapstack.members import store
-from gapstack.members.predictor import Predictor, Probabilities
+from gapstack.members.predictor import Predictor
 from gapstack.resolvers.clusters import Clusters, read_clusters
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import find_run, home
 from gapstack.scoring import read_predictions
+from gapstack.types import Probabilities
 
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.scoring.metrics import Bools, Floats, answers
+from gapstack.scoring.metrics import answers
+from gapstack.types import Bools, Floats
 
 DIFFICULTIES = ("all right", "most right", "few right", "none right")
 """Bins of :func:`difficulty`, the easiest first."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.errors import DataError
-from gapstack.scoring.metrics import Bools, Floats, Labels
+from gapstack.types import Bools, Floats, Labels
 
 Worth = Callable[[Bools], Floats]
 """Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.corpus import Gold
-from gapstack.scoring.metrics import Labels
 from gapstack.scoring.scores import Scores, score, score_decisions
+from gapstack.types import Labels
 
 
 def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = None) -> dict[str, Scores]:

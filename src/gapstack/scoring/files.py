@@ -25,8 +25,9 @@ from gapstack.corpus.corpus import Gold
 from gapstack.corpus.readers import MISSING, read_scorer_tsv, read_submission
 from gapstack.errors import DataError, Place
 from gapstack.files import open_bytes
-from gapstack.scoring.metrics import Bools, Floats, decisions, normalise
+from gapstack.scoring.metrics import decisions, normalise
 from gapstack.scoring.scores import Scores, score, score_decisions
+from gapstack.types import Bools, Floats
 
 _SHOWN = 3
 

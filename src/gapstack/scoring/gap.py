@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapstack.corpus import Gender
 from gapstack.errors import DataError
-from gapstack.scoring.metrics import Bools, Floats
+from gapstack.types import Bools, Floats
 
 
 def f1_percent(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike) -> Floats:

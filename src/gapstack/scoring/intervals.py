@@ -21,9 +21,10 @@ from gapstack.errors import DataError, MismatchError
 from gapstack.registry import unknown
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import f1_percent, f1_ratio, outcomes
-from gapstack.scoring.metrics import ECE_BINS, Bools, Floats
+from gapstack.scoring.metrics import ECE_BINS
 from gapstack.scoring.resampling import REPLICATES, Pages, resamples, sign_flips
 from gapstack.scoring.scores import gold_decisions
+from gapstack.types import Bools, Floats
 
 # Columns of a member's contributions: what each row adds to the sums that every score follows from.
 LOSS, BRIER, HIT = 0, 1, 2

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapstack.errors import DataError
-from gapstack.scoring.metrics import Floats, Labels, normalise
+from gapstack.scoring.metrics import normalise
+from gapstack.types import Floats, Labels
 
 
 def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:

@@ -9,20 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapstack.corpus import Label
 from gapstack.errors import DataError
+from gapstack.types import Bools, Floats, Labels
 
 FLOOR = 1e-15
 """Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]."""
 
 ECE_BINS = 15
 """Equal-width confidence bins of the calibration error (Guo et al. 2017 use 15)."""
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Labels = NDArray[np.int64]
 
 
 def normalise(probabilities: ArrayLike) -> Floats:

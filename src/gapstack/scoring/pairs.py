@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gapstack.errors import DataError, MismatchError
 from gapstack.scoring.intervals import COLUMNS_OF, Bootstrap, score_of_sums
-from gapstack.scoring.metrics import METRICS, Floats
+from gapstack.scoring.metrics import METRICS
 from gapstack.scoring.resampling import REPLICATES, Pages, sign_flips
+from gapstack.types import Floats
 
 _BLOCK = 500  # replicates at a time: what is computed of them for 200 members stays near the cache
 

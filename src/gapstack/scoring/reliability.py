@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.scoring.metrics import ECE_BINS, Floats, Labels, answers, normalise
+from gapstack.scoring.metrics import ECE_BINS, answers, normalise
+from gapstack.types import Floats, Labels
 
 
 class Reliability(NamedTuple):

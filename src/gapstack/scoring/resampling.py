@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.errors import MismatchError
-from gapstack.scoring.metrics import Floats
+from gapstack.types import Floats
 
 REPLICATES = 10_000
 

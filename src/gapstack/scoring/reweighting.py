@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Gender
 from gapstack.errors import DataError
-from gapstack.scoring.metrics import Bools, Floats
+from gapstack.types import Bools, Floats
 
 _SIDES = (Gender.MASCULINE, Gender.FEMININE)
 

@@ -13,7 +13,8 @@ from gapstack.corpus.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.scoring import metrics
 from gapstack.scoring.gap import GapScores, gap_scores, outcomes
-from gapstack.scoring.metrics import METRICS, Bools
+from gapstack.scoring.metrics import METRICS
+from gapstack.types import Bools
 
 if TYPE_CHECKING:
     import pandas as pd

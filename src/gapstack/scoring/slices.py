@@ -16,8 +16,8 @@ from gapstack.corpus import Gender
 from gapstack.errors import MismatchError
 from gapstack.scoring.gap import f1_percent
 from gapstack.scoring.intervals import COUNTS, HIT, LOSS
-from gapstack.scoring.metrics import Floats
 from gapstack.scoring.resampling import REPLICATES, Pages, resamples
+from gapstack.types import Floats
 
 SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminine", "f1_gap", "logloss_gap")
 """What a slice has: the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""

@@ -30,8 +30,7 @@ from gapstack.text.page_title import fold, page_title, same_token, tokens
 from gapstack.text.parses import parser_key, parses
 from gapstack.text.scenes import Scene, Setting, scene
 from gapstack.text.words import words
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 # Length in edges of the step between the roots of consecutive sentences. Overall F1 of syntactic distance on
 # gap-development, gold-two-mention: 69.0 at 0, 69.1 at 0.5 and 1, 69.0 at 2, 68.6 at 4.

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Span
+from gapstack.types import Ints32
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
-
-Ints = NDArray[np.int32]
 
 
 class Role(IntEnum):
@@ -122,12 +121,12 @@ class Parse:
     def __init__(
         self,
         text: str,
-        spans: Ints,
-        heads: Ints,
+        spans: Ints32,
+        heads: Ints32,
         roles: NDArray[np.int8],
         pos: NDArray[np.int8],
-        sentence: Ints,
-        persons: Ints,
+        sentence: Ints32,
+        persons: Ints32,
     ):
         self.text, self.spans, self.heads = text, spans, heads
         self.roles, self.pos, self.sentence, self.persons = roles, pos, sentence, persons
@@ -165,7 +164,7 @@ class Parse:
         )
 
     @cached_property
-    def depth(self) -> Ints:
+    def depth(self) -> Ints32:
         """Number of edges between each token and its root."""
         depth = np.zeros(len(self), dtype=np.int32)
         at = self.heads
@@ -177,7 +176,7 @@ class Parse:
         return depth
 
     @cached_property
-    def steps(self) -> Ints:
+    def steps(self) -> Ints32:
         """Number of edges between each token and its root, counted as by the GAP paper's parser.
 
         There a preposition stands between the noun and its head, so a prepositional noun is two edges from its head.
@@ -186,7 +185,7 @@ class Parse:
         marked[self.heads[self.roles == Role.CASE]] = True
         lengths = 1 + (marked & (self.roles == Role.OBLIQUE)).astype(np.int32)
         lengths[self.heads == np.arange(len(self))] = 0
-        steps: Ints = (self.ancestors @ lengths).astype(np.int32)
+        steps: Ints32 = (self.ancestors @ lengths).astype(np.int32)
         return steps
 
     @cached_property
@@ -203,7 +202,7 @@ class Parse:
         return functions
 
     @cached_property
-    def clause(self) -> Ints:
+    def clause(self) -> Ints32:
         """Head of each token's clause (n,): a predicate; in main clauses the root."""
         heads_clause = _IS_CLAUSE[self.roles] | (self.heads == np.arange(len(self)))
         # the second predicate of a coordination heads its own clause
@@ -214,7 +213,7 @@ class Parse:
         return clause
 
     @cached_property
-    def clause_depth(self) -> Ints:
+    def clause_depth(self) -> Ints32:
         """Number of clauses above each token's own, (n,)."""
         depth = np.zeros(len(self), dtype=np.int32)
         at = self.clause
@@ -251,13 +250,13 @@ class Parse:
         distances: NDArray[np.float64] = edges + sentence_cost * crossed
         return distances
 
-    def clause_distances(self, token: int) -> Ints:
+    def clause_distances(self, token: int) -> Ints32:
         """Clause boundaries on the path from ``token`` to every token (n,); a sentence boundary counts as one."""
         tops = self.ancestors & (self.clause == np.arange(len(self)))
         # clauses above each token, its own included; those above both are not crossed
         shared = tops.astype(np.int32) @ tops[token].astype(np.int32)
         total = tops.sum(axis=1) + tops[token].sum()
-        crossed: Ints = (total - 2 * shared - (shared == 0)).astype(np.int32)
+        crossed: Ints32 = (total - 2 * shared - (shared == 0)).astype(np.int32)
         return np.where(
             shared == 0, crossed + np.maximum(np.abs(self.sentence - self.sentence[token]) - 1, 0), crossed
         ).astype(np.int32)
@@ -321,7 +320,7 @@ def parse_of(doc: Doc, text: str | None = None) -> Parse:
     )
 
 
-def _hang_prepositions(heads: Ints, roles: NDArray[np.int8], nouns: NDArray[np.intp]) -> None:
+def _hang_prepositions(heads: Ints32, roles: NDArray[np.int8], nouns: NDArray[np.intp]) -> None:
     """Turn ClearNLP's verb -> preposition -> noun into UD's verb -> noun -> preposition, in place."""
     for noun in nouns:
         preposition = heads[noun]

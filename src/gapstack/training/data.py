@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from gapstack.encoding.pieces import PieceView
+from gapstack.types import Rows
 
-Rows = NDArray[np.int64]
 Targets = NDArray[np.int64] | NDArray[np.float64]
 """Class labels (n,) int64, or soft labels (n, c): a teacher's probabilities of the classes."""
 

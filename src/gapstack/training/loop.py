@@ -23,13 +23,14 @@ from gapstack.files import fingerprint
 from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
-from gapstack.training.data import TARGET, Data, Rows, epoch_batches
+from gapstack.training.data import TARGET, Data, epoch_batches
 from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
 from gapstack.training.history import Evaluation, History, Log
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Optimizer, Weights
+from gapstack.types import Rows
 
 Objective = Callable[[Tensor, Tensor, float], Tensor]
 """Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""

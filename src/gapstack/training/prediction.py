@@ -14,10 +14,11 @@ from gapstack.encoding.encoders import positions
 from gapstack.encoding.frozen import STEP, blocks
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
-from gapstack.training.data import TARGET, Data, Rows, batches
+from gapstack.training.data import TARGET, Data, batches
 from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.weights import cast
+from gapstack.types import Rows
 
 # Matrix products of a few rows take other instructions for those that do not fill a register
 _ROWS = 16

@@ -7,7 +7,7 @@ import numpy as np
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import make_folds
 from gapstack.errors import MemberError
-from gapstack.training.data import Rows
+from gapstack.types import Rows
 
 
 def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:

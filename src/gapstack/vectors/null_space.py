@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
+from gapstack.types import Matrix
+
 _HELD_OUT = 0.5
-Matrix = NDArray[np.floating]
 
 
 class NullSpace(NamedTuple):

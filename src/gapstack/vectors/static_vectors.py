@@ -12,20 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from gapstack.corpus.cells import whole_number
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, open_bytes, tree_digest
+from gapstack.types import Matrix
 
-Matrix = NDArray[Any]
-"""Floats, (words, dimensions)."""
-Rows = NDArray[np.int64]
 T = TypeVar("T")
 
 ENCODER = "encoder"

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.types import Matrix, Rows
+from gapstack.vectors.static_vectors import Vectors
 
 MINIMUM = 0.5
 """Minimum share of a list that a vocabulary must cover."""

@@ -12,7 +12,8 @@ from sklearn.metrics import v_measure_score
 from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.types import Matrix
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import most_biased
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.types import Matrix
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import locate, locate_pairs, principal_direction
 
 

@@ -17,7 +17,8 @@ from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.progress import progress
-from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.types import Matrix, Rows
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import (
     indirect_bias,
     locate_pairs,

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.types import Matrix
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import most_biased
 
 _TRAINING_SHARE = 0.2  # 1,000 of the paper's 5,000 words

@@ -13,7 +13,8 @@ import numpy as np
 from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
-from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.types import Matrix, Rows
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import MINIMUM, Coverage, he_she
 
 KINDS = ("definition", "none", "none", "stereotype")

@@ -21,7 +21,8 @@ from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.types import Matrix, Rows
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import locate
 
 _EXACT = 200_000

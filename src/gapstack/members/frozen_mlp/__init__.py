@@ -50,8 +50,9 @@ from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import BatchNorm, dense_block
 from gapstack.members.parts.encoder_member import mean_vectors
 from gapstack.members.parts.frozen_head import Arrays
-from gapstack.members.parts.mention_head import Floats, MentionHead
+from gapstack.members.parts.mention_head import MentionHead
 from gapstack.text.grammar import Role
+from gapstack.types import Floats32
 
 PUBLISHED: dict[str, Any] = {
     **{"encoder": "bert-large-uncased", "layers": [21, 20, 19], "symmetric": False},
@@ -91,7 +92,7 @@ class FrozenMLP(MentionHead):
 
     LAYERS = ((4, 5), 6)
 
-    def _mentions(self, corpus: Corpus) -> Floats:
+    def _mentions(self, corpus: Corpus) -> Floats32:
         encoder = self._encoder()
         masked = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
         return mean_vectors(

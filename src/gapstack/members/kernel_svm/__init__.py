@@ -48,8 +48,7 @@ from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.rowwise import rowwise
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 PUBLISHED = {"encoder": "bert-large-cased", "layer": 23, "components": 256, "max_pieces": 450}
 """Settings of the paper: ``create("kernel_svm", **PUBLISHED)``."""

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.members.parts.learned import ArrayFields
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.errors import MemberError
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 
 class PostProcessedPCA:

@@ -66,6 +66,7 @@ from gapstack.training import (
     trainable_encoder,
 )
 from gapstack.training.parameters import freeze
+from gapstack.types import Floats
 
 PUBLISHED: dict[str, Any] = {"encoder": "bert-base-uncased"}
 """An encoder with a masked-LM head of its own: ``create("masked_lm", **PUBLISHED)``. Which one the authors used, and
@@ -76,7 +77,6 @@ STAGE2: Final = "stage2"
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
 """Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
 _MIRROR = (1, 0, 2, 3)
-Floats = NDArray[np.float64]
 
 
 class MaskedLM(EncoderMember):

@@ -24,8 +24,7 @@ from gapstack.members.parts.learned import LearnedArrays
 from gapstack.rowwise import rowwise
 from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
 from gapstack.text.scenes import Setting
-
-Floats = NDArray[np.float64]
+from gapstack.types import Floats
 
 _HALF = 4.0  # the margin in words or edges that is scaled to one half
 _MOST_PASSES = 5

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from gapstack.corpus import Label
 from gapstack.members.member import State
 from gapstack.rowwise import rowwise
+from gapstack.types import Floats
 
-Floats = NDArray[np.float64]
 _SWAPPED = [1, 0, 2]
 """Of A, B and NEITHER, which takes each one's place when A and B are swapped."""
 _SMOOTHING = 0.1

@@ -21,11 +21,11 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.files import fingerprint
 from gapstack.progress import progress
 from gapstack.training import Data, TrainingPlan
-from gapstack.training.data import Rows
 from gapstack.training.devices import compute_dtype, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Weights
+from gapstack.types import Rows
 
 _ROWS = 512  # whose pieces are looked at together
 

@@ -17,10 +17,8 @@ from gapstack.kinds import BlockName, Count, Natural
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.training import Schedule, TrainingPlan
+from gapstack.types import Floats32
 from gapstack.vectors.null_space import null_space
-
-Floats = NDArray[np.float32]
-
 
 ON_MENTIONS = TrainingPlan(
     epochs=20,
@@ -69,7 +67,7 @@ class MentionHead(EncoderMember, FrozenHead):
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
         return self._default_or(self.layers, encoder)
 
-    def _mentions(self, corpus: Corpus) -> Floats:
+    def _mentions(self, corpus: Corpus) -> Floats32:
         """Give the mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
         return self._mean_vectors(corpus, self.layers, self.max_pieces)
 
@@ -117,14 +115,14 @@ class MentionHead(EncoderMember, FrozenHead):
                 scaled[name] = unit_range(arrays[name], scales[f"{name}_low"], scales[f"{name}_high"])
         return scaled
 
-    def _seen(self, arrays: Arrays, scales: Arrays) -> Floats:
+    def _seen(self, arrays: Arrays, scales: Arrays) -> Floats32:
         """The vectors (n, 3, D) without the gender that they shall not show."""
         if not self.null_space:
             return arrays["mentions"]
         return np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
 
 
-def gender_null_space(mentions: Floats, genders: NDArray[np.str_], seed: int) -> Floats:
+def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
     """Projections that hide the pronoun's gender in its own vector and in those of the names.
 
     Each of the two has its own: a classifier of both together would leave what the one and the other tell in

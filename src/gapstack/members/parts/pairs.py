@@ -12,18 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align, special_pieces
-
-Ids = NDArray[np.int64]
+from gapstack.types import Ints
 
 
 def before_text(
     corpus: Corpus, encoder: Encoder, questions: Sequence[str], max_pieces: int | None = None
-) -> tuple[PieceView, Ids]:
+) -> tuple[PieceView, Ints]:
     """Put a question before each text.
 
     Parameters
@@ -96,7 +94,7 @@ def with_endings(
     return insert(view, view.bounds[1:] - len(special_pieces(encoder)[1]), added)
 
 
-def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ids]:
+def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ints]:
     """Ids of each text without special pieces."""
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_truncation()
@@ -105,7 +103,7 @@ def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ids]:
     return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
 
 
-def between(encoder: Encoder) -> Ids:
+def between(encoder: Encoder) -> Ints:
     """Ids of the encoder's separator between two texts ([SEP] for BERT)."""
     probe: Any = encoder.tokenizer.backend_tokenizer.encode("a", "a")
     special = np.array(probe.special_tokens_mask, dtype=bool)
@@ -113,7 +111,7 @@ def between(encoder: Encoder) -> Ids:
     return np.array(probe.ids, dtype=np.int64)[first + 1 : second]
 
 
-def insert(view: PieceView, places: Ids, added: Sequence[Ids]) -> PieceView:
+def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
     """Put ``added[i]`` before piece ``places[i]``, which is text i's or the first after it; mentions move along.
 
     ``places`` (n,) count over all pieces and lie in no mention.
@@ -142,5 +140,5 @@ def _repeated(view: PieceView, times: int) -> PieceView:
     return PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
 
 
-def _sizes(parts: Sequence[Ids]) -> Ids:
+def _sizes(parts: Sequence[Ints]) -> Ints:
     return np.array([len(part) for part in parts], dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gapstack.comparison.analysis import Comparison
 from gapstack.scoring import METRICS
-from gapstack.scoring.metrics import Floats
+from gapstack.types import Floats
 
 Plot = dict[str, Any]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gapstack.corpus.word_lists import Lists
+from gapstack.types import Matrix
 from gapstack.vectors.debias.debiaser import Debiaser
-from gapstack.vectors.static_vectors import Matrix, Vectors
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import locate_pairs, principal_direction
 
 

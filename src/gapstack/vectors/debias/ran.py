@@ -13,8 +13,9 @@ import torch
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
 from gapstack.progress import progress
+from gapstack.types import Matrix, Rows
 from gapstack.vectors.debias.debiaser import Debiaser
-from gapstack.vectors.static_vectors import Matrix, Rows, Vectors
+from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import indirect_bias, locate_pairs, neighbours, principal_direction
 
 _CHUNK = 512
