@@ -68,8 +68,9 @@ def test_the_readme_names_the_file_of_every_member():
     table = text(ROOT / "README.md")
     for name in MEMBERS:
         if not MEMBERS.entry(name).package:
-            file = MEMBERS.entry(name).target.partition(":")[0].removeprefix("gapstack.members.")
-            path = f"{file}.py" if (PACKAGE / "members" / f"{file}.py").exists() else f"{file}/"
+            room, file = MEMBERS.entry(name).target.partition(":")[0].split(".")[1:]
+            path = f"{file}.py" if (PACKAGE / room / f"{file}.py").exists() else f"{file}/"
+            path = path if room == "members" else f"../{room}/{path}"
             assert f"`{path}`" in table, name
 
 

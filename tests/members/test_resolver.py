@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members import create
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
@@ -18,7 +18,7 @@ def rows_of(*said_and_label) -> tuple[Corpus, list[Document]]:
     rows, documents = [], []
     for number, (said, label) in enumerate(said_and_label):
         text = TEXT + "." * number
-        rows.append(Example(f"r{number}", text, pronoun=SHE, a=ANN, b=BETH, label=label))
+        rows.append(Example(f"r{number}", text, pronoun=SHE, a=ANN, b=BETH, label=Label(label)))
         if said is not None:
             documents.append(Document(f"r{number}", text_sha256(text), SAYS[said]))
     return Corpus(rows, name="rows"), documents

@@ -17,6 +17,7 @@ from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
 from gapstack.members import code
 from gapstack.members.resolver import Resolver
+from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
@@ -349,5 +350,5 @@ class TestShow:
         assert [each["done"] for each in found if each["label"] == "member"] == ["2 of 3", "1 of 3"]
 
     def test_a_run_that_is_not_there_is_named_with_one_that_is(self, done):
-        with pytest.raises(DataNotFoundError, match=r"no run is called 'smal' .*did you mean small"):
+        with pytest.raises(UnknownNameError, match='no run is called "smal"; did you mean small'):
             CliRunner().invoke(app, ["show", "smal"], catch_exceptions=False)
