@@ -195,7 +195,7 @@ def test_a_member_without_a_name_is_not_saved(sample_train, tmp_path):
     class Mine(MEMBERS["prior"]):
         pass
 
-    with pytest.raises(MemberError, match="is not registered as a member"):
+    with pytest.raises(MemberError, match="is no registered member"):
         gapstack.save(Mine().fit(sample_train), tmp_path / "mine")
     assert not store.is_saved(tmp_path / "mine")
 

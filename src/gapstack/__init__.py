@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from gapstack.corpus import Corpus, Example, Label, Span
     from gapstack.corpus.sources import load_gap
     from gapstack.members import create
-    from gapstack.members.store import load
-    from gapstack.members.store import save_member as save
     from gapstack.runs import Recipe, run
     from gapstack.runs.cross_validation import cross_validate, stack
+    from gapstack.runs.predictors import load, save
     from gapstack.scoring import score
 else:
     __getattr__ = lazy(
@@ -38,10 +37,10 @@ else:
             "compare": "gapstack.comparison.systems:compare",
             "create": "gapstack.members:create",
             "cross_validate": "gapstack.runs.cross_validation:cross_validate",
-            "load": "gapstack.members.store:load",
+            "load": "gapstack.runs.predictors:load",
             "load_gap": "gapstack.corpus.sources:load_gap",
             "run": "gapstack.runs.crossval:run",
-            "save": "gapstack.members.store:save_member",
+            "save": "gapstack.runs.predictors:save",
             "score": "gapstack.scoring:score",
             "stack": "gapstack.runs.cross_validation:stack",
         },

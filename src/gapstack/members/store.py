@@ -8,9 +8,9 @@ from typing import Any
 
 from safetensors.numpy import load_file, save_file
 
-from gapstack.errors import DataError, MemberError, Place
+from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, atomic_path, sweep, write_json, write_text
-from gapstack.members import MEMBERS, create
+from gapstack.members import create
 from gapstack.members.inputs import refuse_changed, what_it_reads
 from gapstack.members.member import Member, State
 from gapstack.sealed import read_sealed, seal
@@ -73,23 +73,6 @@ def save(member: Member, name: str, folder: Path) -> None:
             "reads": what_it_reads(member, fitted=True),
         }
         seal(temporary / RECORD, record, beside=True)
-
-
-def save_member(member: Member, folder: str | Path) -> None:
-    """Write a fitted member to ``folder``, whole or not at all; :func:`load` reads it.
-
-    Raises
-    ------
-    MemberError
-        If its class is not registered under any name.
-    """
-    target = f"{type(member).__module__}:{type(member).__qualname__}"
-    names = [name for name in MEMBERS if MEMBERS.entry(name).target in {target, type(member)}]
-    if not names:
-        raise MemberError(
-            f"{target} is not registered as a member (see gapstack.members), so it cannot be read back"
-        )
-    save(member, names[0], Path(folder))
 
 
 def is_saved(folder: Path) -> bool:

@@ -99,6 +99,11 @@ def prediction_file(path: Path) -> PredictionFile:
     )
 
 
+def save(predictor: Predictor, folder: str | Path) -> None:
+    """Write a predictor into ``folder``; :func:`load` reads it. Raises as the predictor's own ``save``."""
+    predictor.save(Path(folder))
+
+
 def load(name: str | Path) -> Predictor:
     """Read a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, or a file of answers.
 
