@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.report.compare import compare, read_entries
 
 

@@ -29,14 +29,9 @@ from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
 from gapstack.corpus.extra.extra_corpus import ExtraRows, read_text
 from gapstack.corpus.folds import Folds
 from gapstack.corpus.labels import read_corrections
-from gapstack.corpus.readers import (
-    read_gap,
-    read_scorer_tsv,
-    read_solution,
-    read_submission,
-    write_gap,
-)
+from gapstack.corpus.readers import read_gap, read_scorer_tsv, read_solution, read_submission
 from gapstack.corpus.word_lists import _sembias, read_lists
+from gapstack.corpus.writers import write_gap
 from gapstack.errors import GapstackError
 from gapstack.resolvers.clusters import read_clusters, text_sha256
 from gapstack.resolvers.formats import detect, read_resolver

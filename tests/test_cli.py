@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app, main
-from gapstack.corpus.readers import read_submission, write_gap, write_submission
+from gapstack.corpus.readers import read_submission
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError
 from tests.damage import DAMAGES, apply_damage
 

@@ -7,7 +7,7 @@ import pytest
 
 from gapstack.audit import SUITES, Target, audit, files_target, target_of, write_rows
 from gapstack.corpus import Gender
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import Member, create
 from gapstack.members.store import save

@@ -7,7 +7,7 @@ import pytest
 
 from gapstack.audit import files_target, run_target, target_of
 from gapstack.corpus import Corpus
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, run

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, Label
-from gapstack.corpus.readers import read_submission, write_submission
+from gapstack.corpus.readers import read_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError
 from gapstack.report.compare import compare, label_sets, read_entries
 from gapstack.scoring import METRICS

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.readers import read_submission, write_submission
+from gapstack.corpus.readers import read_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError
 from gapstack.members.prior import Prior
 from gapstack.report.compare import read_entries

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, sources, teacher
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from gapstack.cli import app
 from gapstack.corpus import Corpus, Example, Span
-from gapstack.corpus.readers import write_gap
+from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import read_clusters

@@ -5,7 +5,7 @@ import lzma
 
 import pytest
 
-from gapstack.corpus.readers import write_gap
+from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers import recorded as module
 from gapstack.resolvers.recorded import read_resolvers, recorded_files

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gapstack.comparison.results import score_stack
-from gapstack.corpus.readers import write_scorer_tsv, write_submission
+from gapstack.corpus.writers import write_scorer_tsv, write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.report.stack import stack_table
 from gapstack.runs.file_stack import stack_files

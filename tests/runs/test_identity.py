@@ -12,7 +12,7 @@ from gapstack.cli import app
 from gapstack.comparison.entries import read_entries
 from gapstack.comparison.flips import counterfactual_flips
 from gapstack.corpus import sources
-from gapstack.corpus.readers import write_gap, write_submission
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
 from gapstack.members import code

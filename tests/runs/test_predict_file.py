@@ -9,7 +9,8 @@ from threading import Thread
 import pytest
 
 from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.readers import read_gap, write_gap, write_submission
+from gapstack.corpus.readers import read_gap
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError, MismatchError
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun

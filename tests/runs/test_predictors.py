@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import create
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters

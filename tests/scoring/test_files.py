@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.readers import read_gold, write_gap, write_submission
+from gapstack.corpus.readers import read_gold
 from gapstack.corpus.sources import find, gap_split
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.scoring import degenerate_scores, read_predictions, score_file
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataNotFoundError
 from gapstack.scoring import submit_check
 

@@ -16,7 +16,7 @@ from gapstack.audit.targets import Target, as_target
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import Variant, variants
 from gapstack.corpus.augment import average as average_variants
-from gapstack.corpus.readers import write_gap
+from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gapstack.cli.common import DataOption, JsonOption, refuse_unknown_run, say, show
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 
 app = typer.Typer()
 

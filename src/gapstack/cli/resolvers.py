@@ -31,7 +31,7 @@ def clusters_to_gap_command(
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
-    from gapstack.corpus.readers import write_scorer_tsv
+    from gapstack.corpus.writers import write_scorer_tsv
     from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver

@@ -18,7 +18,8 @@ from gapstack.cli.common import (
     show,
     stdout,
 )
-from gapstack.corpus.readers import read_gap, read_gold, write_submission
+from gapstack.corpus.readers import read_gap, read_gold
+from gapstack.corpus.writers import write_submission
 
 app = typer.Typer()
 

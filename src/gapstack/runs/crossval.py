@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.fitted_stacker import FittedStacker
 from gapstack.errors import DataError, MemberError, MismatchError

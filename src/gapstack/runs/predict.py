@@ -12,8 +12,9 @@ from pathlib import Path
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.readers import read_gap_chunks, submission_text
+from gapstack.corpus.readers import read_gap_chunks
 from gapstack.corpus.sources import SPLITS
+from gapstack.corpus.writers import submission_text
 from gapstack.files import fingerprint, write_text
 from gapstack.members.member import Probabilities
 from gapstack.progress import progress

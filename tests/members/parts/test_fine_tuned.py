@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from gapstack.corpus import Corpus, teacher
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.files import cache_root

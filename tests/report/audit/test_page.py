@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from gapstack.audit import CAUTION, SUITES, Audit, SuiteAudit
 from gapstack.audit.winogender import pair_flips, resolutions
 from gapstack.cli import app
-from gapstack.corpus.readers import write_submission
+from gapstack.corpus.writers import write_submission
 from gapstack.report.audit import audit_json
 from gapstack.report.audit.headlines import differs, lines
 from gapstack.report.audit.page import page, page_data, write_page
