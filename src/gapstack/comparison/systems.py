@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from gapstack.comparison import analysis
-from gapstack.comparison.analysis import Comparison
 from gapstack.comparison.entries import entries_of, label_sets, read_entries
+from gapstack.comparison.measurements import Comparison
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError
 

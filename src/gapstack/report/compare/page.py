@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.comparison.analysis import Comparison
 from gapstack.comparison.entries import Entry
+from gapstack.comparison.measurements import Comparison
 from gapstack.comparison.strata import STRATA
 from gapstack.files import write_text
 from gapstack.report.compare.plots import plots, rounded

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.comparison.analysis import Comparison
+from gapstack.comparison.measurements import Comparison
 from gapstack.scoring import METRICS
 from gapstack.types import Floats
 

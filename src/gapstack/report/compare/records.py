@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.comparison.analysis import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED
+from gapstack.comparison.measurements import Comparison
 from gapstack.files import write_text
 from gapstack.scoring import METRICS
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapstack.comparison.analysis import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED
+from gapstack.comparison.measurements import Comparison
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.scoring import METRICS, Interval
 
