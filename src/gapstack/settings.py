@@ -123,7 +123,7 @@ def _form(kind: Any) -> Any:
     origin = get_origin(kind)
     if origin in (Union, UnionType):
         return Union
-    if isinstance(origin, type) and origin is not Annotated:
+    if isinstance(origin, type) and origin is not cast(Any, Annotated):
         return Mapping if issubclass(origin, Mapping) else Sequence
     return origin
 

@@ -88,7 +88,7 @@ class Discourse:
     @cached_property
     def free_third_persons(self) -> NDArray[np.intp]:
         """Third persons without a barrier to the pronoun."""
-        return self.third_persons[self.all.barriers[self.third_persons] == 0]
+        return np.asarray(self.third_persons[self.all.barriers[self.third_persons] == 0])
 
     @cached_property
     def third_salience(self) -> float:

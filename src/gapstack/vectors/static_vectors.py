@@ -78,7 +78,8 @@ class Vectors:
         """The vectors at length 1, (n, d) float64; a zero vector stays one."""
         matrix = self.matrix.astype(np.float64)
         length = np.linalg.norm(matrix, axis=1, keepdims=True)
-        return np.divide(matrix, length, out=matrix, where=length > 0)
+        np.divide(matrix, length, out=matrix, where=length > 0)
+        return matrix
 
     def means(self, bags: Sequence[Sequence[str]]) -> Matrix:
         """Mean vector at length 1 of each bag's words, (n, d) float32; words that are missing do not count.

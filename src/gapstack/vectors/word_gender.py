@@ -104,7 +104,8 @@ def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
     _, values, components = np.linalg.svd(halves, full_matrices=False)
     if not len(values) or values[0] < np.finfo(np.float64).eps:
         raise DataError(f"{space.name} has no gender direction: its definitional pairs do not differ")
-    return components[0] * (1.0 if (halves @ components[0]).sum() >= 0 else -1.0)
+    sign = 1.0 if (halves @ components[0]).sum() >= 0 else -1.0
+    return np.asarray(components[0] * sign)
 
 
 def he_she(space: Vectors) -> Matrix:
@@ -141,7 +142,7 @@ def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> 
     without = np.divide(
         similar - along[rows][:, None] * along[others], scale, out=np.zeros_like(similar), where=scale > 0
     )
-    return np.divide(similar - without, similar, out=np.zeros_like(similar), where=similar != 0)
+    return np.asarray(np.divide(similar - without, similar, out=np.zeros_like(similar), where=similar != 0))
 
 
 def neighbours(unit: Matrix, rows: Rows, count: int) -> Rows:

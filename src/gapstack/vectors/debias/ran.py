@@ -92,6 +92,6 @@ class RanDebias(Debiaser):
             terms = zip(self.weights, (repulsion, attraction, neutralization), strict=True)
             loss = torch.stack([weight * term for weight, term in terms]).sum()
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         return np.asarray(torch.nn.functional.normalize(vectors.detach(), dim=1).numpy(), dtype=np.float64)
