@@ -128,8 +128,8 @@ class Member(Configured, BaseEstimator, Predictor):
         self._check_fitted()
         if not len(corpus):
             return np.empty((0, 3), dtype=np.float64)
-        told = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
-        return average(told, [self._normalised(variant.corpus) for variant in told])
+        augmented = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
+        return average(augmented, [self._normalised(variant.corpus) for variant in augmented])
 
     def predict(self, corpus: Corpus) -> NDArray[np.int64]:
         """Give the most probable column of each row, (n,): 0 A, 1 B, 2 NEITHER; the leftmost of equals."""
