@@ -105,7 +105,9 @@ MemberPart = Annotated[str, OneOf("gapstack.members:MEMBERS")] | _PartTable
 """A member by its name, or by a table of name, label and settings."""
 StackerPart = Annotated[str, OneOf("gapstack.ensemble.catalogue:STACKERS")] | _PartTable
 """A stacker, likewise."""
-Task = Literal["gold-two-mention", "snippet-context"]
-"""Values of :class:`gapstack.text.scenes.Setting`."""
+CandidatesName = Literal["gold-two-mention", "detected"]
+"""Values of :class:`gapstack.text.scenes.Candidates`."""
+ContextName = Literal["snippet-context", "page-context"]
+"""Values of :class:`gapstack.text.scenes.Context`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
 """Some fields of a :class:`~gapstack.training.TrainingPlan`, as a mapping; the seed is the member's."""

@@ -33,7 +33,7 @@ from gapstack.files import cache_root, fingerprint
 from gapstack.progress import progress
 from gapstack.text.cues import CueDecisions
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Setting, scene
+from gapstack.text.scenes import Candidates, scene
 from gapstack.types import Floats32
 
 _SCORES = "scores"
@@ -131,19 +131,18 @@ class Attention:
 def attention(
     corpus: Corpus,
     encoder: Encoder | str | None = None,
-    setting: Setting | str = Setting.GOLD_TWO_MENTION,
+    candidates: Candidates | str = Candidates.GOLD_TWO_MENTION,
     parser: str | Path | None = None,
 ) -> Attention:
     """Read every head's attention between the pronoun and the names that compete.
 
-    In gold-two-mention the names are A and B (k = 2, in this order); in snippet-context they are all PERSON names of
-    the parse. The paper's structural filter concerns the structural cues only, so it is not applied. What has been read
-    is kept by content under the cache folder, so that each text is encoded once. Raises DataNotFoundError if the
-    encoder is not there, or the setting needs a parser and there is none; MemberError if the mentions of a row do not
-    fit into the encoder's window.
+    These are A and B (k = 2, in this order), or all detected names, the PERSON names of the parse. The paper's filter
+    by grammar concerns the structural cues only, so it is not applied. What has been read is kept by content under the
+    cache folder, so that each text is encoded once. Raises DataNotFoundError if the encoder is not there, or names are
+    to be detected and there is no parser; MemberError if the mentions of a row do not fit into the encoder's window.
     """
     loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
-    names, hits = _competitors(corpus, Setting(setting), parser)
+    names, hits = _competitors(corpus, Candidates(candidates), parser)
     keys = [_key(example, spans) for example, spans in zip(corpus, names, strict=True)]
     shards = Shards(cache_root() / "attention" / computed_by(loaded, torch.float32))
     missing = shards.missing(keys, [_SCORES])
@@ -159,11 +158,11 @@ def _key(example: Example, names: Sequence[Span]) -> bytes:
 
 
 def _competitors(
-    corpus: Corpus, setting: Setting, parser: str | Path | None
+    corpus: Corpus, candidates: Candidates, parser: str | Path | None
 ) -> tuple[list[tuple[Span, ...]], list[NDArray[np.bool_]]]:
-    if setting is Setting.GOLD_TWO_MENTION:
+    if candidates is Candidates.GOLD_TWO_MENTION:
         return [(example.a, example.b) for example in corpus], [np.eye(2, dtype=bool)] * len(corpus)
-    scenes = [scene(e, parse, setting) for e, parse in zip(corpus, parses(corpus, parser), strict=True)]
+    scenes = [scene(e, parse, candidates) for e, parse in zip(corpus, parses(corpus, parser), strict=True)]
     return [one.spans for one in scenes], [one.hits for one in scenes]
 
 
@@ -188,7 +187,7 @@ def _read(
 ) -> None:
     """Encode the rows that are missing, short texts first, and store them shard by shard."""
     view = align(corpus.take(missing), encoder)
-    # A and B go along, so that the other setting need not encode the same texts again
+    # A and B go along, so that gold-two-mention need not encode the same texts again
     pairs = [(corpus[row].a, corpus[row].b) for row in missing]
     pair_keys = [_key(corpus[row], pair) for row, pair in zip(missing, pairs, strict=True)]
     weights = [piece_weights(view, i, corpus[row], (*names[row], *pairs[i])) for i, row in enumerate(missing)]

@@ -5,11 +5,11 @@ The strongest cue of the text alone; it applies where the pronoun is a subject o
 
 from __future__ import annotations
 
-from gapstack.members.parts.cues import CueMember
+from gapstack.members.parts.cues import ParallelCueMember
 from gapstack.text.cues import Cue
 
 
-class Parallelism(CueMember):
+class Parallelism(ParallelCueMember):
     """The closest subject for a subject, object for an object; then syntactic distance."""
 
     cue = Cue.PARALLELISM

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.attention import attention
 from gapstack.errors import MemberError
-from gapstack.kinds import Count, Floor, Seed, Task
+from gapstack.kinds import CandidatesName, Count, Floor, Seed
 from gapstack.members.member import Member, Probabilities, State
 from gapstack.members.parts.learned import ArrayFields
-from gapstack.text.scenes import Setting
+from gapstack.text.scenes import Candidates
 from gapstack.types import Floats
 
 
@@ -46,7 +46,7 @@ class TransformerMulti(Member):
         Size of the forest and of its smallest leaf.
     floor : float
         Lower bound of a class before the three are divided by their sum.
-    encoder, setting, parser
+    encoder, candidates, parser
         As for :class:`~gapstack.members.transformer_single.TransformerSingle`.
     seed : int
         Of the trees.
@@ -66,13 +66,13 @@ class TransformerMulti(Member):
     min_samples_leaf: Count = 1
     floor: Floor = 0.03
     encoder: str | None = None
-    setting: Task = "gold-two-mention"
+    candidates: CandidatesName = "gold-two-mention"
     parser: str | None = None
     seed: Seed = 0
 
     def reads(self) -> dict[str, Any]:
         """Leave the parser out where A and B alone compete."""
-        return super().reads() | ({} if self.setting == Setting.SNIPPET_CONTEXT else {"parser": False})
+        return super().reads() | ({} if self.candidates == Candidates.DETECTED else {"parser": False})
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""
@@ -120,7 +120,7 @@ class TransformerMulti(Member):
 
     def _table(self, corpus: Corpus) -> tuple[Floats, int]:
         """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
-        weights = attention(corpus, self.encoder, self.setting, self.parser)
+        weights = attention(corpus, self.encoder, self.candidates, self.parser)
         if self.features == "choice":
             table = weights.choices(self.direction).astype(np.float64)
         else:

@@ -22,7 +22,7 @@ from gapstack.members.parts.cues import CueMember
 from gapstack.scoring.gap import f1_percent, outcomes
 from gapstack.scoring.scores import gold_decisions
 from gapstack.text.cues import CueDecisions
-from gapstack.text.scenes import Setting
+from gapstack.text.scenes import Candidates
 
 
 def head_f1(corpus: Corpus, weights: Attention, direction: str) -> NDArray[np.float64]:
@@ -46,8 +46,8 @@ class TransformerSingle(CueMember):
         :class:`~gapstack.encoding.attention.Direction`.
     encoder : str, optional
         As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
-    setting, ridge, parser
-        As for :class:`~gapstack.members.parts.cues.CueMember`; a parser is needed for snippet-context only.
+    candidates, context, ridge, parser
+        As for :class:`~gapstack.members.parts.cues.CueMember`; a parser is needed for detected names only.
 
     Attributes
     ----------
@@ -76,10 +76,10 @@ class TransformerSingle(CueMember):
         return head_f1(corpus, self._attention(corpus), self.direction)
 
     def _needs_parses(self) -> bool:
-        return self.setting == Setting.SNIPPET_CONTEXT
+        return self.candidates == Candidates.DETECTED
 
     def _attention(self, corpus: Corpus) -> Attention:
-        return attention(corpus, self.encoder, self.setting, self.parser)
+        return attention(corpus, self.encoder, self.candidates, self.parser)
 
     def _head_in_use(self) -> tuple[int, int]:
         if hasattr(self, "layer_"):
