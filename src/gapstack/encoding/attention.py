@@ -2,13 +2,15 @@
 
 Webster et al. 2018, section 4.4: the attention between two words is the mean over their pairs of pieces, and the
 attention between two pieces is summed over all their occurrences in the text, so that a name's other mentions
-count as it does. In symbols, with A the (T, T) attention of one head and w the (T,) mean over a mention's pieces
-of the indicator of that piece's occurrences, pronoun to name is ``w_pronoun @ A @ w_name``.
+count as it does. In symbols, with A the (T, T) attention of one head and w the (T,) mean over a mention's pieces of the
+indicator of that piece's occurrences, pronoun to name is ``w_pronoun @ A @ w_name``.
 
-The paper does not say in which direction it reads A. Best head on GAP validation, gold-two-mention, F1 of that
-head on GAP validation and development, embedded encoder: pronoun to name 69.5 and 69.8, name to pronoun 67.4 and
-68.3, their sum 69.0 and 71.0; for Transformer-Multi the sum is also the least biased. So the sum is the default.
-Without summing over occurrences the sum has 67.8 and 70.8.
+The paper selects "the candidate that attends most to the pronoun", so it reads from the name to the pronoun,
+``w_name @ A @ w_pronoun``, and so does the reproduction of its tables. The members' default is the sum of both ways,
+which is better for the embedded encoder: logloss out of fold on GAP development and validation (gold-two-mention,
+official labels, 5 folds, seed 2019) of Transformer-Single is 0.799 with the sum, 0.832 from name to pronoun, 0.823 from
+pronoun to name; of Transformer-Multi 0.813, 0.843 and 0.807. Without summing over occurrences the best head has F1
+70.8 on development, and 71.0 with it.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ class Direction(StrEnum):
 
     PRONOUN_TO_NAME = "pronoun-to-name"
     NAME_TO_PRONOUN = "name-to-pronoun"
+    """The paper's."""
     BOTH = "both"
     """The sum of the two."""
     EACH = "each"

@@ -107,7 +107,9 @@ def reproduce(
         tables.off_the_shelf(development, theirs),
         tables.cue_table(6, development, Candidates.DETECTED, theirs),
         tables.cue_table(7, development, Candidates.GOLD_TWO_MENTION, theirs),
-        tables.head_table(fitted[0].single, [splits["validation"], splits["development"]], theirs),
+        tables.head_table(
+            fitted[0].single, {split: splits[split] for split in ("validation", "development")}, theirs
+        ),
         tables.against_parallelism(development, theirs),
         tables.rates_table(development),
         tables.test_table(test, theirs),

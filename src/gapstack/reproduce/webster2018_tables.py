@@ -103,7 +103,8 @@ def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapp
         sections,
         title=f"Table {number}: cues, {Setting(candidates).names}, {systems.corpus.name}",
         caption=(
-            "The transformer cues and the trees are fitted on the validation split. All cues is ExtraTrees over the "
+            "Random is one draw. The transformer cues and the trees are fitted on the validation split, as in the "
+            "paper. All cues is ExtraTrees over the "
             "decisions of the others; the paper's footnote 20 says only that it performed like Parallelism, the rest "
             "is our reading."
         ),
@@ -111,13 +112,13 @@ def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapp
     )
 
 
-def head_table(single: TransformerSingle, corpora: Sequence[Corpus], paper: Mapping[str, Any]) -> Table:
-    """Table 8: F1 of each attention head, detected candidates, snippet-context."""
+def head_table(single: TransformerSingle, splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
+    """Table 8: F1 of each attention head on each of the splits, detected candidates, snippet-context."""
     grids = {}
     theirs = np.array(paper.get("table8_attention_heads", {}).get("f1", []))
     if len(theirs):
         grids["paper, translation model"] = theirs
-    grids |= {f"ours, {corpus.name}": single.head_table(corpus).T for corpus in corpora}
+    grids |= {f"ours, {split}": single.head_table(corpus).T for split, corpus in splits.items()}
     sections = [
         Section(
             title, [(f"H{h}", {f"L{i}": float(f1) for i, f1 in enumerate(row)}) for h, row in enumerate(grid)]
@@ -170,15 +171,15 @@ def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
         sections.append(Section(name, rows))
     return Table(
         [
-            Column(f"{prefix}{verdict}", f"{title} transformer {verdict}", 1)
+            Column(f"{prefix}{verdict}", f"{title} {verdict}", 1)
             for prefix, title in (("paper_", "paper"), ("", "ours"))
             for verdict in ("right", "wrong")
         ],
         sections,
         title=f"Table 9: Transformer against Parallelism, percent of pairs, {systems.corpus.name}",
         caption=(
-            "Detected candidates, snippet-context; a pair is a pronoun and one of its two names. The paper states no "
-            "unit; its margins fit pairs in this setting."
+            "Columns say whether the transformer cue is right. Detected candidates, snippet-context; a pair is a "
+            "pronoun and one of its two names. The paper states no unit; its margins fit pairs in this setting."
         ),
         name_title="",
     )
