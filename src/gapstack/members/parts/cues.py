@@ -37,8 +37,8 @@ class CueMember(LearnedArrays, Member):
     candidates : str
         ``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do).
     context : str
-        ``page-context``, or ``snippet-context``, which forbids to read the page's title: the cue URL refuses it, to the
-        others it is all one.
+        ``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other
+        cues decide alike in both.
     ridge : float
         Strength of the penalty on the squared weights, in units of examples.
     parser : str, optional
