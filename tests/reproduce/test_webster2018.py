@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from gapstack.corpus import Label
 from gapstack.corpus.papers import paper
 from gapstack.corpus.sources import GapData
 from gapstack.errors import DataError, DataNotFoundError
@@ -183,7 +184,8 @@ def test_cross_table_and_bins_hold_all_rows(report, sample_test):
     bins = cells(report, 8)
     assert next(iter(bins)) == "4 right (Green)"
     assert list(bins)[-1] == "0 right (Red)"
-    assert sum(row[f"{sample_test.name}_rows"] for row in bins.values()) == len(sample_test)
+    pairs = len(sample_test) + (sample_test.labels == Label.NEITHER).sum()
+    assert sum(row[f"{sample_test.name}_rows"] for row in bins.values()) == pairs
     assert "Transformer-Multi, Parallelism, Syntactic Distance, Token Distance" in report.tables[8].caption
 
 

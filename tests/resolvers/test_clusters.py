@@ -76,6 +76,33 @@ def test_a_name_is_in_the_pronouns_cluster_by_its_words(text, cluster, decided):
     assert found.decide(Corpus([row, replace(other, id="y")])).tolist() == [decided, [False, False]]
 
 
+HEADS = (
+    # clusters of "Ann Lee met Bo when she saw Ann", whether the pronoun's has A and B by head words
+    ((), [False, False]),
+    ((((0, 7), (20, 23)),), [True, False]),
+    ((((4, 7), (20, 23)),), [True, False]),  # the head alone
+    ((((0, 3), (20, 23)),), [False, False]),  # a word of the name that is not its head
+    ((((28, 31), (20, 23)),), [False, False]),  # the same words at another place
+    ((((0, 7), (8, 27)),), [False, False]),  # a mention that only holds the pronoun
+    ((((8, 27), (0, 7)), ((12, 14), (20, 23))), [False, True]),
+)
+
+
+@pytest.mark.parametrize(("clusters", "decided"), HEADS)
+def test_a_name_is_in_the_pronouns_cluster_by_its_head_at_its_place(clusters, decided):
+    text = "Ann Lee met Bo when she saw Ann"
+    row = Example("x", text, pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14))
+    document = Document("x", text_sha256(text), tuple(tuple(Span(*m) for m in c) for c in clusters))
+    other = replace(row, id="y", text=text + " again")
+
+    def heads(example, span):
+        last = example.words(span).split()[-1]
+        return Span(span.end - len(last), span.end)
+
+    found = Clusters("r", "1", [document]).decide(Corpus([row, other]), heads)
+    assert found.tolist() == [decided, [False, False]]
+
+
 @pytest.mark.parametrize(("clusters", "expected"), CLUSTERS)
 def test_the_pronouns_cluster_is_the_first_that_overlaps_it_in_order_and_apart(clusters, expected):
     found = Clusters("r", "1", [Document("x", text_sha256(TEXT), clusters)])

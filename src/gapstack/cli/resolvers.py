@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import say
+from gapstack.cli.common import ParserOption, say
 from gapstack.corpus.readers import read_gap
 
 app = typer.Typer()
+
+
+class Match(StrEnum):
+    """How mentions of clusters are matched to the two names."""
+
+    WORDS = "words"
+    HEADS = "heads"
 
 
 @app.command("clusters-to-gap")
@@ -28,6 +36,14 @@ def clusters_to_gap_command(
     ] = None,
     resolver: Annotated[str | None, typer.Option(help="Name of the resolver, if the file has none.")] = None,
     version: Annotated[str, typer.Option(help="Version of the resolver, if the file has none.")] = "unstated",
+    match: Annotated[
+        Match,
+        typer.Option(
+            help="words: a mention has a name by its words, wherever it stands. heads: by its head word, at the name's "
+            "place, as Webster et al. 2018 score resolvers; needs a parser."
+        ),
+    ] = Match.WORDS,
+    parser: ParserOption = None,
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
@@ -35,16 +51,18 @@ def clusters_to_gap_command(
     from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver
+    from gapstack.text.heads import heads_of
 
     rows = read_gap(gold)
     found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
+    heads = heads_of(rows, parser) if match is Match.HEADS else None
     if output:
-        write_scorer_tsv(output, rows.ids, found.clusters.decide(rows))
+        write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
         say(f"wrote {output}")
     if clusters:
         write_clusters(clusters, found.clusters)
         say(f"wrote {clusters}")
-    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))
+    print(clusters_text(found, rows, score_clusters(found.clusters, rows, heads)))
 
 
 @app.command("resolve")

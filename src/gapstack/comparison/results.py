@@ -20,7 +20,7 @@ from gapstack.scoring import (
 )
 
 if TYPE_CHECKING:
-    from gapstack.resolvers.clusters import Clusters
+    from gapstack.resolvers.clusters import Clusters, Heads
     from gapstack.runs import Run
     from gapstack.runs.file_stack import FileStack
 
@@ -67,12 +67,15 @@ def score_stack(stack: FileStack) -> StackScores:
     )
 
 
-def score_clusters(clusters: Clusters, rows: Corpus) -> dict[str, Scores]:
-    """Score a resolver's clusters on the labelled rows that they cover and on all; nothing for unlabelled rows."""
+def score_clusters(clusters: Clusters, rows: Corpus, heads: Heads | None = None) -> dict[str, Scores]:
+    """Score a resolver's clusters on the labelled rows that they cover and on all; nothing for unlabelled rows.
+
+    ``heads`` as in :meth:`~gapstack.resolvers.clusters.Clusters.decide`.
+    """
     if any(example.label is None for example in rows):
         return {}
     covered = clusters.covers(rows)
     parts = {"all rows, FALSE where there are no clusters": rows}
     if 0 < covered.sum() < len(rows):
         parts = {"rows covered": rows.take(np.flatnonzero(covered)), **parts}
-    return {name: score_decisions(part, clusters.decide(part)) for name, part in parts.items()}
+    return {name: score_decisions(part, clusters.decide(part, heads)) for name, part in parts.items()}

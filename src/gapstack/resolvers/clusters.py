@@ -19,7 +19,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -40,6 +40,8 @@ Cluster = tuple[Span, ...]
 """Mentions of one entity."""
 Link = tuple[Span, Span]
 """A mention and its antecedent."""
+Heads = Callable[[Example, Span], Span]
+"""Gives the head word of a mention of an example's text, as a span of that text."""
 
 _KEYS = ("id", "clusters", "resolver", "version", "text_sha256", "mention_scores", "link_scores")
 _NEEDED = _KEYS[:4]
@@ -139,20 +141,32 @@ class Clusters:
         document = self.document(example)
         return document.cluster_of(example.pronoun) if document else ()
 
-    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def decide(self, corpus: Corpus, heads: Heads | None = None) -> NDArray[np.bool_]:
         """Whether the pronoun's cluster has A and has B, as an (n, 2) array; neither where there is no document.
 
-        A cluster has a name if one of its mentions matches it as Webster et al. 2018 (section 4) match predictions,
-        substring either way: all words of the one stand in the other, side by side. So another mention of the same
-        name counts.
+        Without ``heads`` a cluster has a name if one of its mentions matches it as Webster et al. 2018 (section 4)
+        match the candidates of their cues, substring either way: all words of the one stand in the other, side by
+        side. So another mention of the same name counts.
+
+        With ``heads`` mentions are aligned as they align those of off-the-shelf resolvers: a cluster has the pronoun,
+        or a name, if one of its mentions has the same head word, at the same place.
         """
         decided = np.zeros((len(corpus), 2), dtype=bool)
         for row, example in enumerate(corpus):
-            mentions = [_words(example.words(mention)) for mention in self.pronoun_cluster(example)]
-            for column, text in enumerate((example.a_text, example.b_text)):
-                name = _words(text)
-                decided[row, column] = any(_within(one, name) or _within(name, one) for one in mentions)
+            decided[row] = self._by_words(example) if heads is None else self._by_heads(example, heads)
         return decided
+
+    def _by_words(self, example: Example) -> list[bool]:
+        mentions = [_words(example.words(mention)) for mention in self.pronoun_cluster(example)]
+        names = [_words(text) for text in (example.a_text, example.b_text)]
+        return [any(_within(one, name) or _within(name, one) for one in mentions) for name in names]
+
+    def _by_heads(self, example: Example, heads: Heads) -> list[bool]:
+        document = self.document(example)
+        clusters = [{heads(example, mention) for mention in c} for c in document.clusters] if document else []
+        pronoun, a, b = (heads(example, span) for span in (example.pronoun, example.a, example.b))
+        own = next((cluster for cluster in clusters if pronoun in cluster), set())
+        return [a in own, b in own]
 
     def covers(self, corpus: Corpus) -> NDArray[np.bool_]:
         """For which of n examples there is a document, as an (n,) array; its mean is the coverage."""
