@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from gapstack.cli import audit, data, resolvers, runs, score
+from gapstack.cli import audit, data, mine, resolvers, runs, score
 from gapstack.cli.common import shown_log
 from gapstack.errors import GapstackError, printable
 
@@ -37,7 +37,7 @@ def _show_log(context: typer.Context) -> None:
     context.with_resource(shown_log())
 
 
-for commands in (runs, score, resolvers, audit):
+for commands in (runs, score, resolvers, audit, mine):
     app.add_typer(commands.app)
 app.add_typer(data.app, name="data")
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from gapstack.corpus.example import Example, Label, Span
 from gapstack.corpus.extra.conll import Document, Mention
@@ -25,13 +27,13 @@ GAP_PRIOR = (0.44, 0.46, 0.10)
 _GAP_FORMS = {"he", "him", "his", "she", "her"}
 _MASCULINE_TITLES = "mr mr. mister sir lord master king prince monsieur count father uncle brother"
 _FEMININE_TITLES = "mrs mrs. ms ms. miss lady madame madam queen princess mme. aunt sister mother"
-_GENDER_BY_TITLE = dict.fromkeys(_MASCULINE_TITLES.split(), Gender.MASCULINE) | dict.fromkeys(
+GENDER_BY_TITLE = dict.fromkeys(_MASCULINE_TITLES.split(), Gender.MASCULINE) | dict.fromkeys(
     _FEMININE_TITLES.split(), Gender.FEMININE
 )
 _OTHER_TITLES = {"dr", "dr.", "professor", "captain", "colonel", "judge", "president", "st.", "old", "young"}
 _PARTICLES = {"of", "de", "la", "le", "van", "von", "der", "den", "di", "da", "du", "the"}
 # What may stand in a name's mention and is none of its words.
-_NO_NAMES = _PARTICLES | _OTHER_TITLES | _GENDER_BY_TITLE.keys() | {"'s", "\u2019s", "_"}
+_NO_NAMES = _PARTICLES | _OTHER_TITLES | GENDER_BY_TITLE.keys() | {"'s", "\u2019s", "_"}
 _NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
 
 
@@ -59,7 +61,7 @@ class Source:
             cluster = self.clusters.setdefault(mention.cluster, Cluster(set(), False, []))
             words = document.tokens[mention.start : mention.end]
             form = words[0].lower()
-            gender = GENDER_BY_FORM.get(form) if len(words) == 1 else _GENDER_BY_TITLE.get(form)
+            gender = GENDER_BY_FORM.get(form) if len(words) == 1 else GENDER_BY_TITLE.get(form)
             if gender in (Gender.MASCULINE, Gender.FEMININE):
                 cluster.genders.add(gender)
             cluster.is_person |= gender is not None or mention.kind == "person"
@@ -181,7 +183,10 @@ def mine(
             counts[label] += 1
             name = f"{prefix}-{document.name}-{mention.start}"
             examples.append(_example(source, mention, a, b, label, words, name))
-    into.examples += _with_prior(examples, shares, rng, into)
+    labels = np.array([example.label for example in examples], dtype=np.int64)
+    kept = with_shares(labels, shares, rng)
+    into.skipped["dropped to keep the label prior"] += len(examples) - len(kept)
+    into.examples += [examples[row] for row in kept]
 
 
 def every_pronoun(
@@ -284,16 +289,20 @@ def _example(
     return Example(name, text, span(pronoun), span(a), span(b), None, label)
 
 
-def _with_prior(
-    examples: list[Example], shares: np.ndarray, rng: np.random.Generator, into: ExtraRows
-) -> list[Example]:
-    """Drop rows at random until the labels have the shares, to the nearest row."""
-    labels = np.array([example.label for example in examples], dtype=int)
-    counts = np.bincount(labels, minlength=3)
+def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Generator) -> list[int]:
+    """Choose rows at random so that their classes have these shares, to the nearest row: as many as can be had.
+
+    Parameters
+    ----------
+    classes : (n,) int64
+        Class of each row.
+    shares : (k,) float64
+        Share of each class, summing to 1.
+    """
+    counts = np.bincount(classes, minlength=len(shares))
     total = min((count / share for count, share in zip(counts, shares, strict=True) if share > 0), default=0)
     keep: set[int] = set()
     for label, share in enumerate(shares):
-        rows = rng.permutation(np.flatnonzero(labels == label))
+        rows = rng.permutation(np.flatnonzero(classes == label))
         keep |= set(rows[: int(round(total * share, 6))].tolist())
-    into.skipped["dropped to keep the label prior"] += len(examples) - len(keep)
-    return [example for row, example in enumerate(examples) if row in keep]
+    return sorted(keep)
