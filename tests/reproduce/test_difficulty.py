@@ -5,8 +5,7 @@ import pytest
 
 from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.errors import DataError
-from gapstack.reproduce.difficulty import agreement_with_gold, cross_table
-from gapstack.scoring import gold_decisions
+from gapstack.reproduce.difficulty import agreement_with_gold
 
 
 def corpus(labels: str) -> Corpus:
@@ -56,10 +55,3 @@ def test_decisions_of_another_length_and_no_system_are_refused():
         agreement_with_gold(corpus("AB"), {"short": said("A")})
     with pytest.raises(DataError, match="at least one"):
         agreement_with_gold(corpus("AB"), {})
-
-
-def test_cross_table_shares_sum_to_all_rows():
-    gold = gold_decisions(corpus("ABNAB"))
-    table = cross_table(gold, said("ABBBA"), said("AANAA"))
-    # first is right on rows 1 2; second on rows 1 3 4
-    assert table.tolist() == [[20, 20], [40, 20]]

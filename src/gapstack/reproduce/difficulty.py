@@ -81,15 +81,3 @@ def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficu
             raise DataError(f"{name} has decisions of shape {decisions.shape}", expected=str(gold.shape))
         right += (gold == decisions)[pairs[:, 0], pairs[:, 1]]
     return Difficulty(tuple(decided), pairs, right)
-
-
-def right_rows(gold: Bools, decided: Bools) -> Bools:
-    """Whether both decisions of each row are right, (n,)."""
-    right: Bools = (gold == decided).all(axis=1)
-    return right
-
-
-def cross_table(gold: Bools, first: Bools, second: Bools) -> NDArray[np.float64]:
-    """Percent of rows by whether the first system is right (rows: yes, no) and the second (columns)."""
-    one, two = right_rows(gold, first), right_rows(gold, second)
-    return np.array([[100.0 * (a & b).mean() for b in (two, ~two)] for a in (one, ~one)])
