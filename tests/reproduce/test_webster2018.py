@@ -31,8 +31,8 @@ from gapstack.text.parses import parses
 from gapstack.text.scenes import Candidates, Context
 
 TABLES = {
-    1: "table6_development_detected_candidates",
-    2: "table7_development_gold_two_mention",
+    5: "table6_development_detected_candidates",
+    6: "table7_development_gold_two_mention",
 }
 
 
@@ -56,8 +56,10 @@ def cells(report, table: int, section: int = 0) -> dict[str, dict]:
 
 def test_every_table_is_there_and_shows_in_every_form(report, tmp_path):
     numbers = [title.split(":")[0] for table in report.tables if (title := table.title).startswith("Table")]
-    assert numbers == [f"Table {n}" for n in (4, 6, 7, 8, 9, 10, 11)]
-    assert len(report.tables) == len(numbers) + 2  # precision and recall by gender, on two splits
+    assert numbers == [f"Table {n}" for n in range(1, 13)]
+    assert (
+        len(report.tables) == len(numbers) + 3
+    )  # precision and recall on two splits, and the text's statistics
     text = report.text()
     assert all(number in text and number in report.markdown() for number in numbers)
     assert max(map(len, text.splitlines()[: text.splitlines().index(report.notes[0])])) <= 120
@@ -90,20 +92,20 @@ def test_the_papers_figures_stand_beside_ours(report, figures):
             assert [rows[name][f"paper_{c}"] for c in ("masculine", "feminine", "bias", "overall")] == row
         assert rows[ALL_CUES]["paper_overall"] is None
     # table 8: heads by layers
-    heads = cells(report, 3)
+    heads = cells(report, 7)
     assert [list(row.values())[1:] for row in heads.values()] == figures["table8_attention_heads"]["f1"]
-    assert heads["H7"]["L3"] == published(figures, TABLES[1])["Transformer-Single"][3]
+    assert heads["H7"]["L3"] == published(figures, TABLES[5])["Transformer-Single"][3]
     # table 9: its margins are the shares of pairs that each system decides rightly
-    right, wrong = cells(report, 4).values()
+    right, wrong = cells(report, 8).values()
     assert (right["paper_right"], right["paper_wrong"], wrong["paper_right"], wrong["paper_wrong"]) == (
         *(48.7, 21.6),
         *(13.4, 16.3),
     )
     # table 10
-    assert cells(report, 6, 0)["Lee et al. (2017)"]["paper_overall"] == 64.0
-    assert cells(report, 6, 1)["Parallelism"]["paper_overall"] == 66.9
-    assert cells(report, 6, 2)["Parallelism+URL"]["paper_overall"] == 70.6
-    assert cells(report, 6, 3)["Parallelism"]["paper_overall"] is None
+    assert cells(report, 10, 0)["Lee et al. (2017)"]["paper_overall"] == 64.0
+    assert cells(report, 10, 1)["Parallelism"]["paper_overall"] == 66.9
+    assert cells(report, 10, 2)["Parallelism+URL"]["paper_overall"] == 70.6
+    assert cells(report, 10, 3)["Parallelism"]["paper_overall"] is None
 
 
 def test_without_the_papers_figures_ours_stand_alone(sample_test):
@@ -117,7 +119,7 @@ def test_without_the_papers_figures_ours_stand_alone(sample_test):
 
 def test_figures_are_the_scorers(report, sample_test):
     decided = create("token_distance").decide(sample_test)
-    f1, rates = (cells(report, table, -2)["Token Distance"] for table in (6, 7))
+    f1, rates = (cells(report, table, -2)["Token Distance"] for table in (10, 11))
     scores = score_decisions(sample_test, decided)
     assert f1["overall"] == scores.f1_overall
     assert f1["paper_overall"] is None
@@ -136,7 +138,7 @@ def test_the_best_heads_of_the_table_are_those_named(report):
         }
         assert len(heads) == 4
         best = max(heads, key=heads.get)
-        assert f"{table['sections'][section]['title']}: {best} {heads[best]:.1f}" in report.tables[3].caption
+        assert f"{table['sections'][section]['title']}: {best} {heads[best]:.1f}" in report.tables[7].caption
 
 
 def test_table_8_has_the_f1_of_the_transformer_single_of_table_6(
@@ -179,14 +181,14 @@ def test_pairs_are_counted_one_by_one():
 
 def test_cross_table_and_bins_hold_all_rows(report, sample_test):
     for section in (0, 1):
-        rows = cells(report, 4, section).values()
+        rows = cells(report, 8, section).values()
         assert sum(row["right"] + row["wrong"] for row in rows) == pytest.approx(100)
-    bins = cells(report, 8)
+    bins = cells(report, 12)
     assert next(iter(bins)) == "4 right (Green)"
     assert list(bins)[-1] == "0 right (Red)"
     pairs = len(sample_test) + (sample_test.labels == Label.NEITHER).sum()
-    assert sum(row[f"{sample_test.name}_rows"] for row in bins.values()) == pairs
-    assert "Transformer-Multi, Parallelism, Syntactic Distance, Token Distance" in report.tables[8].caption
+    assert sum(row[f"{sample_test.name}_pairs"] for row in bins.values()) == pairs
+    assert "Transformer-Multi, Parallelism, Syntactic Distance, Token Distance" in report.tables[12].caption
 
 
 def test_the_papers_own_figures_add_up(figures):
@@ -198,7 +200,7 @@ def test_the_papers_own_figures_add_up(figures):
             assert bias == pytest.approx(feminine / masculine, abs=0.011), name
             assert min(masculine, feminine) <= overall <= max(masculine, feminine), name
     names = {name for cues in CUES.values() for name in cues}
-    assert names < set(published(figures, TABLES[1])) == set(published(figures, TABLES[2]))
+    assert names < set(published(figures, TABLES[5])) == set(published(figures, TABLES[6]))
     both = figures["table9_parallelism_against_transformer_single"]
     assert sum(value for value in both.values() if isinstance(value, float)) == pytest.approx(100)
 
@@ -206,7 +208,7 @@ def test_the_papers_own_figures_add_up(figures):
 def test_our_cues_reach_the_papers_less_three_points(gap_splits, figures):
     """Overall F1, detected candidates, GAP development; on some rows of it only, to save time."""
     development = gap_splits["development"][:250]
-    theirs = published(figures, TABLES[1])
+    theirs = published(figures, TABLES[5])
     for setting in SETTINGS[:2]:
         for name, decided in cue_decisions(development, setting).items():
             f1 = score_decisions(development, decided).f1_overall

@@ -198,6 +198,12 @@ def reproduce_command(
     parser: ParserOption = None,
     executor: ExecutorOption = Executor.LOCAL,
     workers: WorkersOption = 1,
+    red: Annotated[
+        Path | None,
+        typer.Option(
+            "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
     ] = None,
@@ -222,7 +228,7 @@ def reproduce_command(
 
         sample = data == "sample"
         gap = load_sample("The sample was asked for") if sample else load_gap(Path(data) if data else None)
-        report = webster2018.reproduce(gap, encoder, parser)
+        report = webster2018.reproduce(gap, encoder, parser, red=red)
     print(json.dumps(report.json(), indent=2) if as_json else report.text())
     if output:
         for path in report.write(output):

@@ -54,7 +54,8 @@ class Difficulty:
     @property
     def red(self) -> NDArray[np.int64]:
         """Pairs that no system gets right, (k, 2) as :attr:`pairs`."""
-        return self.pairs[self.right == 0]
+        pairs: NDArray[np.int64] = self.pairs[self.right == 0]
+        return pairs
 
     def colours(self) -> list[str]:
         """Colour of each bin, in the order of :attr:`counts`."""

@@ -21,7 +21,21 @@ from gapstack.files import write_json, write_text
 from gapstack.report.render import Table
 from gapstack.report.scatter import precision_recall_svg
 from gapstack.reproduce import webster2018_tables as tables
+from gapstack.reproduce.webster2018_agreement import (
+    difficulty_table,
+    read_red,
+    red_table,
+    red_template,
+    statistics_table,
+)
+from gapstack.reproduce.webster2018_corpus import (
+    annotation_table,
+    diversity_table,
+    ontonotes_table,
+    patterns_table,
+)
 from gapstack.reproduce.webster2018_systems import Systems, fit_cues, read_resolvers
+from gapstack.text.heads import heads_of
 from gapstack.text.scenes import Candidates, Context, Setting
 
 TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
@@ -35,6 +49,8 @@ class Report:
     tables: tuple[Table, ...]
     figure: str
     notes: tuple[str, ...]
+    red: str
+    """A TSV of Red pairs of table 11, to be annotated for table 12."""
 
     def text(self) -> str:
         """Plain text, 100 columns."""
@@ -51,11 +67,13 @@ class Report:
         return {"paper": TITLE, "tables": [t.json() for t in self.tables], "notes": list(self.notes)}
 
     def write(self, folder: Path) -> list[Path]:
-        """Write ``webster2018.md``, ``webster2018.json`` and ``figure1.svg`` to ``folder``; give their paths."""
-        paths = [Path(folder) / name for name in ("webster2018.md", "webster2018.json", "figure1.svg")]
+        """Write ``webster2018.md`` and ``.json``, ``figure1.svg`` and ``red.tsv`` to ``folder``; give their paths."""
+        names = ("webster2018.md", "webster2018.json", "figure1.svg", "red.tsv")
+        paths = [Path(folder) / name for name in names]
         write_text(paths[0], self.markdown())
         write_json(paths[1], self.json())
         write_text(paths[2], self.figure)
+        write_text(paths[3], self.red)
         return paths
 
 
@@ -65,9 +83,10 @@ def reproduce(
     parser: str | Path | None = None,
     *,
     resolvers: Path | None = None,
+    red: Path | None = None,
     seed: int = 0,
 ) -> Report:
-    """Compute the paper's tables 4 and 6 to 11 and its figure 1.
+    """Compute the paper's tables, the statistics of its text and its figure 1; table 5 is reported alone.
 
     Parameters
     ----------
@@ -79,14 +98,19 @@ def reproduce(
     resolvers : Path, optional
         Folder of off-the-shelf resolvers' decisions; by default the data set ``resolvers`` if the search finds it.
         Without it the rows of resolvers are missing.
+    red : Path, optional
+        Annotations of Red pairs for table 12: ``red.tsv`` of :meth:`Report.write`, filled in.
     seed : int
-        Of the random baseline, of the trees and of the sample's validation part.
+        Of the random baseline, of the trees, of the sample's validation part and of the Red pairs for annotation.
 
     Raises
     ------
     DataNotFoundError
         If there is no parser or encoder, or ``data`` names a folder that is not there.
+    DataError
+        If the file of annotations is not as it should be.
     """
+    annotations = read_red(red) if red else None
     found = data if isinstance(data, GapData) else load_gap(data)
     splits = _splits(found, seed)
     place = data if isinstance(data, Path) else None
@@ -99,12 +123,18 @@ def reproduce(
     def decide(split: str) -> Systems:
         corpus = splits[split]
         cues = {setting: made for one in fitted for setting, made in one.decide(corpus).items()}
-        return Systems(corpus, read_resolvers(corpus, split, folder), cues)
+        heads = heads_of(corpus, parser) if folder else None
+        return Systems(corpus, read_resolvers(corpus, split, folder, heads), cues)
 
     development, test = decide("development"), decide("test")
     theirs = paper("webster2018", place)
+    agreement = [(systems, systems.difficulty()) for systems in (development, test)]
     result = (
+        patterns_table(splits, parser),
+        diversity_table(splits, theirs),
+        annotation_table(splits, theirs),
         tables.off_the_shelf(development, theirs),
+        ontonotes_table(theirs),
         tables.cue_table(6, development, Candidates.DETECTED, theirs),
         tables.cue_table(7, development, Candidates.GOLD_TWO_MENTION, theirs),
         tables.head_table(
@@ -114,10 +144,13 @@ def reproduce(
         tables.rates_table(development),
         tables.test_table(test, theirs),
         tables.rates_table(test),
-        tables.difficulty_table([development, test], theirs),
+        difficulty_table(agreement, theirs),
+        red_table(theirs, annotations),
+        statistics_table(agreement, theirs, parser),
     )
     missing = papers_note("webster2018", data=place)
-    return Report(result, _figure(development), _notes(found, folder, splits, missing))
+    template = red_template(development.corpus, agreement[0][1], seed)
+    return Report(result, _figure(development), _notes(found, folder, splits, missing), template)
 
 
 def _figure(at_hand: Systems) -> str:

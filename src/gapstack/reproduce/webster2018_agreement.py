@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Row, read_table
 from gapstack.errors import DataError, Place
-from gapstack.files import write_text
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.reproduce.difficulty import Difficulty
+from gapstack.reproduce.webster2018_systems import Systems
 from gapstack.text.cues import PAPER, Cue, measure, passes, sieve
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, scene
+from gapstack.text.scenes import Candidates, Context, Setting, scene
 from gapstack.types import Bools
 
 CATEGORIES = {
@@ -33,12 +33,18 @@ CATEGORIES = {
 }
 """What a Red pair would take to resolve, as table 12 sorts them: the word in a file of annotations, and the paper's."""
 RED_COLUMNS = ("id", "name", "category", "pronoun", "A", "B", "gold", "text")
+_SETTING = Setting(Candidates.DETECTED, Context.SNIPPET)
 RED_ROWS = 75
 """Pairs that the authors sorted."""
 
 
-def difficulty_table(found: Mapping[str, Difficulty], paper: Mapping[str, Any]) -> Table:
-    """Table 11: agreement with gold, from the easiest pairs to the hardest, by split."""
+Agreement = Sequence[tuple[Systems, Difficulty]]
+"""Systems on some splits, and their agreement with gold."""
+
+
+def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
+    """Table 11: agreement with gold, from the easiest pairs to the hardest."""
+    found = {systems.corpus.name: difficulty for systems, difficulty in agreement}
     theirs = paper.get("table11_agreement_with_gold", {})
     most = max(len(difficulty.systems) for difficulty in found.values())
     columns = [Column("paper", "paper %", 1), Column("paper_pairs", "pairs")]
@@ -90,8 +96,8 @@ def red_table(paper: Mapping[str, Any], annotations: Mapping[str, int] | None = 
     )
 
 
-def write_red(path: Path, corpus: Corpus, difficulty: Difficulty, seed: int = 0) -> None:
-    """Write a template for annotations: :data:`RED_ROWS` Red pairs at random, or all if there are fewer."""
+def red_template(corpus: Corpus, difficulty: Difficulty, seed: int = 0) -> str:
+    """A TSV for annotations: :data:`RED_ROWS` Red pairs at random, or all if there are fewer."""
     red = difficulty.red
     chosen = np.sort(np.random.default_rng(seed).permutation(len(red))[:RED_ROWS])
     lines = ["\t".join(RED_COLUMNS)]
@@ -100,7 +106,7 @@ def write_red(path: Path, corpus: Corpus, difficulty: Difficulty, seed: int = 0)
         gold = "" if example.label is None else example.label.name
         shown = (example.pronoun_text, example.a_text, example.b_text)
         lines.append("\t".join((example.id, "AB"[name], "", *shown, gold, example.text)))
-    write_text(Path(path), "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def read_red(path: Path) -> Counter[str]:
@@ -151,46 +157,29 @@ def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> NDA
 
 
 def statistics_table(
-    corpora: Mapping[str, Corpus],
-    parallelism: Mapping[str, Bools],
-    resolvers: Mapping[str, Mapping[str, Bools]],
-    found: Mapping[str, Difficulty],
-    paper: Mapping[str, Any],
-    parser: str | Path | None = None,
+    agreement: Agreement, paper: Mapping[str, Any], parser: str | Path | None = None
 ) -> Table:
-    """The statistics in the paper's text, for each split.
-
-    Parameters
-    ----------
-    corpora : mapping of str to Corpus
-        By split.
-    parallelism : mapping of str to (n, 2) bool
-        Its decisions over detected candidates, by split.
-    resolvers : mapping of str to mapping of str to (n, 2) bool
-        Decisions of off-the-shelf resolvers by name, by split.
-    found : mapping of str to Difficulty
-        Agreement with gold, by split.
-    """
+    """The statistics in the paper's text, for each split."""
     text = paper.get("text", {})
     bins = paper.get("table11_agreement_with_gold", {})
     rows: list[tuple[str, dict[str, Cell]]] = [
         ("inter-annotator kappa", {"paper": text.get("kappa")}),
     ]
-    names = dict.fromkeys(name for by_name in resolvers.values() for name in by_name)
-    for i, name in enumerate(names):
-        against = {split: resolvers[split][name] for split in corpora if name in resolvers[split]}
-        cells: dict[str, Cell] = {
-            split: int(opposed(parallelism[split], decided).sum()) for split, decided in against.items()
-        }
+    parts = [systems for systems, _ in agreement]
+    for i, name in enumerate(dict.fromkeys(name for systems in parts for name in systems.resolvers)):
         theirs = text.get("lee2017_against_parallelism_opposed_rows") if i == 0 else None
-        rows.append((f"rows: Parallelism and {name} opposed", {"paper": theirs, **cells}))
-    choices = {split: parallelism_choices(corpus, parser) for split, corpus in corpora.items()}
+        cells: dict[str, Cell] = {"paper": theirs}
+        for systems in parts:
+            if name in systems.resolvers:
+                parallelism = systems.cues[_SETTING]["Parallelism"]
+                cells[systems.corpus.name] = int(opposed(parallelism, systems.resolvers[name].decided).sum())
+        rows.append((f"rows: Parallelism and {name} opposed", cells))
     shares: dict[str, Cell] = {}
     of_hits: dict[str, Cell] = {}
-    for split, chosen in choices.items():
-        made, hits, own = chosen.T
-        shares[split] = float((made & ~own).sum() / max(1, made.sum()))
-        of_hits[split] = float((hits & ~own).sum() / max(1, hits.sum()))
+    for systems in parts:
+        made, hits, own = parallelism_choices(systems.corpus, parser).T
+        shares[systems.corpus.name] = float((made & ~own).sum() / max(1, made.sum()))
+        of_hits[systems.corpus.name] = float((hits & ~own).sum() / max(1, hits.sum()))
     key = "parallelism_predictions_scored_through_a_candidate_that_is_not_one_of_the_two_names"
     rows += [
         ("share: Parallelism's choice is neither name", {"paper": text.get(key), **shares}),
@@ -199,7 +188,7 @@ def statistics_table(
             "systems right about a pair, mean",
             {
                 "paper": text.get("agreement_with_gold_average_in_the_text"),
-                **{split: difficulty.average for split, difficulty in found.items()},
+                **{systems.corpus.name: difficulty.average for systems, difficulty in agreement},
             },
         ),
     ]
@@ -207,14 +196,17 @@ def statistics_table(
         mean = float(np.dot(bins["systems_right"], bins["count"]) / sum(bins["count"]))
         rows.append(("the same, by the counts of table 11", {"paper": mean}))
     return Table(
-        [Column("paper", "paper", 2), *(Column(split, split, 2) for split in corpora)],
+        [
+            Column("paper", "paper", 2),
+            *(Column(systems.corpus.name, systems.corpus.name, 2) for systems in parts),
+        ],
         [Section("", rows)],
         title="Statistics in the text",
         caption=(
             "Opposed: each of the two names one of A and B alone, and not the same; the paper's row is Lee et al. "
-            "(2017) on development. Parallelism chooses among detected candidates in snippet-context, and is one of the "
-            "two names where it shares a character with one. The paper's text gives a mean of 2.1 systems, the counts "
-            "of its table 11 another."
+            "(2017) on development. Parallelism chooses among detected candidates in snippet-context; its choice is "
+            "one of the two names where it shares a character with one. The paper's text gives a mean of 2.1 systems, "
+            "the counts of its table 11 another."
         ),
         name_title="statistic",
     )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -25,7 +25,6 @@ _ORDER = {
     Pattern.MEDIAL: "name, pronoun, name",
     Pattern.INITIAL: "pronoun, name, name",
 }
-_SPLITS = ("development", "validation", "test")
 
 
 def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = None) -> Table:
@@ -204,11 +203,3 @@ def _names(corpus: Corpus) -> str:
 def _coverage(corpus: Corpus) -> str:
     cells = Counter((example.url, example.pronoun_text.lower()) for example in corpus if example.url)
     return f"{sum(cells.values()) / len(cells):.3g}, {max(cells.values())}" if cells else "-"
-
-
-def corpus_tables(
-    splits: Mapping[str, Corpus], paper: Mapping[str, Any], parser: str | Path | None = None
-) -> Sequence[Table]:
-    """Tables 1, 2 and 3."""
-    named = {split: splits[split] for split in _SPLITS if split in splits}
-    return (patterns_table(named, parser), diversity_table(named, paper), annotation_table(named, paper))

@@ -18,8 +18,9 @@ from gapstack.errors import DataError, Place
 from gapstack.members.transformer_multi import TransformerMulti
 from gapstack.members.transformer_single import TransformerSingle
 from gapstack.reproduce.difficulty import Difficulty, agreement_with_gold
+from gapstack.resolvers.clusters import Heads
+from gapstack.resolvers.formats import read_resolver
 from gapstack.scoring import Scores, gold_decisions, score_decisions
-from gapstack.scoring.files import read_predictions
 from gapstack.text.cues import PAPER, Cue, decide, measures
 from gapstack.text.scenes import Candidates, Context, Setting
 from gapstack.types import Bools
@@ -93,8 +94,13 @@ class Systems:
         return agreement_with_gold(self.corpus, {name: decided[name] for name in chosen})
 
 
-def read_resolvers(corpus: Corpus, split: str, folder: Path | None) -> dict[str, Resolver]:
+def read_resolvers(
+    corpus: Corpus, split: str, folder: Path | None, heads: Heads | None = None
+) -> dict[str, Resolver]:
     """Read the off-the-shelf resolvers whose files for ``split`` lie in ``folder``, by name.
+
+    neuralcoref's clusters are aligned by ``heads``, as in the paper, or without by words
+    (:meth:`gapstack.resolvers.clusters.Clusters.decide`); of e2e-coref there are decisions alone.
 
     Raises
     ------
@@ -104,13 +110,10 @@ def read_resolvers(corpus: Corpus, split: str, folder: Path | None) -> dict[str,
     found: dict[str, Resolver] = {}
     if folder is None:
         return found
-    neuralcoref = folder / f"neuralcoref_hf_{split}.pred.tsv"
+    neuralcoref = folder / f"neuralcoref_hf_{split}.jsonl.xz"
     if neuralcoref.is_file():
-        missing = folder / f"neuralcoref_hf_{split}.missing.txt"
-        absent = missing.read_text(encoding="utf-8").split() if missing.is_file() else []
-        found[NEURALCOREF] = Resolver(
-            read_predictions(neuralcoref, corpus).decided, ~np.isin(corpus.ids, absent)
-        )
+        clusters = read_resolver(neuralcoref, corpus).clusters
+        found[NEURALCOREF] = Resolver(clusters.decide(corpus, heads), clusters.covers(corpus))
     e2e = folder / f"e2e_coref_gap_{split}_features.tsv"
     if e2e.is_file():
         found[E2E] = Resolver(read_e2e(e2e, corpus), np.ones(len(corpus), dtype=bool))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,10 @@ def off_the_shelf(systems: Systems, paper: Mapping[str, Any]) -> Table:
         _columns(),
         [Section("", rows)],
         title=f"Table 4: off-the-shelf resolvers, {systems.corpus.name}",
-        caption="The paper's four resolvers are not available; where ours has a row, its decisions are.",
+        caption=(
+            "The paper's four resolvers are not available. As in the paper, mentions of neuralcoref's clusters are "
+            "aligned by their head words, here those of our parser."
+        ),
         name_title="resolver",
     )
 
@@ -244,31 +247,3 @@ def _parts(systems: Systems) -> list[tuple[str, dict[str, Scores]]]:
     """Scores of all available systems, in sections."""
     cues = [(str(setting), systems.scores(decided)) for setting, decided in systems.cues.items()]
     return [(_OFF_THE_SHELF, systems.resolver_scores()), *cues]
-
-
-def difficulty_table(splits: Sequence[Systems], paper: Mapping[str, Any]) -> Table:
-    """Table 11: agreement with gold, from the easiest rows to the hardest."""
-    found = {systems.corpus.name: systems.difficulty() for systems in splits}
-    most = max(len(difficulty.systems) for difficulty in found.values())
-    columns = [Column("paper", "paper %", 1)]
-    rows: list[tuple[str, dict[str, Cell]]] = [(f"{most - i} right", {}) for i in range(most + 1)]
-    theirs = paper.get("table11_agreement_with_gold", {}).get("percent", [])
-    for i, share in enumerate(theirs if most + 1 == len(theirs) else []):
-        rows[i][1]["paper"] = share
-    for name, difficulty in found.items():
-        columns += [Column(f"{name}_share", f"{name} %", 1), Column(f"{name}_rows", "rows")]
-        # bins are matched from the hardest, which every number of systems has
-        for row, share, count in zip(
-            rows[-len(difficulty.counts) :], difficulty.shares, difficulty.counts, strict=True
-        ):
-            row[1][f"{name}_share"], row[1][f"{name}_rows"] = float(share), int(count)
-    colours = ["Green", *["Yellow"] * (most - 1), "Red"]
-    coloured = [(f"{name} ({colour})", cells) for (name, cells), colour in zip(rows, colours, strict=True)]
-    used = "; ".join(f"{name}: {', '.join(difficulty.systems)}" for name, difficulty in found.items())
-    return Table(
-        columns,
-        [Section("", coloured)],
-        title="Table 11: agreement with gold, rows by the number of systems that are right",
-        caption=f"Systems, which are not the paper's: {used}.",
-        name_title="systems",
-    )
