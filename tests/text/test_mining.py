@@ -1,0 +1,206 @@
+"""Mined rows have the patterns' mentions, gold clusters' labels, and the shares asked for."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gapstack.corpus import Gender, Label, Span, read_gap, write_gap
+from gapstack.corpus.extra.mined import with_shares
+from gapstack.corpus.first_names import first_names
+from gapstack.corpus.page_files import Gold, Page, corpus_pages
+from gapstack.errors import DataError
+from gapstack.text.grammar import parse_of
+from gapstack.text.mining import RATIO, GoldNames, Mined, People, Row, balanced, mine
+from gapstack.text.patterns import Pattern
+from tests.trees import PARSER, corpus, example, keep, tree
+
+MET = "{}/p/nsubj/1 met/v/root/1 {}/p/obj/1 ././punct/1"
+LEFT = "{}/r/nsubj/1 left/v/root/1 ././punct/1"
+F, M = Gender.FEMININE, Gender.MASCULINE
+NAMES = {"ann": F, "eve": F, "al": M, "bo": M}
+
+
+def page(*specs, name="p", url=None, gold=None):
+    """A page whose paragraphs have hand-made parses: each a tree and its names."""
+    documents = [tree(spec, persons) for spec, persons in specs]
+    keep(*documents)
+    return Page(name, tuple(doc.text for doc in documents), url, gold)
+
+
+def story(one, other, pronoun):
+    return f"{MET.format(one, other)}|{LEFT.format(pronoun)}", [one, other]
+
+
+def mined(*pages, **settings):
+    return mine(pages, NAMES, PARSER, **settings)
+
+
+def asked(found):
+    return [
+        (row.example.id, row.example.pronoun_text, row.example.a_text, row.example.b_text)
+        for row in found.rows
+    ]
+
+
+def test_rows_are_gaps_and_can_be_written_and_read(tmp_path):
+    found = mined(page(story("Ann", "Eve", "She"), story("Al", "Bo", "He"), url="http://w/wiki/Eve"))
+    assert asked(found) == [("p-1", "She", "Ann", "Eve"), ("p-2", "He", "Al", "Bo")]
+    assert {row.example.url for row in found.rows} == {"http://w/wiki/Eve"}
+    assert {row.pattern for row in found.rows} == {Pattern.FINAL}
+    write_gap(tmp_path / "mined.tsv", found.corpus)
+    again = read_gap(tmp_path / "mined.tsv")
+    assert list(again) == list(found.corpus)
+    assert all(row.label is None for row in again)
+
+
+def test_names_of_the_other_gender_make_no_row():
+    assert asked(mined(page(story("Ann", "Bo", "She")))) == []
+    assert asked(mined(page(story("Ann", "Lee", "She")))) != []  # no known gender fits either
+
+
+def test_a_page_gives_so_many_rows_of_a_gender_the_rarer_patterns_first():
+    initial = (
+        "When/o/mark/2 she/r/nsubj/2 left/v/advcl/5 ,/u/punct/2 Ann/p/nsubj/5 met/v/root/5 Ida/p/obj/5 ././punct/5",
+        ["Ann", "Ida"],
+    )
+    some = page(
+        *(story("Ann", other, "She") for other in ("Eve", "Lee", "Kay")), story("Al", "Bo", "He"), initial
+    )
+    found = mined(some, per_page=2)
+    assert asked(found) == [
+        ("p-1", "She", "Ann", "Eve"),
+        ("p-2", "He", "Al", "Bo"),
+        ("p-3", "she", "Ann", "Ida"),
+    ]
+    assert found.left_out["the page has enough rows of the gender"] == 2
+    assert len(mined(some, per_page=0).rows) == 5
+
+
+def test_two_pronouns_do_not_ask_about_the_same_mentions():
+    twice = f"{MET.format('Ann', 'Eve')}|She/r/nsubj/1 left/v/root/1 her/r/obj/1 ././punct/1"
+    assert asked(mined(page((twice, ["Ann", "Eve"])))) == [("p-1", "She", "Ann", "Eve")]
+
+
+def test_pages_with_one_id_are_refused():
+    with pytest.raises(DataError, match="two pages have the id 'p'"):
+        mined(page(story("Ann", "Eve", "She")), page(story("Al", "Bo", "He")))
+
+
+def test_a_family_name_has_the_gender_of_its_full_name_on_the_page():
+    trees = [
+        parse_of(
+            tree(
+                "Bo/p/nsubj/2 Lee/p/flat/0 left/v/root/2 Mrs./o/o/2 May/p/o/2 "
+                "Ann/p/o/2 Ray/p/flat/5 Al/p/o/2 Ray/p/flat/7",
+                ["Bo Lee", "May", "Ann Ray", "Al Ray"],
+            )
+        ),
+        parse_of(
+            tree(
+                "Lee/p/nsubj/1 saw/v/root/1 May/p/obj/1 Ray/p/obj/1 Kim/p/obj/1", ["Lee", "May", "Ray", "Kim"]
+            )
+        ),
+    ]
+    people = People(trees, NAMES | {"may": M, "ray": M})
+    text = trees[1].text
+    told = {
+        name: people.gender_of(trees[1], Span(at, at + 3))
+        for name in ("Lee", "May", "Ray", "Kim")
+        for at in [text.index(name)]
+    }
+    assert told == {"Lee": M, "May": F, "Ray": None, "Kim": None}  # two persons are called Ray
+
+
+GOLD_TEXT = "Ann met Eve . She left ."
+
+
+@pytest.mark.parametrize(
+    ("clusters", "label"),
+    [
+        ("1 2 1", Label.A),
+        ("1 2 2", Label.B),
+        ("1 2 3", Label.NEITHER),
+        ("1 1 1", None),
+        ("1 2 -", None),
+        ("- 2 2", None),
+    ],
+)
+def test_gold_clusters_give_labels_or_no_row(clusters, label):
+    spans = (Span(0, 3), Span(8, 11), Span(14, 17))
+    mentions = tuple((span, key) for span, key in zip(spans, clusters.split(), strict=True) if key != "-")
+    found = mined(page(story("Ann", "Eve", "She"), gold=Gold(mentions, {})))
+    assert [row.example.label for row in found.rows] == ([label] if label is not None else [])
+    assert sum(found.left_out.values()) == (label is None)
+
+
+def test_gold_names_are_those_of_mentions_with_their_head():
+    parse = parse_of(
+        tree(
+            "Her/r/nmod:poss/1 friend/n/nsubj/4 Bo/p/appos/1 Lee/p/flat/2 met/v/root/4 Ann/p/obj/4",
+            ["Bo Lee", "Ann"],
+        )
+    )
+    text = parse.text
+
+    def span(words):
+        return Span(text.index(words), text.index(words) + len(words))
+
+    gold = GoldNames(
+        Gold(((span("Her friend Bo Lee"), "1"), (span("Her"), "2"), (span("Bo"), "3")), {"3": M}), parse
+    )
+    assert gold.cluster_of(span("Bo Lee")) == "3"
+    assert gold.cluster_of(span("friend")) == "1"
+    assert gold.cluster_of(span("Ann")) is None
+    assert (gold.gender_of(span("Bo Lee")), gold.gender_of(span("Ann"))) == (M, None)
+
+
+def rows_of(counts):
+    doc = tree(*story("Ann", "Eve", "She"))
+    one = {
+        gender: example(tree(*story("Ann", "Eve", form)), form, "Ann", "Eve")
+        for gender, form in ((F, "She"), (M, "He"))
+    }
+    assert doc.text == one[F].text
+    kinds = [(pattern, gender) for (pattern, gender), count in counts.items() for _ in range(count)]
+    numbered = corpus(*(one[gender] for _, gender in kinds))
+    return Mined([Row(example_, pattern) for example_, (pattern, _) in zip(numbered, kinds, strict=True)], 5)
+
+
+def test_balanced_rows_have_the_papers_ratio_and_as_many_of_each_gender():
+    before = rows_of(
+        {(p, g): 18 if p is Pattern.FINAL else 4 for p in Pattern for g in (F, M)} | {(Pattern.FINAL, M): 90}
+    )
+    after = balanced(before)
+    unit = after.counts()[Pattern.MEDIAL][F]
+    assert unit == 3  # eighteen feminine rows of FinalPro are three times six
+    assert after.counts() == {pattern: {F: share * unit, M: share * unit} for pattern, share in RATIO.items()}
+    assert after.left_out["dropped to balance genders and patterns"] == len(before.rows) - len(after.rows)
+    assert [row.example.id for row in after.rows] == [row.example.id for row in balanced(before).rows]
+    assert {row.example.id for row in after.rows} != {row.example.id for row in balanced(before, seed=1).rows}
+
+
+def test_a_pattern_without_one_gender_is_left_out():
+    found = balanced(rows_of({(Pattern.FINAL, F): 2, (Pattern.FINAL, M): 3, (Pattern.INITIAL, M): 4}))
+    assert found.counts()[Pattern.FINAL] == {F: 2, M: 2}
+    assert not found.counts()[Pattern.INITIAL]
+    assert balanced(rows_of({(Pattern.FINAL, M): 3})).rows == []
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.8), (1.0, 0.0)])
+def test_shares_hold_to_the_nearest_row_and_no_row_more_is_dropped(shares):
+    classes = np.array([0] * 30 + [1] * 10)
+    kept = with_shares(classes, np.array(shares), np.random.default_rng(0))
+    counts = np.bincount(classes[kept], minlength=2)
+    np.testing.assert_allclose(counts / len(kept), shares, atol=1 / len(kept))
+    assert kept == sorted(set(kept))
+    assert any(counts[i] == (30, 10)[i] for i in (0, 1) if shares[i])
+
+
+def test_gold_documents_give_labelled_rows(gap_folder):
+    pages = [page for page in corpus_pages("gum", gap_folder) if page.id.startswith("gum-GUM_bio_")][:4]
+    found = mine(pages, first_names(gap_folder), per_page=0)
+    assert found.pages == len(pages) == 4
+    labels = Counter(row.example.label for row in found.rows)
+    assert labels
+    assert None not in labels
