@@ -29,10 +29,12 @@ from gapstack.corpus.extra import conll, mined, occupations, pages, schemas
 from gapstack.corpus.extra.extra_corpus import ExtraRows, read_text
 from gapstack.corpus.folds import Folds
 from gapstack.corpus.labels import read_corrections
+from gapstack.corpus.page_files import read_pages
 from gapstack.corpus.readers import read_gap, read_scorer_tsv, read_solution, read_submission
 from gapstack.corpus.word_lists import _sembias, read_lists
 from gapstack.corpus.writers import write_gap
 from gapstack.errors import GapstackError
+from gapstack.reproduce.webster2018_agreement import read_red
 from gapstack.resolvers.clusters import read_clusters, text_sha256
 from gapstack.resolvers.formats import detect, read_resolver
 from gapstack.runs.recipe import Recipe
@@ -437,6 +439,15 @@ _DEVELOPMENT = b"".join(
 )
 
 
+_PAGES = (
+    b'{"id": "1", "url": "http://w/x", "text": "Ann met Eve. She left."}\n{"title": "T", "text": "No one."}\n'
+)
+_RED = (
+    b"id\tname\tcategory\tpronoun\tA\tB\tgold\ttext\n"
+    b"x-1\tA\troles\tshe\tAnn\tEve\tA\tAnn met Eve; she left.\nx-2\tB\t\the\tAl\tBo\tA\tAl met Bo; he left.\n"
+)
+
+
 def _gicoref(path: Path) -> object:
     into = ExtraRows()
     mined.every_pronoun(conll.parse(read_text(path), path, 2, 0), into, prefix="gicoref")
@@ -490,6 +501,9 @@ READERS: dict[str, Reader] = {
     "vectors xz": Reader(lzma.compress(_BINARY), ".bin.xz", read_vectors),
     "conll tar": Reader(_tar({"coref/gum/one.conll": _GUM}), ".tar.xz", _mined),
     "conll": Reader(_GUM, ".conll", _gicoref),
+    "pages": Reader(_PAGES, ".jsonl", lambda path: list(read_pages(path))),
+    "page of text": Reader(b"Ann met Eve.\n\nShe left.\n", ".txt", lambda path: list(read_pages(path))),
+    "annotations of red pairs": Reader(_RED, ".tsv", read_red),
     "dpr": Reader(
         b"Ann thanked Sue because she was kind.\nshe\nAnn,Sue\nSue\n\n",
         ".txt",

@@ -7,7 +7,7 @@ import pytest
 
 from gapstack.corpus import Gender, Label, Span, read_gap, write_gap
 from gapstack.corpus.extra.mined import with_shares
-from gapstack.corpus.first_names import first_names
+from gapstack.corpus.name_gender import known_first_names
 from gapstack.corpus.page_files import Gold, Page, corpus_pages
 from gapstack.errors import DataError
 from gapstack.text.grammar import parse_of
@@ -18,7 +18,7 @@ from tests.trees import PARSER, corpus, example, keep, tree
 MET = "{}/p/nsubj/1 met/v/root/1 {}/p/obj/1 ././punct/1"
 LEFT = "{}/r/nsubj/1 left/v/root/1 ././punct/1"
 F, M = Gender.FEMININE, Gender.MASCULINE
-NAMES = {"ann": F, "eve": F, "al": M, "bo": M}
+NAMES = {"Ann": F, "Eve": F, "Al": M, "Bo": M}
 
 
 def page(*specs, name="p", url=None, gold=None):
@@ -102,7 +102,7 @@ def test_a_family_name_has_the_gender_of_its_full_name_on_the_page():
             )
         ),
     ]
-    people = People(trees, NAMES | {"may": M, "ray": M})
+    people = People(trees, NAMES | {"May": M, "Ray": M})
     text = trees[1].text
     told = {
         name: people.gender_of(trees[1], Span(at, at + 3))
@@ -199,7 +199,7 @@ def test_shares_hold_to_the_nearest_row_and_no_row_more_is_dropped(shares):
 
 def test_gold_documents_give_labelled_rows(gap_folder):
     pages = [page for page in corpus_pages("gum", gap_folder) if page.id.startswith("gum-GUM_bio_")][:4]
-    found = mine(pages, first_names(gap_folder), per_page=0)
+    found = mine(pages, known_first_names(gap_folder), per_page=0)
     assert found.pages == len(pages) == 4
     labels = Counter(row.example.label for row in found.rows)
     assert labels

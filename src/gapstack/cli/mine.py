@@ -57,7 +57,7 @@ def mine_command(
 
     FinalPro, MedialPro and InitialPro: two names and a singular gendered pronoun, with no third person between.
     """
-    from gapstack.corpus.first_names import known_first_names
+    from gapstack.corpus.name_gender import known_first_names
     from gapstack.corpus.page_files import corpus_pages, count_pages, read_pages
     from gapstack.corpus.writers import write_gap
     from gapstack.report.mining import mining_table

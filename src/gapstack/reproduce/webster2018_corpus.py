@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.corpus import Corpus, Example, Gender, Label, Span
-from gapstack.corpus.first_names import gender_of_name, known_first_names
+from gapstack.corpus.name_gender import gender_of_name, known_first_names
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.text.grammar import Parse
 from gapstack.text.page_title import page_title, shared_tokens

@@ -19,7 +19,7 @@ import numpy as np
 
 from gapstack.corpus import Corpus, Example, Gender, Label, Span
 from gapstack.corpus.extra.mined import with_shares
-from gapstack.corpus.first_names import gender_of_name
+from gapstack.corpus.name_gender import gender_of_name
 from gapstack.corpus.page_files import Gold, Page
 from gapstack.errors import DataError
 from gapstack.progress import progress
@@ -89,7 +89,7 @@ def mine(
     ----------
     pages : iterable of Page
     first_names : mapping of str to Gender
-        See :func:`gapstack.corpus.first_names.first_names`; may be empty.
+        Genders by capitalised first name; see :func:`gapstack.corpus.name_gender.known_first_names`.
     per_page : int
         Rows of one gender from one page at most; 0 for all.
     words : int
