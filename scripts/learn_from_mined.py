@@ -3,7 +3,7 @@
 Members are fitted on folds of GAP development and validation (grouped by page, official labels) with the mined rows
 added to every fold's training rows, and scored out of fold on GAP; mined rows are never scored.
 
-    gap mine --corpus litbank --corpus gum --all --per-page 0 -o mined.tsv
+    gap mine --corpus gum --corpus litbank --all --per-page 0 -o mined.tsv
     python scripts/learn_from_mined.py mined.tsv --member surface --member pair_product
 """
 
