@@ -59,14 +59,14 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
             Column("order", "order of mentions"),
             Column("rows", "rows"),
             *(Column(split, split) for split in splits),
-            Column("sentences", "sentences %", 1),
+            Column("sentences", "sentence %", 1),
             Column("initial", "initial %", 1),
             Column("mined", "mined %", 1),
         ],
         [Section("", rows)],
         title="Table 1: extraction patterns, by the order of the mentions",
         caption=(
-            "The paper's table has an example of each pattern and no counts. By our parses: sentences: the mentions "
+            "The paper's table has an example of each pattern and no counts. By our parses: sentence: the mentions "
             "are in the sentences that the pattern asks for; initial: the pronoun is in an initial clause or phrase; "
             "mined: gap mine finds the row, which needs both names detected and no name of the gender between."
         ),
