@@ -43,8 +43,8 @@ def test_diversity_is_of_the_rows():
     found = cells(diversity_table({"some": ROWS}, FIGURES))
     assert {name: row["some"] for name, row in found.items()} == {
         "gender masc:fem": "3:1",
-        "final:medial:initial": "2:1:1",
-        "page entity true:false": "3:1",
+        "patterns": "2:1:1",
+        "page entity": "3:1",
         "name A:name B": "2:1",
         "page coverage": "1.33, 2",  # "he" stands twice with one page
     }
@@ -82,4 +82,4 @@ def test_the_files_of_gap_have_the_papers_final_counts(gap_splits):
         assert found[name]["ours"] == found[name]["final"]
     diversity = cells(diversity_table(gap_splits, figures))
     assert diversity["gender masc:fem"]["all"] == diversity["gender masc:fem"]["paper"]
-    assert diversity["page entity true:false"]["test"] == diversity["page entity true:false"]["paper"]
+    assert diversity["page entity"]["test"] == diversity["page entity"]["paper"]

@@ -26,6 +26,8 @@ _ORDER = {
     Pattern.INITIAL: "pronoun, name, name",
 }
 
+_SHOWN = {"final:medial:initial": "patterns", "page entity true:false": "page entity"}
+
 
 def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = None) -> Table:
     """Table 1: rows of each extraction pattern, and what our parser makes of the pattern's conditions."""
@@ -86,7 +88,10 @@ def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> T
         "page coverage": _coverage,
     }
     rows: list[tuple[str, dict[str, Cell]]] = [
-        (name, {"paper": theirs.get(name), **{part: ratio(corpus) for part, corpus in parts.items()}})
+        (
+            name.removesuffix(" true:false"),
+            {"paper": theirs.get(name), **{part: ratio(corpus) for part, corpus in parts.items()}},
+        )
         for name, ratio in kinds.items()
     ]
     return Table(
@@ -94,8 +99,9 @@ def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> T
         [Section("", rows)],
         title="Table 2: diversity of the corpus",
         caption=(
-            "Patterns in units of the mean of the last two. Page entity: A or B shares a word with the title in the "
-            "row's URL. Page coverage: rows to a page and pronoun form that has any, on average and at most."
+            "Patterns: final:medial:initial, in units of the mean of the last two. Page entity: true:false, whether A "
+            "or B shares a word with the title in the row's URL. Page coverage: rows to a page and pronoun form that "
+            "has any, on average and at most."
         ),
         name_title="dimension",
     )
@@ -172,7 +178,7 @@ def _is_initial(example: Example, tree: Parse) -> bool:
 def _ratio(*counts: int) -> str:
     """Counts as a ratio, in units of the last one, or of the mean of the last two of three."""
     unit = sum(counts[1:]) / (len(counts) - 1)
-    ones = [f"{count / unit:.2g}" for count in counts] if unit else map(str, counts)
+    ones = [f"{round(count / unit, 1):g}" for count in counts] if unit else map(str, counts)
     return ":".join(ones)
 
 
