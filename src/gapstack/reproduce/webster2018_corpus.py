@@ -89,7 +89,7 @@ def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> T
     }
     rows: list[tuple[str, dict[str, Cell]]] = [
         (
-            name.removesuffix(" true:false"),
+            _SHOWN.get(name, name),
             {"paper": theirs.get(name), **{part: ratio(corpus) for part, corpus in parts.items()}},
         )
         for name, ratio in kinds.items()
