@@ -7,8 +7,8 @@ comes only from the vectors, which are frozen, and from the training texts. The 
 as for every member. The recipe ``sowinobias`` is the whole experiment.
 
 Each mention is three means of vectors: of its words, of the words before and of those after it; with ``contextual`` a
-frozen encoder's vector of the mention stands beside them, untouched by debiasing, as ELMo's do in the paper. Pronoun and
-name are projected and combined, with the same weights for both names, beside the name's position.
+frozen encoder's vector of the mention stands beside them, untouched by debiasing, as ELMo's do in the paper. Pronoun
+and name are projected and combined, with the same weights for both names, beside the name's position.
 
 What differs from the paper:
 

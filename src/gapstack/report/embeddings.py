@@ -16,7 +16,7 @@ from gapstack.report.audit import show
 from gapstack.report.render import WIDTH, Column, Section, Table
 
 PAPER = "dawkins2021"
-_DEBIASED = {
+DEBIASED = {
     "GloVe": "",
     "Hard-GloVe": "hard",
     "GN-GloVe": "gn_glove",
@@ -24,7 +24,7 @@ _DEBIASED = {
     "INLP-GloVe": "inlp",
 }
 """Debiaser of each of the paper's spaces."""
-_TABLES = {
+TABLES = {
     "table2_single_attribute_weat": ("latent", "latent_p", "definitional", "definitional_p"),
     "table3": (
         *("kmeans", "v_measure", "linear_svm", "rbf_svm"),
@@ -41,17 +41,17 @@ def published() -> dict[str, dict[str, float]]:
     return {
         space: {
             measure: float(figure)
-            for table, measures in _TABLES.items()
+            for table, measures in TABLES.items()
             for measure, figure in zip(measures, tables[table][space], strict=True)
         }
-        for space in (_DEBIASED if tables else ())
+        for space in (DEBIASED if tables else ())
     }
 
 
 def _beside(found: EmbeddingAudit) -> dict[str, Mapping[str, float]]:
     """The paper's spaces beside ours: those that were debiased alike."""
     ours = {"", *found.figures}
-    return {f"{space} (paper)": figures for space, figures in published().items() if _DEBIASED[space] in ours}
+    return {f"{space} (paper)": figures for space, figures in published().items() if DEBIASED[space] in ours}
 
 
 def embeddings_table(found: EmbeddingAudit) -> Table:

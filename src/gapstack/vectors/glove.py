@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -105,12 +105,14 @@ def count_pairs(
     line = np.array(
         [row for text in tokens for row in (*(rows.get(w, -1) for w in text), *gap)], dtype=np.int64
     )
-    total = coo_matrix((len(rows), len(rows)), dtype=np.float32).tocsr()
+    size = (len(rows), len(rows))
+    by_distance = []
     for distance in range(1, window + 1):
         one, other = line[:-distance], line[distance:]
         both = (one >= 0) & (other >= 0)
         share = np.full(int(both.sum()), 1 / distance, dtype=np.float32)
-        total += coo_matrix((share, (one[both], other[both])), shape=total.shape).tocsr()
+        by_distance.append(coo_matrix((share, (one[both], other[both])), shape=size).tocsr())
+    total: Any = sum(by_distance)
     pairs = (total + total.T).tocoo()
     return vocabulary, Pairs(pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data)
 
@@ -160,7 +162,8 @@ def train(
 
 
 def _batches(size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    yield from torch.randperm(size, generator=generator).split(_BATCH)
+    order = torch.randperm(size, generator=generator)
+    yield from order.split(_BATCH)  # type: ignore[no-untyped-call]
 
 
 @torch.no_grad()

@@ -14,7 +14,8 @@ from gapstack.corpus.datasets import DATASETS
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit.headlines import lines
-from gapstack.report.audit.tables import PUBLISHED, audit_tables, headline_tables
+from gapstack.report.audit.published import published
+from gapstack.report.audit.tables import audit_tables, headline_tables
 from gapstack.report.regression import regression_svg
 from gapstack.report.render import WIDTH
 from gapstack.scoring import Difference, Interval
@@ -134,7 +135,7 @@ def _panel_json(panel: Panel) -> dict[str, Any]:
             name: {key: _plain(value) for key, value in figures.items()}
             for name, figures in panel.rows.items()
         },
-        "published": {name: dict(figures) for name, figures in PUBLISHED.get(panel.key, {}).items()},
+        "published": published(panel.key),
     }
 
 
