@@ -1,47 +1,115 @@
-"""The SoWinoBias experiment: its recipe is the whole design, and its table says what the audit found."""
+"""Dawkins 2021: its recipe is the whole design, and its tables set the paper's figures beside the audits'."""
 
+import json
 from itertools import product
 
+import numpy as np
 import pytest
 
+from gapstack.audit.statistics import Sides
+from gapstack.corpus.papers import paper
 from gapstack.errors import DataError
-from gapstack.reproduce import sowinobias
-from gapstack.runs import Recipe, run
+from gapstack.reproduce import dawkins2021
+from gapstack.reproduce.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
+from gapstack.runs import Recipe
 from gapstack.runs.recipe import Part
-from gapstack.scoring import score
+from gapstack.scoring import Interval, score
+
+SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_swap")), folds=3)
 
 
 @pytest.fixture(scope="module")
-def finished(sample_train, sample_test, tmp_path_factory):
-    recipe = Recipe("small", (Part("token_distance", "near"), Part("prior", "prior")), folds=3)
-    return run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("run"))
+def small(sample_train, sample_test, gap_folder, tmp_path_factory):
+    """Tables of two heuristics in the place of two arms, and those arms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # a heuristic has no seed, which is what makes it fast
+        patch.setattr(dawkins2021, "SEEDS", (0, 1))
+        patch.setattr(dawkins2021, "create", lambda name, seed, **settings: create(name, settings, seed))
+        arms = dawkins2021._arms(SMALL, sample_train, sample_test, gap_folder)
+        again = dawkins2021._arms(SMALL, sample_train, sample_test, gap_folder)
+    assert again == arms
+    return arms
 
 
-def test_the_recipe_crosses_debiasing_with_copies_and_changes_nothing_else():
-    parts = [part.settings for part in Recipe.load(sowinobias.RECIPE).members]
-    designs = [(part.get("debias", ""), tuple(part.get("augment", ()))) for part in parts]
-    assert designs == list(product(("", "hard", "inlp"), ((), ("swap_gender",))))
-    rest = [{k: v for k, v in part.items() if k not in ("debias", "augment")} for part in parts]
-    assert all(one == rest[0] for one in rest)
+def create(name, settings, seed):
+    from gapstack.members import create
+
+    return create(name, **settings, **({"seed": seed} if name == "random" else {}))
 
 
-def test_who_looks_at_no_word_differs_nowhere_and_costs_what_the_run_says(finished, gap_folder, tmp_path):
-    report = sowinobias.report(finished, gap_folder)
-    near, result = report.variants["near"], finished.members[0]
-    for suite in ("winobias", "sowinobias"):
-        assert near[f"{suite}_difference"].value == near[f"{suite}_pro"] - near[f"{suite}_anti"]
+def test_the_recipe_crosses_spaces_with_copies_and_changes_nothing_else():
+    parts = {part.label: dict(part.settings) for part in Recipe.load(RECIPE).members}
+    spaces = (("glove", ""), ("glove", "hard"), ("gn_glove", "gn_glove"), ("glove", "ran"), ("glove", "inlp"))
+    designs = [
+        (parts[label].pop("vectors"), parts[label].pop("debias", ""), tuple(parts[label].pop("augment", ())))
+        for label in ARMS
+    ]
+    expected = list(product(spaces, ((), ("swap_gender",))))
+    assert designs == [(*space, copies) for space, copies in expected]
+    assert all(parts[label] == {"contextual": True, "extra": ["dpr-train"]} for label in ARMS)
+    for label in STATIC_ARMS:
+        assert parts[label].pop("contextual") is False
+    assert set(parts) == {*ARMS, *STATIC_ARMS}
+
+
+def test_who_looks_at_no_word_differs_nowhere_and_costs_what_the_scores_say(small, sample_train, sample_test):
+    near = small["glove"].sides
     # her and him differ in nothing but their letters, by which distances are counted
-    assert abs(near["winobias_difference"].value) < 3
+    assert abs(near["type1"].difference.value) < 3
     # the nearer of the two is the one that is liked
-    assert near["sowinobias_pro"] == near["sowinobias_anti"] == 100
-    assert near["logloss"] == score(finished.test, result.test).value("logloss")
-    assert [path.name for path in report.write(tmp_path)] == ["sowinobias.md", "sowinobias.json"]
-    text = report.text()
-    for expected in ("near", "Hard-GloVe, swap (paper)", "+17.4", "-7.0", "nobody has compared"):
-        assert expected in text
+    assert near["all"].pro == near["all"].anti == (100, 100, 100)
+    member = create("token_distance", {}, 0).fit(sample_train)
+    assert small["glove"].f1 == score(sample_test, member.predict_proba(sample_test)).f1_overall
 
 
-def test_without_the_suites_data_there_is_no_report(finished, tmp_path, monkeypatch):
+def test_seeds_are_averaged_and_both_polarities_are_half_of_all(small):
+    sides = small["inlp_swap"].sides
+    for side in ("pro", "anti", "average", "difference"):
+        halves = [getattr(sides[part], side).value for part in ("positive", "negative")]
+        assert getattr(sides["all"], side).value == pytest.approx(np.mean(halves))
+    assert sides["all"].pro.low < 50 < sides["all"].pro.high
+
+
+def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_folder):
+    half = Interval(50.0, 40.0, 60.0)
+    arm = dawkins2021.Arm(
+        70.0, dict.fromkeys(("type1", "type2", "all", "positive", "negative"), Sides(*[half] * 4))
+    )
+    tables = dawkins2021.downstream_tables(dict.fromkeys([*ARMS, *STATIC_ARMS], arm))
+    figures = paper("dawkins2021")
+    names = ("table1", "table4_by_polarity", "table5_end_to_end_lee2017")
+    for table, name in zip(tables, names, strict=True):
+        ours, theirs = (dict(section.rows) for section in table.sections)
+        rows = {
+            row: figure
+            for row, figure in figures[name].items()
+            if row.split()[0].endswith(("GloVe", "GloVe,"))
+        }
+        assert {row: list(cells.values()) for row, cells in theirs.items()} == rows
+        assert set(ours) <= set(rows)
+        text = table.text(140)
+        assert max(map(len, text.splitlines())) <= 140
+        assert "…" not in text
+        assert "+50.0 [40.0, 60.0]" in text
+
+
+def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
+    monkeypatch.setattr("gapstack.corpus.papers.find", lambda *_: None)
+    assert [
+        section.title for table in dawkins2021.downstream_tables(small) for section in table.sections
+    ] == ["ours"] * 3
+
+
+def test_without_the_suites_data_there_is_no_report(sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.setattr("gapstack.corpus.sources._places", lambda data: [("--data", tmp_path)])
     with pytest.raises(DataError, match="the audit lacks winobias"):
-        sowinobias.report(finished, tmp_path)
+        dawkins2021._audited({"near": create("token_distance", {}, 0).fit(sample_train)}, tmp_path)
+
+
+def test_the_report_is_written_as_markdown_and_json(small, tmp_path):
+    report = dawkins2021.Report(dawkins2021.downstream_tables(small), ("a note",))
+    paths = report.write(tmp_path)
+    assert [path.name for path in paths] == ["dawkins2021.md", "dawkins2021.json"]
+    assert json.loads(paths[1].read_text())["tables"][0]["title"].startswith("Table 1")
+    assert "a note" in paths[0].read_text()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from gapstack.corpus.sources import gap_split, stage2
 from gapstack.errors import DataNotFoundError
 from gapstack.vectors import glove
 
@@ -82,9 +83,9 @@ def test_no_texts_are_an_error_with_a_remedy(monkeypatch):
         glove.texts()
 
 
-def test_gap_test_is_no_text_to_train_on(gap_folder):
-    from gapstack.corpus.sources import gap_split
-
+def test_gap_test_is_not_read_but_for_the_one_text_that_is_in_stage_2_too(gap_folder):
     found = set(glove.texts(gap_folder))
-    assert not found & set(gap_split("test", data=gap_folder).texts)
+    shared = found & set(gap_split("test", data=gap_folder).texts)
+    assert shared == set(stage2(gap_folder).texts) & shared
+    assert len(shared) == 1
     assert set(gap_split("development", data=gap_folder).texts) <= found

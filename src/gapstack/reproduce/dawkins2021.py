@@ -114,8 +114,8 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
     arms = _arms(recipe, train, test, data)
     notes = (
         f"Ours: means over {len(SEEDS)} seeds; fitted on {train.name} ({len(train):,} rows, {train.label_set} labels) "
-        f"and on DPR's training part, F1 on {test.name}. Brackets: 95%, seeds and sentences resampled, those of SoWinoBias "
-        "about the same two occupations together.",
+        f"and on DPR's training part, F1 on {test.name}. Brackets: 95%, seeds and sentences resampled, those of "
+        "SoWinoBias about the same two occupations together.",
         "The paper trains on OntoNotes, its GloVe has 300 dimensions and billions of words, and its contextual vectors "
         "are ELMo's. Our contextual vectors are the frozen encoder's, and GloVe and GN-GloVe are trained on "
         "the texts at hand.",

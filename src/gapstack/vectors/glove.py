@@ -66,7 +66,8 @@ class Pairs(NamedTuple):
 def texts(data: Path | None = None) -> list[str]:
     """Texts at hand of GAP's development and validation splits, stage 2, LitBank and the treebank.
 
-    GAP test is left out, since members over the vectors are scored on it. Raises DataNotFoundError if none is at hand.
+    GAP test is left out, since members over the vectors are scored on it; one of its texts is also in stage 2. Raises
+    DataNotFoundError if none is at hand.
     """
     found: list[str] = []
     for split in ("development", "validation"):
