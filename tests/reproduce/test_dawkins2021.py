@@ -8,7 +8,7 @@ import pytest
 
 from gapstack.audit.statistics import Sides
 from gapstack.corpus.papers import paper
-from gapstack.errors import DataError
+from gapstack.errors import DataError, DataNotFoundError
 from gapstack.reproduce import dawkins2021
 from gapstack.reproduce.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
 from gapstack.runs import Recipe
@@ -101,10 +101,17 @@ def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
     ] == ["ours"] * 3
 
 
-def test_without_the_suites_data_there_is_no_report(sample_train, sample_test, tmp_path, monkeypatch):
+def test_without_the_suites_data_there_is_no_report(tmp_path, monkeypatch):
     monkeypatch.setattr("gapstack.corpus.sources._places", lambda data: [("--data", tmp_path)])
-    with pytest.raises(DataError, match="the audit lacks winobias"):
-        dawkins2021._audited({"near": create("token_distance", {}, 0).fit(sample_train)}, tmp_path)
+    with pytest.raises(DataNotFoundError, match="winobias"):
+        dawkins2021.suites(tmp_path)
+
+
+def test_a_member_that_was_trained_on_a_suite_is_refused(sample_train, gap_folder):
+    member = create("token_distance", {}, 0).fit(sample_train)
+    member.__class__ = type("Contaminated", (type(member),), {"contaminated_by": ("winobias",)})
+    with pytest.raises(DataError, match="trained on rows of winobias"):
+        dawkins2021._answers(member, dawkins2021.suites(gap_folder))
 
 
 def test_the_report_is_written_as_markdown_and_json(small, tmp_path):

@@ -8,15 +8,16 @@ gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vector
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapstack.audit import Audit, audit, sowinobias, winobias
+from gapstack.audit import SUITES, sowinobias, winobias
 from gapstack.audit.embeddings import ORIGINAL, EmbeddingAudit, audit_embeddings
 from gapstack.audit.statistics import Sides, mean_percent, over_seeds
+from gapstack.audit.suite import Items
 from gapstack.corpus import Corpus
 from gapstack.corpus.papers import paper, papers_note
 from gapstack.corpus.word_lists import read_lists
@@ -31,6 +32,7 @@ from gapstack.report.embeddings import DEBIASED, TABLES, published
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.runs import Recipe
 from gapstack.scoring import Interval, score
+from gapstack.types import Floats
 from gapstack.vectors.debias import DEBIASERS
 from gapstack.vectors.static_vectors import read_vectors
 
@@ -40,7 +42,6 @@ RECIPE = "sowinobias"
 SEEDS = (0, 1, 2)
 SPACES = ("glove", "gn_glove")
 """The vectors of our figures in tables 2 and 3: as they are and debiased; and the one trained without gender."""
-SUITES = ("winobias", "sowinobias")
 _WIDTH = 140
 _COPIES = " + swapped copies"
 _SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
@@ -108,8 +109,10 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
 
     Raises
     ------
+    DataNotFoundError
+        If the data of a suite are missing.
     DataError
-        If the data of a suite are missing, or a member was trained on them.
+        If a member was trained on them.
     """
     arms = _arms(recipe, train, test, data)
     notes = (
@@ -124,18 +127,39 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
 
 
 def _arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, Arm]:
+    items = suites(data)
     f1: dict[str, list[float]] = {part.label: [] for part in recipe.members}
-    audits = []
+    answers: dict[str, list[Mapping[str, Floats]]] = {part.label: [] for part in recipe.members}
     with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
         for seed in SEEDS:
-            members = {}
             for part in recipe.members:
-                members[part.label] = _fitted(part, seed, train)
-                probabilities = members[part.label].predict_proba(test)
-                f1[part.label].append(score(test, probabilities).f1_overall)
+                member = _fitted(part, seed, train)
+                f1[part.label].append(score(test, member.predict_proba(test)).f1_overall)
+                answers[part.label].append(_answers(member, items))
                 ticker.advance(note=f"{part.label}, seed {seed}")
-            audits.append(_audited(members, data))
-    return {label: Arm(float(np.mean(found)), _sides(audits, label)) for label, found in f1.items()}
+    return {label: Arm(float(np.mean(f1[label])), _sides(items, answers[label])) for label in f1}
+
+
+def suites(data: Path | None = None) -> dict[str, Items]:
+    """Rows of WinoBias's current release, and of SoWinoBias as the audit samples them.
+
+    Raises DataNotFoundError if the data of one are missing.
+    """
+    items = {name: SUITES[name].load(data, cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
+    every = items["winobias"]
+    rows = np.flatnonzero(every.facts["release"] == "current")
+    facts = {name: fact[rows] for name, fact in every.facts.items()}
+    return items | {"winobias": replace(every, corpus=every.corpus.take(rows), facts=facts)}
+
+
+def _answers(member: Member, items: Mapping[str, Items]) -> dict[str, Floats]:
+    """Probabilities by suite; DataError if the member was trained on rows of one."""
+    for name in items:
+        if SUITES[name].contamination_ids & set(member.contaminated_by):
+            raise DataError(
+                f"a member was trained on rows of {name}", expected="a member that never saw them"
+            )
+    return {name: member.predict_proba(suite.corpus.unlabelled()) for name, suite in items.items()}
 
 
 def _fitted(part: Part, seed: int, train: Corpus) -> Member:
@@ -152,35 +176,20 @@ def _fitted(part: Part, seed: int, train: Corpus) -> Member:
     return member
 
 
-def _audited(members: Mapping[str, Member], data: Path | None) -> Audit:
-    found = audit(members, data, SUITES)
-    missing = [f"{name}: {found.not_covered[name]}" for name in SUITES if name in found.not_covered]
-    refused = [f"{name}: {', '.join(found.refused[name])}" for name in SUITES if name in found.refused]
-    if missing or refused:
-        raise DataError(f"the audit lacks {'; '.join(missing + refused)}", expected=" and ".join(SUITES))
-    return found
-
-
-def _sides(audits: Sequence[Audit], label: str) -> dict[str, Sides]:
-    """Pro, anti, average and difference of the suites and of their parts, over the audits of all seeds."""
-    by_suite = {covered.suite.name: covered.items for covered in audits[0].covered}
-    answers = {
-        name: [next(c for c in found.covered if c.suite.name == name).answers[label] for found in audits]
-        for name in by_suite
-    }
+def _sides(items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]) -> dict[str, Sides]:
+    """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
     figures: dict[str, Sides] = {}
-    items = by_suite["winobias"]
-    counts = np.stack([winobias.f1_counts(items, p) for p in answers["winobias"]])
+    suite = items["winobias"]
+    counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
     for kind in ("type1", "type2"):
-        here = (items.facts["release"] == "current") & (items.facts["kind"] == kind)
-        pro, anti = winobias.sides(items, here)
+        pro, anti = winobias.sides(suite, suite.facts["kind"] == kind)
         figures[kind] = over_seeds(counts[:, pro], counts[:, anti], winobias.f1)
-    items = by_suite["sowinobias"]
-    right = np.stack([sowinobias.correct(items, p) for p in answers["sowinobias"]])
-    polarity = items.facts["polarity"]
+    suite = items["sowinobias"]
+    right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
+    polarity = suite.facts["polarity"]
     for part in ("all", *_POLARITIES):
-        pro, anti = sowinobias.sides(items, (polarity == part) | (part == "all"))
-        groups = items.facts["occupations"][pro]
+        pro, anti = sowinobias.sides(suite, (polarity == part) | (part == "all"))
+        groups = suite.facts["occupations"][pro]
         figures[part] = over_seeds(right[:, pro], right[:, anti], mean_percent, groups=groups)
     return figures
 
@@ -189,16 +198,16 @@ def downstream_tables(arms: Mapping[str, Arm]) -> tuple[Table, ...]:
     """Tables 1, 4 and 5."""
     figures = paper(PAPER)
     note = "The paper's differences are absolute."
-    suites = {"type1": "WinoBias F1", "all": "SoWinoBias acc."}
+    both = {"type1": "WB F1", "all": "SWB acc."}
     table1 = Table(
-        [Column("f1", "F1", 1), *_columns(suites, _SIDES)],
-        _sections(arms, ARMS, figures.get("table1", {}), suites, _SIDES, f1=True),
+        [Column("f1", "F1", 1), *_columns(both, _SIDES)],
+        _sections(arms, ARMS, figures.get("table1", {}), both, _SIDES, f1=True),
         "Table 1: coreference over contextual vectors, left as they are, and static vectors as named",
-        "F1: ours GAP test, the paper's OntoNotes. WinoBias: type 1 of the current release, ours GAP's F1 over the "
-        f"decisions on both names. {note}",
+        "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, type 1 of the current release, ours GAP's F1 over the "
+        f"decisions on both names. SWB: SoWinoBias, accuracy in percent. {note}",
         "static vectors",
     )
-    polarities = {"positive": "positive acc.", "negative": "negative acc."}
+    polarities = {"positive": "positive", "negative": "negative"}
     shown = ("pro", "anti", "difference")
     table4 = Table(
         list(_columns(polarities, shown)),
@@ -207,7 +216,7 @@ def downstream_tables(arms: Mapping[str, Arm]) -> tuple[Table, ...]:
         f"Accuracy in percent. {note}",
         "static vectors",
     )
-    types = {"type1": "WinoBias F1", "type2": "type 2 F1"}
+    types = {"type1": "WB F1", "type2": "type 2 F1"}
     table5 = Table(
         [Column("f1", "F1", 1), *_columns(types, _SIDES)],
         _sections(arms, STATIC_ARMS, figures.get("table5_end_to_end_lee2017", {}), types, _SIDES, f1=True),
