@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.audit import CAUTION
-from gapstack.audit.embeddings import EmbeddingAudit
+from gapstack.audit.embeddings import ORIGINAL, EmbeddingAudit
 from gapstack.corpus.papers import paper, papers_note
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
@@ -48,15 +48,23 @@ def published() -> dict[str, dict[str, float]]:
     }
 
 
-def _beside(found: EmbeddingAudit) -> dict[str, Mapping[str, float]]:
-    """The paper's spaces beside ours: those that were debiased alike."""
-    ours = {"", *found.figures}
-    return {f"{space} (paper)": figures for space, figures in published().items() if DEBIASED[space] in ours}
+def _interleaved(found: EmbeddingAudit) -> tuple[list[Column], dict[str, Mapping[str, float]]]:
+    """Columns, each of our spaces followed by the paper's that was debiased alike, and the figures by their keys."""
+    theirs = {DEBIASED[space] or ORIGINAL: figures for space, figures in published().items()}
+    columns: list[Column] = []
+    figures: dict[str, Mapping[str, float]] = {}
+    for space, ours in found.figures.items():
+        columns.append(Column(space, space))
+        figures[space] = ours
+        if space in theirs:
+            columns.append(Column(f"{space} (paper)", "paper"))
+            figures[f"{space} (paper)"] = theirs[space]
+    return columns, figures
 
 
 def embeddings_table(found: EmbeddingAudit) -> Table:
     """One row for each measure, one column for each space, the published figures beside ours."""
-    spaces = {**found.figures, **_beside(found)}
+    columns, spaces = _interleaved(found)
     sections = [
         Section(
             f"{group.title} ({group.paper})",
@@ -76,11 +84,11 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
         for group in found.measures.values()
     ]
     return Table(
-        [Column(space, space) for space in spaces],
+        columns,
         sections,
         title=f"Gender in {printable(found.name)}: {found.words:,} words, {found.dimensions} dimensions",
         caption=papers_note(PAPER)
-        or "Columns (paper): Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions.",
+        or "paper: Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions debiased as in the column before.",
         name_title="measure",
     )
 

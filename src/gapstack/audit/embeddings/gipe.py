@@ -91,8 +91,8 @@ class Gipe(EmbeddingMeasure):
     measures = (
         Measure("proximity", "mean proximity bias", 4),
         Measure("gipe", "GIPE (weighted mean)", 4),
-        Measure("gipe_sowinobias", "GIPE, SoWinoBias's words", 4),
-        Measure("proximity_sowinobias", "mean proximity bias, SoWinoBias's words", 4),
+        Measure("gipe_sowinobias", "GIPE, SoWinoBias", 4),
+        Measure("proximity_sowinobias", "mean, SoWinoBias", 4),
     )
 
     def __init__(self, original: Vectors, lists: Lists, seed: int = 0):

@@ -152,7 +152,7 @@ class SingleWeat(EmbeddingMeasure):
         "definitional": ("def_female", "def_male"),
     }
     CONCEPT = ("adj_positive", "adj_negative")
-    title = "Single-attribute WEAT: women's adjectives and feminine rather than masculine attributes"
+    title = "Single-attribute WEAT: women's adjectives go with feminine attributes"
     paper = "Dawkins 2021"
     measures = tuple(
         measure
