@@ -96,9 +96,9 @@ def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_
 
 def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
     monkeypatch.setattr("gapstack.corpus.papers.find", lambda *_: None)
-    assert [
-        section.title for table in dawkins2021.downstream_tables(small) for section in table.sections
-    ] == ["ours"] * 3
+    tables = dawkins2021.downstream_tables(small)
+    assert [section.title for table in tables for section in table.sections] == ["ours"] * 3
+    assert all("not at hand" in table.caption for table in tables)
 
 
 def test_without_the_suites_data_there_is_no_report(tmp_path, monkeypatch):

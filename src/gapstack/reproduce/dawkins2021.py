@@ -197,7 +197,7 @@ def _sides(items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]) 
 def downstream_tables(arms: Mapping[str, Arm]) -> tuple[Table, ...]:
     """Tables 1, 4 and 5."""
     figures = paper(PAPER)
-    note = "The paper's differences are absolute."
+    note = papers_note(PAPER) or "The paper's differences are absolute."
     both = {"type1": "WB F1", "all": "SWB acc."}
     table1 = Table(
         [Column("f1", "F1", 1), *_columns(both, _SIDES)],
