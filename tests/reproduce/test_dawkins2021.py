@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gapstack.audit.embeddings import ORIGINAL, audit_embeddings
 from gapstack.audit.statistics import Sides
 from gapstack.corpus.papers import paper
 from gapstack.errors import DataError, DataNotFoundError
@@ -14,6 +15,7 @@ from gapstack.reproduce.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
 from gapstack.runs import Recipe
 from gapstack.runs.recipe import Part
 from gapstack.scoring import Interval, score
+from tests.planted_spaces import LISTS, planted
 
 SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_swap")), folds=3)
 
@@ -120,3 +122,19 @@ def test_the_report_is_written_as_markdown_and_json(small, tmp_path):
     assert [path.name for path in paths] == ["dawkins2021.md", "dawkins2021.json"]
     assert json.loads(paths[1].read_text())["tables"][0]["title"].startswith("Table 1")
     assert "a note" in paths[0].read_text()
+
+
+def test_tables_2_and_3_have_each_space_beside_the_paper_s(gap_folder):
+    space, _ = planted()
+    audited = audit_embeddings(space, LISTS, ["hard"], beside={"gn_glove": space})
+    tables = dawkins2021.vector_tables(audited)
+    for table, name in zip(tables, ("table2_single_attribute_weat", "table3"), strict=True):
+        ours, theirs = (dict(section.rows) for section in table.sections)
+        assert list(ours) == ["GloVe", "Hard-GloVe", "GN-GloVe"]
+        assert {row: list(cells.values()) for row, cells in theirs.items()} == {
+            row: figures
+            for row, figures in paper("dawkins2021")[name].items()
+            if row.endswith("-GloVe") or row == "GloVe"
+        }
+        for row, column in (("GloVe", ORIGINAL), ("Hard-GloVe", "hard"), ("GN-GloVe", "gn_glove")):
+            assert all(ours[row][c.key] == audited.figures[column][c.key] for c in table.columns)
