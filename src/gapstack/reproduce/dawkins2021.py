@@ -7,6 +7,7 @@ gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vector
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,7 +74,8 @@ class Report:
 
     def text(self) -> str:
         """Plain text, 140 columns."""
-        return "\n".join([*(table.text(_WIDTH) for table in self.tables), *map(printable, self.notes)]) + "\n"
+        notes = (line for note in self.notes for line in textwrap.wrap(printable(note), _WIDTH))
+        return "\n".join([*(table.text(_WIDTH) for table in self.tables), *notes]) + "\n"
 
     def markdown(self) -> str:
         """GitHub Markdown."""
