@@ -102,6 +102,7 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
     panel = record["suites"]["winogender"]["panels"]["winogender.resolved"]
     assert panel["rows"]["m"]["flips"]["value"] == 100
     assert panel["published"]["NEURAL (paper)"]["flips"] == 13
+    assert not any("not at hand" in line for line in card_lines(found))
     assert "1c7f8b4" in record["suites"]["winogender"]["version"]
     (first, _) = record["headlines"]
     assert first["apart"]["m"]["value"] == 100
@@ -141,3 +142,13 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
         files_target(tmp_path / "other.csv", tuple(SUITES))
     with pytest.raises(UnknownNameError, match="no suite is called"):
         audit(Target({}), suites=["winogendre"])
+
+
+def test_without_the_papers_figures_the_tables_have_ours_alone_and_the_card_says_so(
+    gap_folder, member, monkeypatch
+):
+    found = audit(Target({"m": member}), gap_folder, ["winogender"])
+    monkeypatch.setattr("gapstack.corpus.papers.find", lambda *_: None)
+    assert any("rudinger2018.json" in line for line in card_lines(found))
+    panels = audit_json(found)["suites"]["winogender"]["panels"].values()
+    assert all(not panel["published"] for panel in panels)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, linregress
 
-from gapstack.audit.statistics import correlation, mean_percent, paired, regression, shares
+from gapstack.audit.statistics import correlation, mean_percent, over_seeds, paired, regression, shares
 
 
 def test_shares_are_means_over_the_rows_picked_and_have_no_value_without_any():
@@ -60,3 +60,28 @@ def test_the_regression_line_and_its_band():
 
     assert found[0, 2] - found[0, 0] == pytest.approx(t.ppf(0.975, 38) * line.intercept_stderr)
     assert regression(np.array([[1.0, 2], [1, 3], [1, 4]]), at) is None
+
+
+class TestOverSeeds:
+    @staticmethod
+    def rows(*shares, pairs=200):
+        """One training for each share of pairs that are right."""
+        return np.stack([np.arange(pairs) < share * pairs for share in shares]).astype(float)[..., None]
+
+    def test_scores_are_means_over_trainings(self):
+        found = over_seeds(self.rows(0.5, 0.7), self.rows(0.2, 0.4), mean_percent)
+        assert [side.value for side in found] == pytest.approx([60, 30, 45, 30])
+        assert all(side.low < side.value < side.high for side in found)
+
+    def test_trainings_that_disagree_widen_the_interval_beyond_that_of_the_sentences(self):
+        alike, apart = (
+            over_seeds(self.rows(*s), self.rows(0.3, 0.3), mean_percent) for s in ((0.5, 0.5), (0.1, 0.9))
+        )
+        assert alike.pro.value == apart.pro.value
+        assert apart.pro.high - apart.pro.low > 3 * (alike.pro.high - alike.pro.low)
+
+    def test_groups_are_drawn_together(self):
+        half = np.repeat(["a", "b"], 100)
+        found = over_seeds(self.rows(0.5), self.rows(0.5), mean_percent, groups=half)
+        assert (found.pro.low, found.pro.high) == (0, 100)
+        assert found.difference == (0, 0, 0)

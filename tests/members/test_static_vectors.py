@@ -9,8 +9,10 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.corpus.extra import load as load_extra
 from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members import create, store
+from gapstack.members.inputs import identity_of
 from gapstack.members.static_vectors import _bags
-from gapstack.vectors.static_vectors import Vectors, write_vectors
+from gapstack.vectors import static_vectors
+from gapstack.vectors.static_vectors import Vectors, read_vectors, write_vectors
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))
@@ -92,3 +94,37 @@ def test_extra_rows_are_learned_and_named_as_contamination(gap_folder, sample_tr
         for m in (member, create("static_vectors", **QUICK))
     ]
     assert np.abs(answers[0] - answers[1]).max() > 1e-3
+
+
+def test_contextual_vectors_stand_beside_the_static_ones_which_debiasing_alone_changes(gap_folder):
+    corpus = Corpus([ROW])
+    plain, both, hard = (
+        create("static_vectors", **settings)._arrays(corpus)
+        for settings in ({}, {"contextual": True}, {"contextual": True, "debias": "hard"})
+    )
+    assert "contextual" not in plain
+    assert both["contextual"].shape[:2] == (1, 3)
+    np.testing.assert_array_equal(both["mentions"], plain["mentions"])
+    np.testing.assert_array_equal(both["contextual"], hard["contextual"])
+    assert np.abs(both["mentions"] - hard["mentions"]).max() > 1e-3
+
+
+def test_contextual_vectors_reach_the_answer_and_the_identity(sample_train, tmp_path):
+    plain, both = create("static_vectors", **QUICK), create("static_vectors", contextual=True, **QUICK)
+    answers = [member.fit(sample_train[:40]).predict_proba(sample_train[:5]) for member in (plain, both)]
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3
+    assert "encoder" not in identity_of(plain)
+    assert "encoder" in identity_of(both)
+    store.save(both, "static_vectors", tmp_path / "member")
+    np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_train[:5]), answers[1])
+
+
+def test_named_spaces_are_trained_once_and_kept(monkeypatch, tmp_path, gap_folder):
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
+    monkeypatch.setattr(static_vectors, "texts", lambda: ["he and she drink tea"] * 5)
+    monkeypatch.setattr(static_vectors, "_trained", static_vectors._trained.__wrapped__)
+    space = read_vectors("gn_glove")
+    assert set(space.words) == {"he", "and", "she", "drink", "tea"}
+    assert space.unit[space.row("he")] @ space.unit[space.row("she")] < 1
+    monkeypatch.setattr(static_vectors, "train", None)  # no second training
+    np.testing.assert_array_equal(read_vectors("gn_glove").matrix, space.matrix)

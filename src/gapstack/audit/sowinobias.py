@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gapstack.audit.statistics import mean_percent, paired
 from gapstack.audit.suite import (
@@ -165,10 +166,21 @@ def _sentence(polarity: str, first: str, second: str, adjective: str) -> Example
     )
 
 
+def sides(items: Items, where: Bools) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pro rows and anti rows among ``where``, in the same order of pairs."""
+    pro, anti = (np.flatnonzero(where & (items.facts["side"] == side)) for side in ("pro", "anti"))
+    return pro, anti
+
+
+def correct(items: Items, probabilities: Floats) -> Floats:
+    """Whether the forced choice between the two occupations is right, (n, 1) of 0 and 1."""
+    return (forced_choice(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
+
+
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Value]:
     """Scores over the rows ``where``; pairs of the same two occupations are resampled and exchanged together."""
-    pro, anti = (np.flatnonzero(where & (items.facts["side"] == side)) for side in ("pro", "anti"))
-    right = (forced_choice(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
+    pro, anti = sides(items, where)
+    right = correct(items, probabilities)
     predicted = predictions(items, probabilities)
     three = 100.0 * (predicted == items.corpus.labels)
     percent = [100.0 * float(right[rows].mean()) for rows in (pro, anti)]

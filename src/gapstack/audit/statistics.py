@@ -7,6 +7,7 @@ Sentences from one template, or about one occupation, are not independent: whole
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,57 @@ def paired(
         exchanged = np.abs(score(middle + shift) - score(middle - shift))
         beyond += int((exchanged >= abs(observed) - 1e-9).sum())
     return Difference(observed, *ends(samples), beyond / (replicates + 1))
+
+
+class Sides(NamedTuple):
+    """Scores on pro and anti rows, their average, and pro - anti, with intervals."""
+
+    pro: Interval
+    anti: Interval
+    average: Interval
+    difference: Interval
+
+
+def over_seeds(
+    pro: Floats,
+    anti: Floats,
+    score: Callable[[Floats], Floats],
+    *,
+    groups: NDArray[np.str_] | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> Sides:
+    """Means over trainings of the scores on paired rows; bootstrap over trainings and over groups of pairs.
+
+    Parameters
+    ----------
+    pro, anti : (trainings, pairs, k) float64
+        Each row's contribution to the sums that determine the score.
+    score, groups
+        As of :func:`paired`.
+    """
+    pages = Pages.of(np.arange(pro.shape[1]).astype(str) if groups is None else groups)
+    ones = np.ones((*pro.shape[:2], 1))
+    # (pages, 2 * trainings, k + 1)
+    sums = pages.sums(np.concatenate([np.dstack([ones, rows]) for rows in (pro, anti)]).swapaxes(0, 1))
+    halves = (-1, 2, len(pro), sums.shape[2])
+
+    def means(weights: Floats, shares: Floats) -> Floats:
+        """Scores (replicates, 2) of weights (replicates, pages) and shares of trainings (replicates, trainings)."""
+        scores = score((weights @ sums.reshape(pages.count, -1)).reshape(halves))
+        return np.asarray((scores * shares[:, None]).sum(axis=2))
+
+    trainings = len(pro)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(trainings, np.full(trainings, 1 / trainings), replicates) / trainings
+    blocks, start = [], 0
+    for weights in resamples(pages.count, replicates, seed):
+        blocks.append(means(weights, drawn[start : start + len(weights)]))
+        start += len(weights)
+    points = means(np.ones((1, pages.count)), np.full((1, trainings), 1 / trainings))
+    table = np.concatenate([points, *blocks])
+    columns = (table[:, 0], table[:, 1], table.mean(axis=1), table[:, 0] - table[:, 1])
+    return Sides(*(Interval(float(column[0]), *ends(column[1:])) for column in columns))
 
 
 def mean_percent(sums: Floats) -> Floats:

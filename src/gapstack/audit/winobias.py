@@ -77,7 +77,7 @@ class WinoBias(Suite):
         for release in RELEASES:
             for kind in ("type1", "type2"):
                 here = (items.facts["release"] == release) & (items.facts["kind"] == kind)
-                pro, anti = _sides(items, here)
+                pro, anti = sides(items, here)
                 if not len(pro):
                     continue
                 key = f"winobias.{release}.{kind}"
@@ -100,7 +100,7 @@ class WinoBias(Suite):
             rows: dict[str, dict[str, Value]] = {}
             for kind, part in _PARTS:
                 here = (items.facts["release"] == release) & (items.facts["kind"] == kind)
-                pro, anti = _sides(items, here & (items.facts["part"] == part))
+                pro, anti = sides(items, here & (items.facts["part"] == part))
                 for name, p in systems.items():
                     if len(pro):
                         rows[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
@@ -138,7 +138,7 @@ def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.
     return pairs
 
 
-def _sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pro rows and anti rows of the pairs among ``here``, in the same order."""
     sides = []
     for side in ("pro", "anti"):
@@ -147,7 +147,13 @@ def _sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ND
     return sides[0], sides[1]
 
 
-def _f1(sums: Floats) -> Floats:
+def f1_counts(items: Items, probabilities: Floats) -> Floats:
+    """True positives, false positives and false negatives of each row's two decisions, (n, 3)."""
+    decisions = predictions(items, probabilities)[:, None] == np.array([Label.A, Label.B])
+    return outcomes(gold_decisions(items.corpus), decisions)[:, :3].astype(np.float64)
+
+
+def f1(sums: Floats) -> Floats:
     """F1 in percent from sums with columns rows, tp, fp and fn."""
     return f1_percent(sums[..., 1], sums[..., 2], sums[..., 3])
 
@@ -156,12 +162,11 @@ def _scores(
     items: Items, probabilities: Floats, pro: NDArray[np.int64], anti: NDArray[np.int64]
 ) -> dict[str, Value]:
     predicted = predictions(items, probabilities)
-    decisions = predicted[:, None] == np.array([Label.A, Label.B])
-    counts = outcomes(gold_decisions(items.corpus), decisions)[:, :3].astype(np.float64)
+    counts = f1_counts(items, probabilities)
     right = (predicted == items.corpus.labels).astype(np.float64)[:, None]
     figures: dict[str, Value] = {}
     ones = np.ones((len(pro), 1))
-    for key, values, score in (("f1", counts, _f1), ("accuracy", right, mean_percent)):
+    for key, values, score in (("f1", counts, f1), ("accuracy", right, mean_percent)):
         on_pro, on_anti = (
             float(score(np.column_stack([ones, values[rows]]).sum(axis=0))) for rows in (pro, anti)
         )

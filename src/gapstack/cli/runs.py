@@ -39,7 +39,9 @@ class Paper(StrEnum):
 
     WEBSTER2018 = "webster2018"
     SHARED_TASK = "shared_task"
+    DAWKINS2021 = "dawkins2021"
     SOWINOBIAS = "sowinobias"
+    """Former name of dawkins2021."""
 
 
 class Executor(StrEnum):
@@ -211,18 +213,22 @@ def reproduce_command(
 ) -> None:
     """Print a paper's tables beside our figures.
 
-    shared_task first executes or resumes the run `families`, sowinobias the run of that name and its audit.
+    shared_task first executes or resumes the run `families`; dawkins2021 (formerly sowinobias) trains the members of
+    the recipe `sowinobias` with each of three seeds.
     """
-    from gapstack.reproduce import shared_task, sowinobias, webster2018
+    from gapstack.reproduce import dawkins2021, shared_task, webster2018
 
-    report: webster2018.Report | shared_task.Report | sowinobias.Report
+    report: webster2018.Report | shared_task.Report | dawkins2021.Report
     if paper is Paper.SHARED_TASK:
         plan = _recipe(shared_task.RECIPE, encoder=encoder, parser=parser)
         report = shared_task.report(_run(plan, data, None, executor, workers))
-    elif paper is Paper.SOWINOBIAS:
-        plan = _recipe(sowinobias.RECIPE, vectors=f"encoder:{encoder}" if encoder else None)
-        finished = _run(plan, data, None, executor, workers)
-        report = sowinobias.report(finished, Path(data) if data else None)
+    elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
+        from gapstack.runs.corpora import corpora
+
+        plan = _recipe(dawkins2021.RECIPE, encoder=encoder)
+        report = dawkins2021.reproduce(
+            *corpora(plan, data), Path(data) if data and data != "sample" else None
+        )
     else:
         from gapstack.corpus.sources import load_gap, load_sample
 

@@ -6,15 +6,16 @@ gender-swapped copies of the training texts, and evaluated on occupations. Its k
 comes only from the vectors, which are frozen, and from the training texts. The copies are ``augment=["swap_gender"]``,
 as for every member. The recipe ``sowinobias`` is the whole experiment.
 
-Each mention is three means of vectors: of its words, of the words before and of those after it. Pronoun and name are
-projected and combined, with the same weights for both names, beside the name's position.
+Each mention is three means of vectors: of its words, of the words before and of those after it; with ``contextual`` a
+frozen encoder's vector of the mention stands beside them, untouched by debiasing, as ELMo's do in the paper. Pronoun
+and name are projected and combined, with the same weights for both names, beside the name's position.
 
 What differs from the paper:
 
-- Its system finds mentions and links them itself (higher-order end-to-end coreference over ELMo as well as GloVe, Lee
-  et al. 2018) and is trained on OntoNotes, which is not free. Ours is given the mentions, has no contextual vectors as
-  another source of bias, and is trained on GAP and ``extra``.
-- The space is the embedded encoder's input embeddings unless a file is named: nothing is downloaded. Words that it
+- Its system finds mentions and links them itself (higher-order end-to-end coreference over GloVe and ELMo, Lee et al.
+  2018) and is trained on OntoNotes, which is not free. Ours is given the mentions and trained on GAP and ``extra``.
+- The encoder is MiniLM unless another is named, its layer at two thirds of the depth.
+- The space is the embedded encoder's input embeddings unless another is named: nothing is downloaded. Words that it
   lacks have no vector.
 """
 
@@ -32,10 +33,13 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import lists_key, read_lists
+from gapstack.encoding.activations import span_activations
+from gapstack.encoding.encoders import load_encoder
 from gapstack.files import by_content
 from gapstack.kinds import Count, DebiaserName, ExtraName, Natural, NotAll
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
+from gapstack.members.parts.encoder_member import EncoderMember, at_depth, mean_vectors
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.text.words import words
@@ -58,6 +62,10 @@ class StaticVectors(FrozenHead):
     debias : str
         Debiaser of the space, by its name in :data:`gapstack.vectors.debias.DEBIASERS`, with default settings; empty
         for none.
+    contextual : bool
+        Read the encoder's vectors of the mentions too.
+    encoder : str, optional
+        Name or folder of that encoder; the embedded MiniLM by default.
     limit : int, optional
         Number of a file's most frequent words to read; None for all.
     context : int
@@ -77,6 +85,8 @@ class StaticVectors(FrozenHead):
 
     vectors: str = ENCODER
     debias: DebiaserName | Literal[""] = ""
+    contextual: bool = False
+    encoder: str | None = None
     limit: Count | None = 50_000
     context: Natural = 6
     extra: Sequence[ExtraName] = ()
@@ -112,28 +122,37 @@ class StaticVectors(FrozenHead):
     def _space(self) -> Vectors:
         return _space(self.vectors, self.debias, self.limit)
 
+    def reads(self) -> dict[str, Any]:
+        """See :class:`~gapstack.members.member.Member`: the encoder only with ``contextual``."""
+        return super().reads() | ({} if self.contextual else {"encoder": False})
+
     def _arrays(self, corpus: Corpus) -> Arrays:
         bags = [bag for example in corpus for bag in _bags(example, self.context)]
         means = self._space().means(bags)
         # (n, mentions, places * d)
-        return {
+        arrays = {
             "mentions": means.reshape(len(corpus), 3, _PLACES * means.shape[1]),
             "relations": distance_relations(corpus),
         }
+        if self.contextual:
+            encoder = load_encoder(self.encoder)
+            layers = at_depth(encoder.num_layers, *EncoderMember.LAYERS)
+            arrays["contextual"] = mean_vectors(span_activations(corpus, encoder, layers))
+        return arrays
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        mentions = arrays["mentions"].reshape(-1, arrays["mentions"].shape[-1])
-        relations = arrays["relations"].reshape(-1, arrays["relations"].shape[-1])
-        mean = mentions.mean(axis=0)
-        # one scale for all dimensions: a dimension that a debiaser has shrunk must stay small
-        spread = np.sqrt(((mentions - mean) ** 2).mean(keepdims=True)).ravel()
-        return {
-            **{"mentions_mean": mean, "mentions_spread": np.where(spread > 0, spread, np.float32(1))},
-            **{
-                "relations_mean": relations.mean(axis=0),
-                "relations_spread": np.maximum(relations.std(axis=0), np.float32(1e-4)),
-            },
-        }
+        scales: dict[str, NDArray[Any]] = {}
+        for name, array in arrays.items():
+            rows = array.reshape(-1, array.shape[-1])
+            mean = rows.mean(axis=0)
+            if name == "mentions":
+                # one scale for all dimensions: a dimension that a debiaser has shrunk must stay small
+                spread = np.sqrt(((rows - mean) ** 2).mean(keepdims=True)).ravel()
+                spread = np.where(spread > 0, spread, np.float32(1))
+            else:
+                spread = np.maximum(rows.std(axis=0), np.float32(1e-4))
+            scales |= {f"{name}_mean": mean, f"{name}_spread": spread}
+        return scales
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
         return {
@@ -145,7 +164,7 @@ class StaticVectors(FrozenHead):
         return MeansNetwork(
             SiameseSpans(
                 seeds=1,
-                inputs=arrays["mentions"].shape[-1],
+                inputs=sum(arrays[name].shape[-1] for name in ("mentions", "contextual") if name in arrays),
                 relations=arrays["relations"].shape[-1],
                 width=self.width,
                 hidden=self.hidden,
@@ -163,8 +182,10 @@ class MeansNetwork(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, mentions: Tensor, relations: Tensor) -> Tensor:
-        """Give logits (b, 3) from mentions (b, 3, inputs) and relations (b, 2, R)."""
+    def forward(self, mentions: Tensor, relations: Tensor, contextual: Tensor | None = None) -> Tensor:
+        """Give logits (b, 3) from mentions (b, 3, static), relations (b, 2, R) and contextual vectors (b, 3, H)."""
+        if contextual is not None:
+            mentions = torch.cat([mentions, contextual], dim=-1)
         alone = torch.arange(4).unfold(0, 2, 1).expand(len(mentions), -1, -1)
         logits: Tensor = self.network(mentions, alone, relations)[0]
         return logits

@@ -2,36 +2,69 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from gapstack.audit import CAUTION
-from gapstack.audit.embeddings import EmbeddingAudit
+from gapstack.audit.embeddings import ORIGINAL, EmbeddingAudit
+from gapstack.corpus.papers import paper, papers_note
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
 from gapstack.report.render import WIDTH, Column, Section, Table
 
-PUBLISHED: Mapping[str, Mapping[str, float]] = json.loads(
-    (resources.files("gapstack.report") / "embeddings_published.json").read_text(encoding="utf-8")
-)
-"""Figures of Dawkins 2021, tables 2 and 3, by column and measure. They were not verified against the
-paper, and the tables' other cells and table 5 are missing: compare before you quote."""
-
-_PUBLISHED_NOTE = (
-    "Columns (paper, unchecked): Dawkins 2021, tables 2 and 3, GloVe of 300 dimensions; nobody has compared these "
-    "figures with the paper yet, and its other cells and its table 5 are not held here. Spaces are not the same."
-)
+PAPER = "dawkins2021"
+DEBIASED = {
+    "GloVe": "",
+    "Hard-GloVe": "hard",
+    "GN-GloVe": "gn_glove",
+    "RAN-GloVe": "ran",
+    "INLP-GloVe": "inlp",
+}
+"""Debiaser of each of the paper's spaces."""
+TABLES = {
+    "table2_single_attribute_weat": ("latent", "latent_p", "definitional", "definitional_p"),
+    "table3": (
+        *("kmeans", "v_measure", "linear_svm", "rbf_svm"),
+        *("gipe", "gipe_sowinobias", "proximity_sowinobias"),
+    ),
+}
+"""Measures of the tables' columns, in their order."""
 _MISSING_SHOWN = 12
+
+
+def published() -> dict[str, dict[str, float]]:
+    """Figures of Dawkins 2021, tables 2 and 3, by space and measure; empty where they are not at hand."""
+    tables = paper(PAPER)
+    return {
+        space: {
+            measure: float(figure)
+            for table, measures in TABLES.items()
+            for measure, figure in zip(measures, tables[table][space], strict=True)
+        }
+        for space in (DEBIASED if tables else ())
+    }
+
+
+def _interleaved(found: EmbeddingAudit) -> tuple[list[Column], dict[str, Mapping[str, float]]]:
+    """Columns, each of our spaces followed by the paper's that was debiased alike, and the figures by their keys."""
+    theirs = {DEBIASED[space] or ORIGINAL: figures for space, figures in published().items()}
+    columns: list[Column] = []
+    figures: dict[str, Mapping[str, float]] = {}
+    for space, ours in found.figures.items():
+        columns.append(Column(space, space))
+        figures[space] = ours
+        if space in theirs:
+            columns.append(Column(f"{space} (paper)", "paper"))
+            figures[f"{space} (paper)"] = theirs[space]
+    return columns, figures
 
 
 def embeddings_table(found: EmbeddingAudit) -> Table:
     """One row for each measure, one column for each space, the published figures beside ours."""
-    spaces = {**found.figures, **PUBLISHED}
+    columns, spaces = _interleaved(found)
     sections = [
         Section(
             f"{group.title} ({group.paper})",
@@ -51,10 +84,11 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
         for group in found.measures.values()
     ]
     return Table(
-        [Column(space, space.replace(" (paper, unchecked)", " (paper)")) for space in spaces],
+        columns,
         sections,
         title=f"Gender in {printable(found.name)}: {found.words:,} words, {found.dimensions} dimensions",
-        caption=_PUBLISHED_NOTE,
+        caption=papers_note(PAPER)
+        or "paper: Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions debiased as in the column before.",
         name_title="measure",
     )
 
@@ -85,7 +119,7 @@ def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:
         "seed": found.seed,
         "spaces": dict(found.spaces),
         "figures": {space: dict(figures) for space, figures in found.figures.items()},
-        "published": {space: dict(figures) for space, figures in PUBLISHED.items()},
+        "published": published(),
         "yardsticks": {
             name: {
                 "title": group.title,

@@ -1,15 +1,16 @@
 """Static word vectors: one space of them, and the files that they are read from.
 
 Read are word2vec's text and binary formats, GloVe's text format (all three also as ``.gz`` or ``.xz``), and an
-encoder's input embeddings. What gensim's ``KeyedVectors.save`` writes is a pickle, which may run any code, and is
-refused; its ``save_word2vec_format`` writes what is read here.
+encoder's input embeddings. ``glove`` and ``gn_glove`` are trained on the texts at hand, once, and cached. What gensim's
+``KeyedVectors.save`` writes is a pickle, which may run any code, and is refused; its ``save_word2vec_format`` writes
+what is read here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import IO, TypeVar
@@ -18,15 +19,19 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from gapstack.corpus.cells import whole_number
+from gapstack.corpus.word_lists import lists_key, read_lists
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, open_bytes, tree_digest
+from gapstack.files import atomic_path, cache_root, fingerprint, open_bytes, tree_digest
 from gapstack.types import Matrix
+from gapstack.vectors.glove import TRAINING, count_pairs, texts, train
 
 T = TypeVar("T")
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
+TRAINED = ("glove", "gn_glove")
+"""Names of the spaces that are trained here, see :mod:`gapstack.vectors.glove`."""
 _PICKLE = b"\x80"
 _MOST_DIMENSIONS = 65_536  # more than any space has; a damaged header may claim anything
 _LONGEST_LINE = 4 << 20  # bytes; of so many dimensions with all their digits
@@ -112,7 +117,7 @@ def read_vectors(
     Parameters
     ----------
     source : str or Path
-        A file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder.
+        A file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder; one of :data:`TRAINED`.
     limit : int, optional
         How many words are read, which are the most frequent ones since files begin with these; None for all.
     keep : collection of str
@@ -146,6 +151,8 @@ def _home_of(source: str | Path) -> Path | Encoder:
     path = Path(source).expanduser()
     if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
         return load_encoder(name.partition(":")[2] or None)
+    if not path.exists() and name in TRAINED:
+        return _trained(name)
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise DataError(
@@ -157,6 +164,20 @@ def _home_of(source: str | Path) -> Path | Encoder:
         return load_encoder(str(path))
     if not path.is_file():
         raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    return path
+
+
+@cache
+def _trained(name: str) -> Path:
+    """File of the space ``name`` of :data:`TRAINED`, trained if it is not in the cache."""
+    lists, corpus = read_lists(), texts()
+    path = cache_root() / "vectors" / f"{name}-{fingerprint(TRAINING, lists_key(), corpus)}.txt"
+    if not path.is_file():
+        words, pairs = count_pairs(corpus, lists.every_word)
+        sides = (lists.masculine, lists.feminine) if name == "gn_glove" else ()
+        rows = {word: row for row, word in enumerate(words)}
+        genders = ([rows[word] for word in side if word in rows] for side in sides)
+        write_vectors(path, Vectors(name, words, train(len(words), pairs, *genders)))
     return path
 
 

@@ -14,6 +14,7 @@ from gapstack.audit.embeddings.gipe import Gipe, gipe
 from gapstack.audit.embeddings.recoverability import recoverability
 from gapstack.audit.embeddings.sembias import SemBias, most_gendered_pairs
 from gapstack.audit.embeddings.weat import (
+    SingleWeat,
     WeatCareer,
     WeatMath,
     WeatScience,
@@ -22,7 +23,8 @@ from gapstack.audit.embeddings.weat import (
     weat,
 )
 from gapstack.errors import DataError
-from tests.planted_spaces import LISTS, planted
+from gapstack.vectors.word_gender import locate_pairs, principal_direction
+from tests.planted_spaces import DEFINITIONAL, LISTS, planted
 
 
 def units(count, dimensions, seed):
@@ -61,10 +63,31 @@ class TestWeat:
         assert found.exact
         assert found[:3] == pytest.approx((statistic, statistic / np.std(scores, ddof=1), np.mean(beyond)))
 
-    def test_one_attribute_set_is_two_of_which_the_other_is_at_right_angles_to_everything(self):
-        x, y, a = (np.pad(units(n, 4, n), ((0, 0), (0, 1))) for n in (5, 6, 3))
-        nowhere = np.eye(5)[[4]]
-        assert single_weat(x, y, a) == pytest.approx(weat(x, y, a, nowhere))
+    @settings(max_examples=20)
+    @given(st.integers(1, 4), st.integers(2, 4), st.integers(0, 1000))
+    def test_a_single_concept_is_tested_by_partitions_of_the_attributes(self, nc, na, seed):
+        concept, a, b = np.split(units(nc + 2 * na, 5, seed), np.cumsum([nc, na]))
+
+        def s(a, b):
+            return np.mean(
+                [np.mean([cosine(c, v) for v in a]) - np.mean([cosine(c, v) for v in b]) for c in concept]
+            )
+
+        both = np.concatenate([a, b])
+        parts = [list(part) for part in combinations(range(2 * na), na)]
+        beyond = [s(both[part], np.delete(both, part, axis=0)) >= s(a, b) - 1e-12 for part in parts]
+        found = single_weat(concept, a, b)
+        assert (found.statistic, found.p) == pytest.approx((s(a, b), np.mean(beyond)))
+
+    def test_single_weat_asks_about_the_adjectives_by_definition_and_latently(self):
+        space, _ = planted()
+        matrix = space.matrix.copy()
+        matrix[[space.row(word) for word in ("aae", "aaf")]] = matrix[space.row("she")]
+        found = SingleWeat(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
+        assert set(found) == {"latent", "latent_p", "definitional", "definitional_p"}
+        she, he = (space.unit[space.row(word)] for word in ("she", "he"))
+        assert found["definitional"] == pytest.approx(1 - she @ he)
+        assert found["definitional_p"] == 1 / 2
 
     def test_samples_agree_with_all_partitions_and_depend_on_the_seed_alone(self):
         rng = np.random.default_rng(0)
@@ -147,6 +170,20 @@ class TestGipe:
     def test_it_is_0_where_gender_plays_no_part_in_any_similarity(self):
         flat = np.pad(units(30, 5, 0), ((0, 0), (0, 1)))
         assert gipe(flat, flat, np.eye(6)[5], np.arange(30), count=5) == (0, 0)
+
+    def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there(self):
+        space, _ = planted()
+        found = Gipe(space, LISTS).measure(space)
+        direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
+        rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
+        own = gipe(space.unit, space.unit, direction, rows)
+        assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
+        gone = {"aaa", "aab", "aac", "aad"}
+        keep = [row for row, word in enumerate(space.words) if word not in gone]
+        less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
+        measure = Gipe(less, LISTS)
+        assert set(measure.measure(less)) == {"proximity", "gipe"}
+        assert "too few of SoWinoBias's words" in measure.note
 
     def test_a_small_vocabulary_is_refused(self):
         with pytest.raises(DataError, match="400 neutral words"):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.audit.embeddings import EMBEDDING_MEASURES, ORIGINAL, Vectors, audit_embeddings
-from gapstack.errors import DataError
+from gapstack.corpus.papers import paper
+from gapstack.errors import DataError, MismatchError
 from gapstack.registry import UnknownNameError
 from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
 from tests.planted_spaces import GENDERED, LISTS, planted
@@ -57,18 +58,38 @@ def test_an_unknown_debiaser_is_refused():
         audit_embeddings(planted()[0], LISTS, ["soft"])
 
 
-def test_the_report_sets_the_papers_figures_beside_ours_and_keeps_every_missing_word(found, tmp_path):
+def test_a_space_beside_is_measured_by_the_original_s_words_and_must_have_the_same(found):
+    space, _ = planted()
+    audited = audit_embeddings(
+        space, LISTS, beside={"trained": space.changed(space.matrix, "trained")}, seed=1
+    )
+    assert list(audited.figures) == [ORIGINAL, "trained"]
+    assert audited.figures["trained"] == audited.figures[ORIGINAL] == found.figures[ORIGINAL]
+    with pytest.raises(MismatchError, match="has other words"):
+        audit_embeddings(space, LISTS, beside={"other": planted(1100)[0]})
+
+
+def test_the_report_sets_the_papers_figures_beside_ours_and_keeps_every_missing_word(
+    found, gap_folder, tmp_path
+):
     text = embeddings_text(found)
     header = next(line for line in text.splitlines() if line.startswith("measure"))
-    assert [name in header for name in (ORIGINAL, "hard", "inlp", "GloVe (paper)", "INLP (paper)")] == [
-        True
-    ] * 5
+    assert header.split() == ["measure", "as", "given", "paper", "hard", "paper", "inlp", "paper"]
     row = next(line for line in text.splitlines() if line.startswith("k-means accuracy"))
-    assert row.split()[-2:] == ["99.8", "57.1"]
-    assert "nobody has compared" in " ".join(text.split())
+    theirs = [paper("dawkins2021")["table3"][space][0] for space in ("GloVe", "Hard-GloVe", "INLP-GloVe")]
+    assert row.split()[-5::2] == [f"{figure:.1f}" for figure in theirs]
+    assert max(map(len, text.splitlines())) <= 100
+    assert "…" not in text
     paths = write_embeddings(found, tmp_path)
     record = json.loads(paths[1].read_text())
     assert record == json.loads(json.dumps(embeddings_json(found)))
     assert record["figures"]["hard"] == found.figures["hard"]
     assert {c["list"]: c["missing"] for c in record["coverage"]}["neutral professions"] == ["zzzz"]
     assert record["words"] == 1200 + len(GENDERED)
+
+
+def test_without_the_papers_figures_the_table_has_ours_alone_and_says_so(found, monkeypatch):
+    monkeypatch.setattr("gapstack.corpus.papers.find", lambda *_: None)
+    text = " ".join(embeddings_text(found).split())
+    assert "figures are not at hand" in text
+    assert "(paper)" not in text

@@ -20,7 +20,9 @@ from gapstack.progress import progress
 from gapstack.types import Matrix, Rows
 from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import (
+    MINIMUM,
     indirect_bias,
+    locate,
     locate_pairs,
     neighbours,
     neutral_rows,
@@ -79,21 +81,39 @@ def gipe(
 
 
 class Gipe(EmbeddingMeasure):
-    """GIPE over all neutral words of the vocabulary."""
+    """GIPE over all neutral words, and over SoWinoBias's occupations and adjectives (Dawkins 2021, table 3).
+
+    Neighbours are any words of the space; the weights count only edges from the words that are averaged.
+    """
 
     title = "Gender-based illicit proximity"
     paper = "Kumar et al. 2020"
-    measures = (Measure("proximity", "mean proximity bias", 4), Measure("gipe", "GIPE (weighted mean)", 4))
+    measures = (
+        Measure("proximity", "mean proximity bias", 4),
+        Measure("gipe", "GIPE (weighted mean)", 4),
+        Measure("gipe_sowinobias", "GIPE, SoWinoBias", 4),
+        Measure("proximity_sowinobias", "mean, SoWinoBias", 4),
+    )
 
     def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
         pairs, coverage = locate_pairs(original, lists.definitional, "definitional pairs")
         # in a small vocabulary everything is a neighbour of everything
         self.rows = neutral_rows(original, lists, 10 * NEIGHBOURS)
+        names = [name for name in lists.sowinobias if not name.startswith("def_")]
+        words = [word for name in names for word in lists.sowinobias[name]]
+        self.own, own = locate(original, words, "SoWinoBias's occupations and adjectives", minimum=0.0)
         self.direction, self.original = principal_direction(original, pairs), original
-        self.coverage = (coverage,)
+        self.coverage = (coverage, own)
         self.note = f"{len(self.rows):,} neutral words, {NEIGHBOURS} neighbours, threshold {THRESHOLD}"
+        if own.share < MINIMUM:
+            self.note += "; too few of SoWinoBias's words for figures of theirs"
+            self.own = self.own[:0]
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
         """See :class:`EmbeddingMeasure`."""
-        proximity = gipe(space.unit, self.original.unit, self.direction, self.rows)
-        return {"proximity": proximity.mean, "gipe": proximity.gipe}
+        figures: dict[str, float] = {}
+        for suffix, rows in (("", self.rows), ("_sowinobias", self.own)):
+            if len(rows):
+                found = gipe(space.unit, self.original.unit, self.direction, rows)
+                figures |= {f"proximity{suffix}": found.mean, f"gipe{suffix}": found.gipe}
+        return figures

@@ -14,7 +14,7 @@ from gapstack.audit.embeddings.recoverability import Recoverability
 from gapstack.audit.embeddings.sembias import SemBias
 from gapstack.audit.embeddings.weat import SingleWeat, WeatCareer, WeatMath, WeatScience
 from gapstack.corpus.word_lists import Lists
-from gapstack.errors import DataError
+from gapstack.errors import DataError, MismatchError
 from gapstack.vectors.debias import DEBIASERS
 from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import Coverage
@@ -80,6 +80,7 @@ def audit_embeddings(
     lists: Lists,
     debiasers: Sequence[str] = (),
     *,
+    beside: Mapping[str, Vectors] | None = None,
     seed: int = 0,
 ) -> EmbeddingAudit:
     """Measure a space before debiasing and after each debiaser.
@@ -90,11 +91,15 @@ def audit_embeddings(
     lists : Lists
     debiasers : sequence of str
         Keys of :data:`~gapstack.vectors.debias.DEBIASERS`; each is applied to the original space.
+    beside : mapping of str to Vectors, optional
+        Debiased spaces with the same words that do not come from the original by a debiaser, as GN-GloVe, by name.
     seed : int
         Of partitions, clusters and splits.
 
     Raises
     ------
+    MismatchError
+        If a space of ``beside`` has other words.
     UnknownNameError
         If there is no debiaser of a name.
     DataError
@@ -112,9 +117,15 @@ def audit_embeddings(
         raise DataError(f"nothing can be measured. {'. '.join(refused.values())}")
     spaces: dict[str, str] = {}
     figures: dict[str, dict[str, float]] = {}
-    for heading in (ORIGINAL, *dict.fromkeys(debiasers)):
+    beside = beside or {}
+    for name, space in beside.items():
+        if space.words != vectors.words:
+            raise MismatchError(f"{space.name} ({name}) has other words than {vectors.name}")
+    for heading in (ORIGINAL, *dict.fromkeys(debiasers), *beside):
         _log.info(heading)
-        space = vectors if heading == ORIGINAL else chosen[heading]().apply(vectors, lists)
+        space = beside.get(heading, vectors)
+        if heading in chosen:
+            space = chosen[heading]().apply(vectors, lists)
         spaces[heading] = space.name
         figures[heading] = {}
         for measure in measures.values():

@@ -1,4 +1,4 @@
-"""Word embedding association tests: Caliskan, Bryson & Narayanan 2017, and with a single attribute set Dawkins 2021.
+"""Word embedding association tests: Caliskan, Bryson & Narayanan 2017, and of a single concept Dawkins 2021.
 
 Effect sizes are in sample standard deviations, which reproduces the figures of Caliskan et al. for word2vec.
 
@@ -21,7 +21,7 @@ from gapstack.audit.embeddings.measure import EmbeddingMeasure
 from gapstack.audit.suite import Measure
 from gapstack.corpus.word_lists import Lists
 from gapstack.errors import DataError
-from gapstack.types import Matrix, Rows
+from gapstack.types import Matrix
 from gapstack.vectors.static_vectors import Vectors
 from gapstack.vectors.word_gender import locate
 
@@ -84,20 +84,17 @@ def weat(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Associ
     return partition_test(scores[0], scores[1], seed=seed)
 
 
-def single_weat(x: Matrix, y: Matrix, a: Matrix, *, seed: int = 0) -> Association:
-    """Test whether targets x rather than y are associated with attributes a; unit vectors (., d)."""
-    return partition_test((x @ a.T).mean(axis=1), (y @ a.T).mean(axis=1), seed=seed)
+def single_weat(concept: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Association:
+    """Test whether a concept's words are nearer to attributes a than to attributes b; unit vectors (., d).
+
+    The statistic is the mean over the concept of (mean cosine to a - mean cosine to b), and p is over partitions of all
+    attributes into sets of these sizes (Dawkins 2021, section 5.1).
+    """
+    return partition_test((a @ concept.T).mean(axis=1), (b @ concept.T).mean(axis=1), seed=seed)
 
 
-def _columns(tests: Mapping[str, str]) -> tuple[Measure, ...]:
-    return tuple(
-        measure
-        for key, title in tests.items()
-        for measure in (
-            Measure(f"{key}_effect", f"{title}effect size", 3),
-            Measure(f"{key}_p", f"{title}p", 5),
-        )
-    )
+def _columns(key: str) -> tuple[Measure, ...]:
+    return Measure(f"{key}_effect", "effect size", 3), Measure(f"{key}_p", "p", 5)
 
 
 class Weat(EmbeddingMeasure):
@@ -116,7 +113,8 @@ class Weat(EmbeddingMeasure):
     def measure(self, space: Vectors) -> Mapping[str, float]:
         """Effect size and p-value."""
         x, y, a, b = (space.unit[rows] for rows in self.rows)
-        return _figures(self.key, weat(x, y, a, b, seed=self.seed))
+        found = weat(x, y, a, b, seed=self.seed)
+        return {f"{self.key}_effect": found.effect, f"{self.key}_p": found.p}
 
 
 class WeatCareer(Weat):
@@ -124,7 +122,7 @@ class WeatCareer(Weat):
 
     key, sets = "weat6", ("male_names", "female_names", "career", "family")
     title = "WEAT 6: men's names rather than women's go with career"
-    measures = _columns({key: ""})
+    measures = _columns(key)
 
 
 class WeatMath(Weat):
@@ -132,7 +130,7 @@ class WeatMath(Weat):
 
     key, sets = "weat7", ("math", "arts", "male_terms", "female_terms")
     title = "WEAT 7: mathematics rather than arts goes with men"
-    measures = _columns({key: ""})
+    measures = _columns(key)
 
 
 class WeatScience(Weat):
@@ -140,52 +138,46 @@ class WeatScience(Weat):
 
     key, sets = "weat8", ("science", "arts_2", "male_terms_2", "female_terms_2")
     title = "WEAT 8: science rather than arts goes with men"
-    measures = _columns({key: ""})
+    measures = _columns(key)
 
 
 class SingleWeat(EmbeddingMeasure):
-    """Association of SoWinoBias's occupations with words gendered by definition, and with its adjectives.
+    """Table 2: association of the female-stereotyped adjectives with feminine rather than masculine attributes.
 
-    The adjectives of both polarities are the latent set: none is gendered, and texts associate all with women. A
-    positive effect is the stereotype: women's occupations go with feminine words and the latent set, men's with
-    masculine ones.
+    The attributes are words gendered by definition, or stereotypical occupations, which are gendered only latently.
     """
 
-    TESTS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-        "definitional_female": ("occ_female", "occ_male", ("def_female",)),
-        "definitional_male": ("occ_male", "occ_female", ("def_male",)),
-        "latent": ("occ_female", "occ_male", ("adj_positive", "adj_negative")),
+    TESTS: Mapping[str, tuple[str, str]] = {
+        "latent": ("occ_female", "occ_male"),
+        "definitional": ("def_female", "def_male"),
     }
-    title = "Single-attribute WEAT"
+    CONCEPT = ("adj_positive", "adj_negative")
+    title = "Single-attribute WEAT: women's adjectives go with feminine attributes"
     paper = "Dawkins 2021"
-    measures = _columns(
-        {
-            "definitional_female": "definitional feminine: ",
-            "definitional_male": "definitional masculine: ",
-            "latent": "latent: ",
-        }
+    measures = tuple(
+        measure
+        for key in TESTS
+        for measure in (Measure(key, f"{key}: statistic", 4), Measure(f"{key}_p", "p", 4))
     )
 
     def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
         self.seed = seed
-        self.rows: dict[tuple[str, ...], Rows] = {}
-        coverage = []
-        for x, y, attributes in self.TESTS.values():
-            for names in ((x,), (y,), attributes):
-                if names not in self.rows:
-                    words = [word for name in names for word in lists.sowinobias[name]]
-                    self.rows[names], part = locate(original, words, f"SoWinoBias {' and '.join(names)}")
-                    coverage.append(part)
-        self.coverage = tuple(coverage)
+        words = [word for name in self.CONCEPT for word in lists.sowinobias[name]]
+        self.concept, concept = locate(original, words, f"SoWinoBias {' and '.join(self.CONCEPT)}")
+        sets = {
+            name: locate(original, lists.sowinobias[name], f"SoWinoBias {name}")
+            for names in self.TESTS.values()
+            for name in names
+        }
+        self.rows = {name: rows for name, (rows, _) in sets.items()}
+        self.coverage = (concept, *(coverage for _, coverage in sets.values()))
 
     def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Effect sizes and p-values."""
+        """Statistics and p-values."""
         figures: dict[str, float] = {}
-        for key, (x, y, attributes) in self.TESTS.items():
-            sets = (space.unit[self.rows[names]] for names in ((x,), (y,), attributes))
-            figures |= _figures(key, single_weat(*sets, seed=self.seed))
+        for key, names in self.TESTS.items():
+            found = single_weat(
+                space.unit[self.concept], *(space.unit[self.rows[name]] for name in names), seed=self.seed
+            )
+            figures |= {key: found.statistic, f"{key}_p": found.p}
         return figures
-
-
-def _figures(key: str, association: Association) -> dict[str, float]:
-    return {f"{key}_effect": association.effect, f"{key}_p": association.p}

@@ -6,10 +6,9 @@
 
 from gapstack.report.audit.page import write_page
 from gapstack.report.audit.records import audit_json, audit_text, card_lines, write_audit
-from gapstack.report.audit.tables import PUBLISHED, audit_tables, show
+from gapstack.report.audit.tables import audit_tables, show
 
 __all__ = [
-    "PUBLISHED",
     "audit_json",
     "audit_tables",
     "audit_text",

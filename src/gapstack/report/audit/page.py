@@ -15,7 +15,7 @@ from gapstack.corpus import Example
 from gapstack.corpus.datasets import DATASETS
 from gapstack.files import write_text
 from gapstack.report.audit.headlines import Line, differs, lines
-from gapstack.report.audit.tables import PUBLISHED
+from gapstack.report.audit.published import published
 from gapstack.report.regression import regression_svg
 from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16
 from gapstack.scoring import Difference, Interval
@@ -173,12 +173,12 @@ def _figures(plot: Scatter) -> list[str]:
 
 
 def _table(panel: Panel) -> WebTable:
-    published = PUBLISHED.get(panel.key, {})
+    quoted = published(panel.key)
     return WebTable(
         ["system", *(measure.title for measure in panel.measures)],
         [
             *(_row(name, panel.measures, figures) for name, figures in panel.rows.items()),
-            *(_row(name, panel.measures, figures, "aside") for name, figures in published.items()),
+            *(_row(name, panel.measures, figures, "aside") for name, figures in quoted.items()),
         ],
         panel.title,
         panel.note,

@@ -11,13 +11,18 @@ import numpy as np
 from gapstack.audit import CAUTION, MARK, Audit, Panel
 from gapstack.audit.suite import Value
 from gapstack.corpus.datasets import DATASETS
+from gapstack.corpus.papers import papers_note
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit.headlines import lines
-from gapstack.report.audit.tables import PUBLISHED, audit_tables, headline_tables
+from gapstack.report.audit.published import published
+from gapstack.report.audit.tables import audit_tables, headline_tables
 from gapstack.report.regression import regression_svg
 from gapstack.report.render import WIDTH
 from gapstack.scoring import Difference, Interval
+
+_PAPERS = {"winogender": "rudinger2018", "sowinobias": "dawkins2021"}
+"""Papers whose figures stand beside a suite's."""
 
 
 def audit_text(found: Audit, *, details: bool = False) -> str:
@@ -57,6 +62,9 @@ def card_lines(found: Audit) -> list[str]:
         )
     for name, reason in found.not_covered.items():
         lines.append(printable(f"Not covered: {name}: {reason}."))
+    quoted = (_PAPERS[covered.suite.name] for covered in found.covered if covered.suite.name in _PAPERS)
+    if missing := papers_note(*quoted):
+        lines.append(missing)
     lines.append("Brackets hold 95% intervals (groups of rows resampled); p is two-sided.")
     lines.append(
         "Made with " + ", ".join(f"{name} {version}" for name, version in found.versions.items()) + "."
@@ -134,7 +142,7 @@ def _panel_json(panel: Panel) -> dict[str, Any]:
             name: {key: _plain(value) for key, value in figures.items()}
             for name, figures in panel.rows.items()
         },
-        "published": {name: dict(figures) for name, figures in PUBLISHED.get(panel.key, {}).items()},
+        "published": published(panel.key),
     }
 
 

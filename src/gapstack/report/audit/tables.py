@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from importlib import resources
 
 import numpy as np
 
@@ -12,14 +10,9 @@ from gapstack.audit import Audit, Measure, Panel
 from gapstack.audit.suite import Value
 from gapstack.members.member import each_once
 from gapstack.report.audit.headlines import Quoted, lines
+from gapstack.report.audit.published import published
 from gapstack.report.render import WIDTH, Cell, Column, Section, Table
 from gapstack.scoring import Difference, Interval
-
-PUBLISHED: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(
-    (resources.files("gapstack.report.audit") / "published.json").read_text(encoding="utf-8")
-)
-"""Figures of papers by panel, system and measure, in the panel's units. Those called unchecked were not verified
-against the paper: compare before you quote them."""
 
 _NAME_ROOM = 28
 """Maximum width of names where figures need the rest."""
@@ -83,7 +76,7 @@ def _numbered(title: str, quoted: Sequence[tuple[str, str, Quoted]]) -> list[Tab
 
 def _tables(panel: Panel) -> list[Table]:
     """The panel as tables that each fit a terminal's width, so that no figure is cut."""
-    published = PUBLISHED.get(panel.key, {})
+    quoted = published(panel.key)
     sizes = {
         measure.key: max(
             len(measure.title),
@@ -91,7 +84,7 @@ def _tables(panel: Panel) -> list[Table]:
         )
         for measure in panel.measures
     }
-    room = WIDTH - min(_NAME_ROOM, max(map(len, [*panel.rows, *published]), default=0))
+    room = WIDTH - min(_NAME_ROOM, max(map(len, [*panel.rows, *quoted]), default=0))
     parts: list[list[Measure]] = [[]]
     for measure in panel.measures:
         if parts[-1] and sum(2 + sizes[m.key] for m in (*parts[-1], measure)) > room:
@@ -100,7 +93,7 @@ def _tables(panel: Panel) -> list[Table]:
     tables = []
     for number, measures in enumerate(parts):
         sections = [Section("", [(name, _cells(measures, figures)) for name, figures in panel.rows.items()])]
-        theirs = {n: f for n, f in published.items() if any(m.key in f for m in measures)}
+        theirs = {n: f for n, f in quoted.items() if any(m.key in f for m in measures)}
         if theirs:
             sections.append(Section("published", [(n, _cells(measures, f)) for n, f in theirs.items()]))
         tables.append(
