@@ -19,6 +19,7 @@ from gapstack.cli.common import (
     OnErrorOption,
     ParserOption,
     quarantine_for,
+    refuse_unknown_run,
     report_quarantine,
     say,
     show,
@@ -38,7 +39,9 @@ class Paper(StrEnum):
     """Papers whose tables can be reproduced."""
 
     WEBSTER2018 = "webster2018"
+    WEBSTER2019 = "webster2019"
     SHARED_TASK = "shared_task"
+    RUDINGER2018 = "rudinger2018"
     SOWINOBIAS = "sowinobias"
 
 
@@ -198,6 +201,16 @@ def reproduce_command(
     parser: ParserOption = None,
     executor: ExecutorOption = Executor.LOCAL,
     workers: WorkersOption = 1,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
+        ),
+    ] = None,
+    ablations: Annotated[
+        bool, typer.Option("--ablations", help="webster2019: the overview's findings, measured.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
     ] = None,
@@ -205,14 +218,32 @@ def reproduce_command(
 ) -> None:
     """Print a paper's tables beside our figures.
 
-    shared_task first executes or resumes the run `families`, sowinobias the run of that name and its audit.
+    webster2019 (the shared task's overview) first executes or resumes the run `families`, with --ablations three small
+    ones; sowinobias the run of that name and its audit.
     """
-    from gapstack.reproduce import shared_task, sowinobias, webster2018
+    from gapstack.reproduce import ablations as findings
+    from gapstack.reproduce import rudinger2018, sowinobias, webster2018, webster2019
+    from gapstack.reproduce.beside_paper import Tables
 
-    report: webster2018.Report | shared_task.Report | sowinobias.Report
-    if paper is Paper.SHARED_TASK:
-        plan = _recipe(shared_task.RECIPE, encoder=encoder, parser=parser)
-        report = shared_task.report(_run(plan, data, None, executor, workers))
+    if runs and paper is not Paper.RUDINGER2018:
+        raise typer.BadParameter("only with rudinger2018", param_hint="--run")
+    if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+        raise typer.BadParameter("only with webster2019", param_hint="--ablations")
+    report: webster2018.Report | Tables
+    if ablations:
+        plans = [_recipe(name, encoder=encoder, parser=parser) for name in findings.RECIPES]
+        finished_runs = [_run(plan, data, None, executor, workers) for plan in plans]
+        report = findings.report(finished_runs, encoder, Path(data) if data and data != "sample" else None)
+    elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+        plan = _recipe(webster2019.RECIPE, encoder=encoder, parser=parser)
+        report = webster2019.report(_run(plan, data, None, executor, workers))
+    elif paper is Paper.RUDINGER2018:
+        for name in runs or ():
+            refuse_unknown_run(name)
+        from gapstack.corpus.sources import load_sample
+
+        gap_or_folder = load_sample("The sample was asked for") if data == "sample" else data and Path(data)
+        report = rudinger2018.reproduce(gap_or_folder or None, runs or (), parser=parser)
     elif paper is Paper.SOWINOBIAS:
         plan = _recipe(sowinobias.RECIPE, vectors=f"encoder:{encoder}" if encoder else None)
         finished = _run(plan, data, None, executor, workers)
