@@ -209,7 +209,7 @@ class Chosen(NamedTuple):
 
 
 def chosen_by_gender(items: Items, choice: NDArray[np.int64], occupation: str) -> Chosen:
-    """Count the pronouns resolved to an occupation by gender (section 5: no manager is predicted to be female)."""
+    """Count the pronouns resolved to an occupation by gender (the paper: of managers none is feminine)."""
     here = (items.facts["occupation"] == occupation) & (choice == OCCUPATION)
     genders = items.corpus.genders[here]
     return Chosen(int((genders == _F).sum()), int(np.isin(genders, (_F, _M)).sum()))

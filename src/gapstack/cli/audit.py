@@ -152,8 +152,8 @@ def audit_sentences_command(
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), word vectors beside them (WEAT)."""
     from gapstack.audit.embeddings import read_lists, read_vectors
-    from gapstack.audit.sentences import audit_sentences
-    from gapstack.report.sentences import WIDTH, sentences_json, sentences_table, write_sentences
+    from gapstack.audit.seat import audit_sentences
+    from gapstack.report.seat import WIDTH, sentences_json, sentences_table, write_sentences
 
     lists = read_lists(Path(data) if data else None)
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audit.sentences import SentenceAudit, audit_sentences
+from gapstack.audit.seat import SentenceAudit, audit_sentences
 from gapstack.audit.statistics import paired
 from gapstack.corpus import Corpus
 from gapstack.corpus.papers import paper
@@ -22,7 +22,7 @@ from gapstack.corpus.sources import find
 from gapstack.corpus.word_lists import read_lists
 from gapstack.errors import MismatchError
 from gapstack.report.render import Cell, Column, Section, Table
-from gapstack.report.sentences import sentences_json, sentences_table
+from gapstack.report.seat import sentences_json, sentences_table
 from gapstack.reproduce.beside_paper import Tables
 from gapstack.runs import Recipe, Run
 from gapstack.scoring import Difference, example_losses, score

@@ -136,7 +136,7 @@ class Report(Tables):
         table = self.published.get("table2_gotcha_accuracy_percent", {})
         keys = [(gender, kind) for gender in ("feminine", "masculine") for kind in ("no", "yes")]
         return self._beside(
-            [Column(f"{gender}_{kind}", f"{gender[:-3]}. {kind}", 1) for gender, kind in keys],
+            [Column(f"{gender}_{kind}", f"{gender[:3]}. {kind}", 1) for gender, kind in keys],
             [
                 (
                     system,
@@ -168,12 +168,12 @@ class Report(Tables):
         return self._beside(
             [
                 Column("flips", "pairs differ", 0),
-                *(Column(f"occupation_{key}", f"occ. {key[:4]}.", 0) for key in _KEYS),
-                *(Column(f"neither_{key}", f"neither {key[:4]}.", 0) for key in _KEYS),
+                *(Column(f"occupation_{key}", f"occ. {key[:3]}.", 0) for key in _KEYS),
+                *(Column(f"neither_{key}", f"neither {key[:3]}.", 0) for key in _KEYS),
             ],
             theirs,
             self._rows("resolved", dict.fromkeys(keys, 0)),
-            "Section 4: minimal pairs resolved differently, and pronouns resolved to the occupation, percent",
+            "In the text: minimal pairs resolved differently, and pronouns resolved to the occupation, percent",
             "By gender of the pronoun. Neither: resolved to none of the two (not in the paper).",
         )
 
@@ -201,7 +201,7 @@ class Report(Tables):
             [Column("right", "right, percent", 1), Column("of", "of")],
             theirs,
             ours,
-            "Section 3: validation by humans, and accuracy on all sentences",
+            "In the text: validation by humans, and accuracy on all sentences",
             missed,
         )
 
@@ -244,8 +244,9 @@ class Report(Tables):
             [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
             theirs,
             ours,
-            "Section 5: percent of women among managers: workers, mentions in text, and pronouns resolved to one",
-            "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation.",
+            "In the text: percent of women among managers: workers, mentions in texts, pronouns resolved to one",
+            "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation. For "
+            "doctors no figure of the paper is at hand.",
         )
 
     def _statistics(self) -> tuple[Floats, Floats]:
@@ -299,7 +300,7 @@ def reproduce(
     found = data if isinstance(data, GapData) else load_gap(folder)
     systems: dict[str, Predictor] = dict(_fitted(found.train, members, parser))
     notes = [
-        f"Ours but runs: fitted on {found.train.name} ({len(found.train)} rows, {found.train.label_set} labels)"
+        f"Our members: fitted on {found.train.name} ({len(found.train)} rows, {found.train.label_set} labels)"
     ]
     for name in runs:
         target = target_of(name, list(SUITES), folds=folds)

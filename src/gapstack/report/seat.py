@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audit.sentences import REPRESENTATIONS, TEMPLATES, TESTS, SentenceAudit
+from gapstack.audit.seat import REPRESENTATIONS, TEMPLATES, TESTS, SentenceAudit
 from gapstack.files import write_json, write_text
 from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.scoring.pairs import holm
