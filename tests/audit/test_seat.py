@@ -100,7 +100,7 @@ def test_weat_of_word2vec_has_the_effects_of_caliskan_et_al(gap_folder, tiny_enc
     """Their table 1: 1.54, 1.63 (1, 2); 1.89, .97, 1.24, 1.30 (6 to 9) for word2vec."""
     lists = read_lists(gap_folder)
     space = read_vectors(find("vectors", gap_folder) / "w2v_gnews_weat348.txt", keep=lists.every_word)
-    monkeypatch.setattr(sentences, "partition_test", lambda *_, **__: seat.Association(0.0, 0.0, 1.0, True))
+    monkeypatch.setattr(seat, "partition_test", lambda *_, **__: seat.Association(0.0, 0.0, 1.0, True))
     found = audit_sentences(lists, str(tiny_encoder_folder), [space])
     effects = {
         number: round(by_space[space.name].effect, 2) for number, by_space in found.words.items() if by_space
