@@ -34,7 +34,7 @@ from gapstack.vectors.word_gender import locate
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.", "{} is here.", "{} is there.")
 """Sentences that each word is put into."""
 
-REPRESENTATIONS = {"first": "SEAT first", "mean": "SEAT mean", "word": "word"}
+REPRESENTATIONS = {"first": "first", "mean": "mean", "word": "word"}
 """Vectors of :class:`~gapstack.encoding.sentences.SentenceVectors` that are tested."""
 
 
@@ -63,14 +63,12 @@ TESTS: Mapping[str, AssociationTest] = {
         gender=True,
     ),
     "8b": AssociationTest("science, arts: men's, women's names", ("science", "arts_2", *_NAMES), gender=True),
-    "1": AssociationTest(
-        "flowers, insects: pleasant, not", ("flowers", "insects", "pleasant_5", "unpleasant_5a")
-    ),
+    "1": AssociationTest("flowers, insects: pleasant", ("flowers", "insects", "pleasant_5", "unpleasant_5a")),
     "2": AssociationTest(
-        "instruments, weapons: pleasant, not", ("instruments", "weapons", "pleasant_5", "unpleasant_5a")
+        "instruments, weapons: pleasant", ("instruments", "weapons", "pleasant_5", "unpleasant_5a")
     ),
     "3": AssociationTest(
-        "European, African American names: pleasant, not",
+        "European, Afr. American names: pleasant",
         ("european_american_names_5", "african_american_names_5", "pleasant_5", "unpleasant_5b"),
     ),
     "4": AssociationTest(
@@ -82,11 +80,11 @@ TESTS: Mapping[str, AssociationTest] = {
         ("european_american_names_7", "african_american_names_7", "pleasant_9", "unpleasant_9"),
     ),
     "9": AssociationTest(
-        "mental, physical disease: temporary, permanent",
+        "mental, bodily disease: temporary or not",
         ("mental_disease", "physical_disease", "temporary", "permanent"),
     ),
     "10": AssociationTest(
-        "young, old people's names: pleasant, not",
+        "young, old people's names: pleasant",
         ("young_people_names", "old_people_names", "pleasant_9", "unpleasant_9"),
     ),
 }

@@ -31,7 +31,7 @@ def sentences_table(found: SentenceAudit) -> Table:
             for column in (
                 Column(key, title),
                 Column(f"{key}_p", "p"),
-                Column(f"{key}_p_words", "p words"),
+                Column(f"{key}_p_words", "words"),
             )
         ),
     ]
@@ -67,7 +67,7 @@ def sentences_table(found: SentenceAudit) -> Table:
             "Effect sizes d in standard deviations, and one-sided p by partitions of the targets. "
             f"{found.sentences:,} sentences: each word in {' '.join(TEMPLATES).replace('{}', '_')} SEAT compares "
             "their first piece, the mean of their pieces, or the word's own pieces. p is by sentences, as in the "
-            "paper, which takes those of a word as independent; by words, whole words are exchanged. "
+            "paper, which takes those of a word as independent; words: p where whole words are exchanged. "
             f"* p < {_LEVEL:g} after Holm's correction over the column; - where a space lacks most words of a set. "
             f"Seed {found.seed}."
         ),
