@@ -211,13 +211,15 @@ def _table(one: Ablation, published: Mapping[str, str]) -> Table:
     rows: list[tuple[str, dict[str, Cell]]] = []
     for name, arm in one.arms.items():
         cells: dict[str, Cell] = {"seeds": len(arm.logloss), "logloss": float(arm.logloss.mean())}
-        cells |= {"spread": float(arm.logloss.std(ddof=1)), "f1": float(arm.f1.mean())}
+        cells["f1"] = float(arm.f1.mean())
+        if len(arm.logloss) > 1:
+            cells["spread"] = float(arm.logloss.std(ddof=1))
         if name in one.differences:
             found, other = one.differences[name], one.finding.against[name]
             by_seed = arm.logloss - one.arms[other].logloss
             cells |= {
                 "difference": f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]",
-                "p": f"{found.p:.3f}",
+                "p": "<0.001" if found.p < 0.001 else f"{found.p:.3f}",
                 "range": f"{by_seed.min():+.4f} to {by_seed.max():+.4f}",
                 "against": other,
             }
