@@ -230,20 +230,22 @@ def reproduce_command(
     if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
     report: webster2018.Report | Tables
+    folder = Path(data) if data and data != "sample" else None
     if ablations:
         plans = [_recipe(name, encoder=encoder, parser=parser) for name in findings.RECIPES]
-        finished_runs = [_run(plan, data, None, executor, workers) for plan in plans]
-        report = findings.report(finished_runs, encoder, Path(data) if data and data != "sample" else None)
+        report = findings.report(
+            [_run(plan, data, None, executor, workers) for plan in plans], encoder, folder
+        )
     elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         plan = _recipe(webster2019.RECIPE, encoder=encoder, parser=parser)
-        report = webster2019.report(_run(plan, data, None, executor, workers))
+        report = webster2019.report(_run(plan, data, None, executor, workers), folder)
     elif paper is Paper.RUDINGER2018:
         for name in runs or ():
             refuse_unknown_run(name)
-        from gapstack.corpus.sources import load_sample
+        from gapstack.corpus.sources import load_gap, load_sample
 
-        gap_or_folder = load_sample("The sample was asked for") if data == "sample" else data and Path(data)
-        report = rudinger2018.reproduce(gap_or_folder or None, runs or (), parser=parser)
+        gap = load_sample("The sample was asked for") if data == "sample" else load_gap(folder)
+        report = rudinger2018.reproduce(gap, runs or (), folder=folder, parser=parser)
     elif paper is Paper.SOWINOBIAS:
         plan = _recipe(sowinobias.RECIPE, vectors=f"encoder:{encoder}" if encoder else None)
         finished = _run(plan, data, None, executor, workers)

@@ -20,7 +20,7 @@ from gapstack.audit.statistics import correlation
 from gapstack.audit.winogender import Chosen, chosen_by_gender, resolutions, statistics_of
 from gapstack.corpus import Corpus
 from gapstack.corpus.papers import paper, papers_note
-from gapstack.corpus.sources import GapData, load_gap
+from gapstack.corpus.sources import GapData
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.predictor import Predictor
@@ -265,9 +265,10 @@ class Report(Tables):
 
 
 def reproduce(
-    data: GapData | Path | None = None,
+    gap: GapData,
     runs: Sequence[str] = (),
     *,
+    folder: Path | None = None,
     parser: str | Path | None = None,
     members: Sequence[str] = MEMBERS,
     folds: int = 1,
@@ -276,15 +277,17 @@ def reproduce(
 
     Parameters
     ----------
-    data : GapData or Path, optional
-        GAP, or the folder to search first.
+    gap : GapData
+        Members are fitted on all of its splits but test.
     runs : sequence of str
         Runs, ``RUN:MEMBER``, saved members' folders, or folders of others' answers; see
         :func:`~gapstack.audit.targets.target_of`.
+    folder : Path, optional
+        Folder to search first for Winogender and the paper's figures.
     parser : str or Path, optional
         For the cues.
     members : sequence of str
-        Names of members to fit on all splits of GAP but test.
+        Names of members to fit.
     folds : int
         Folds of a run whose predictions are averaged.
 
@@ -295,13 +298,9 @@ def reproduce(
     DataError
         If every system was trained on Winogender.
     """
-    folder = data if isinstance(data, Path) else None
     SUITES[_SUITE].load(folder)  # refuses before anything is fitted
-    found = data if isinstance(data, GapData) else load_gap(folder)
-    systems: dict[str, Predictor] = dict(_fitted(found.train, members, parser))
-    notes = [
-        f"Our members: fitted on {found.train.name} ({len(found.train)} rows, {found.train.label_set} labels)"
-    ]
+    systems: dict[str, Predictor] = dict(_fitted(gap.train, members, parser))
+    notes = [f"Our members: fitted on {gap.train.name} ({len(gap.train)} rows, {gap.train.label_set} labels)"]
     for name in runs:
         target = target_of(name, list(SUITES), folds=folds)
         systems |= _apart(target.systems, systems, name)
