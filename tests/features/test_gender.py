@@ -4,6 +4,7 @@ import numpy as np
 
 from gapstack.corpus import Corpus, Example
 from gapstack.features.blocks import features, needs_parses
+from gapstack.members import create
 
 
 def test_it_is_the_pronouns_gender_and_nothing_else():
@@ -25,3 +26,9 @@ def test_beside_a_block_without_gender_it_adds_one_column_to_the_row(sample_trai
     np.testing.assert_array_equal(beside.candidates, alone.candidates)
     feminine = [example.gender.value == "feminine" for example in sample_train]
     np.testing.assert_array_equal(beside.shared[:, -1], feminine)
+
+
+def test_a_head_learns_from_it_alone(sample_train, tiny_encoder_folder):
+    """A block without columns of the names' own is one like any other."""
+    member = create("siamese", encoder=str(tiny_encoder_folder), blocks=["gender"], training={"epochs": 1})
+    assert member.fit(sample_train[:40]).predict_proba(sample_train[40:50]).shape == (10, 3)
