@@ -54,14 +54,17 @@ REFUSED = (
     ({"share": 1.5}, "share: found 1.5, expected a number, at least 0, at most 1"),
     ({"dropout": 1}, "dropout: found 1, expected a number, at least 0, less than 1"),
     ({"most": 0}, "most: found 0, expected a whole number, at least 1, or none"),
-    ({"blocks": 5}, "blocks: found 5, expected a list, each one of surface, cues, fill_the_gap, positions"),
+    (
+        {"blocks": 5},
+        "blocks: found 5, expected a list, each one of surface, cues, fill_the_gap, positions, gender",
+    ),
     (
         {"blocks": "cues"},
-        'blocks: found "cues", expected a list, each one of surface, cues, fill_the_gap, positions',
+        'blocks: found "cues", expected a list, each one of surface, cues, fill_the_gap, positions, gender',
     ),
     (
         {"blocks": ["cues", "Surfac"]},
-        'blocks.item 2: found "Surfac", expected one of surface, cues, fill_the_gap, positions; '
+        'blocks.item 2: found "Surfac", expected one of surface, cues, fill_the_gap, positions, gender; '
         "did you mean surface?",
     ),
     (

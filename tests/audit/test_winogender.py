@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.audit import SUITES
-from gapstack.audit.winogender import is_gotcha, occupation_statistics
+from gapstack.audit.winogender import chosen_by_gender, is_gotcha, occupation_statistics, resolutions
 from gapstack.corpus.augment import swap_gender
 from tests.audit import policies
 
@@ -90,6 +90,23 @@ def test_the_gotcha_table_of_known_policies(
     expected = [feminine_no, feminine_yes, masculine_no, masculine_yes, accuracy]
     assert [row[key].value for key in keys] == pytest.approx(expected)
     assert row["feminine_fall"].value == pytest.approx(feminine_yes - feminine_no)
+
+
+@pytest.mark.parametrize(
+    ("policy", "manager", "nurse"),
+    [
+        ("oracle", "50.0 (2 of 4)", "50.0 (2 of 4)"),
+        ("always_male_occupation", "0.0 (0 of 4)", "0.0 (0 of 4)"),
+        ("stereotype", "0.0 (0 of 4)", "100.0 (4 of 4)"),
+    ],
+)
+def test_the_share_of_women_among_the_pronouns_that_are_resolved_to_an_occupation(
+    items, policy, manager, nurse
+):
+    choice = resolutions(items, getattr(policies, policy)(items))
+    found = [str(chosen_by_gender(items, choice, occupation)) for occupation in ("manager", "nurse")]
+    assert found == [manager, nurse]
+    assert chosen_by_gender(items, np.full(len(choice), 2), "nurse") == (0, 0)
 
 
 def test_half_of_the_gendered_sentences_are_gotchas_and_no_neutral_one(items):

@@ -10,9 +10,10 @@ from gapstack.members.msnet import PUBLISHED, MSNetHead
 QUICK = {"epochs": 1, "precision": "float32"}
 
 
-def test_each_layers_spans_are_the_papers():
+@pytest.mark.parametrize("pooling", ["attention", "mean"])
+def test_each_layers_spans_are_the_papers(pooling):
     width, layers = 4, 2
-    head = MSNetHead(width, layers, 3, 0.4, 0.6).eval()
+    head = MSNetHead(width, layers, 3, 0.4, 0.6, pooling).eval()
     hidden = torch.randn(1, 6, layers * width, generator=torch.Generator().manual_seed(0))
     found = head.crossed(hidden, torch.tensor([[[2, 4], [0, 1], [4, 6]]])).numpy()
     for layer in range(layers):
@@ -22,7 +23,8 @@ def test_each_layers_spans_are_the_papers():
         for start, end in ((0, 1), (4, 6)):
             name = pieces[start:end]
             name = (name - name.mean(1, keepdims=True)) / np.sqrt(name.var(1, keepdims=True) + 1e-5)
-            names.append(softmax(name @ pronoun / np.sqrt(width)) @ name)
+            weights = softmax(name @ pronoun / np.sqrt(width) * (pooling == "attention"))
+            names.append(weights @ name)
         a, b = names
         expected = np.concatenate([pronoun, a, b, pronoun * a, pronoun * b])
         np.testing.assert_allclose(found[layer, 0], expected, rtol=1e-4, atol=1e-5)

@@ -121,7 +121,7 @@ def test_a_recipe_survives_the_run_folder():
         (
             {"members": [{"name": "surface", "label": "s", "settings": {"blocks": 5}}]},
             "test, members 1 (s): settings.blocks: found 5, expected a list, each one of surface, cues, "
-            "fill_the_gap, positions",
+            "fill_the_gap, positions, gender",
         ),
         (
             {"members": [{"name": "probert", "settings": {"first": {"epochs": -1}}}]},

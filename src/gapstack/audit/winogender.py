@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,6 +194,25 @@ def occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
         means.append(to_occupation / np.bincount(index[rows]))
     bias: Floats = 100.0 * (means[0] - means[1])
     return bias
+
+
+class Chosen(NamedTuple):
+    """Gendered pronouns that a system resolves to an occupation: how many are feminine, and how many there are."""
+
+    feminine: int
+    gendered: int
+
+    def __str__(self) -> str:
+        if not self.gendered:
+            return "none resolved to it"
+        return f"{100 * self.feminine / self.gendered:.1f} ({self.feminine} of {self.gendered})"
+
+
+def chosen_by_gender(items: Items, choice: NDArray[np.int64], occupation: str) -> Chosen:
+    """Count the pronouns resolved to an occupation by gender (the paper: of managers none is feminine)."""
+    here = (items.facts["occupation"] == occupation) & (choice == OCCUPATION)
+    genders = items.corpus.genders[here]
+    return Chosen(int((genders == _F).sum()), int(np.isin(genders, (_F, _M)).sum()))
 
 
 def is_gotcha(items: Items) -> Bools:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, refuse_unknown_run, say, show
+from gapstack.cli.common import DataOption, EncoderOption, JsonOption, refuse_unknown_run, say, show
 from gapstack.corpus.writers import write_submission
 
 app = typer.Typer()
@@ -132,4 +132,34 @@ def audit_embeddings_command(
     )
     if output:
         for path in write_embeddings(found, output):
+            say(f"wrote {path}")
+
+
+@app.command("audit-sentences")
+def audit_sentences_command(
+    encoder: EncoderOption = None,
+    vectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vectors", help="Word vectors for WEAT beside it; repeatable. Default: input embeddings."
+        ),
+    ] = None,
+    data: DataOption = None,
+    layer: Annotated[int, typer.Option(help="Layer, from 0 (embeddings) up or -1 (the last) down.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random partitions.")] = 0,
+    output: Annotated[Path | None, typer.Option("--output", help="Folder for the table as files.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Test an encoder's sentences for associations of gender (SEAT), word vectors beside them (WEAT)."""
+    from gapstack.audit.embeddings import read_lists, read_vectors
+    from gapstack.audit.seat import audit_sentences
+    from gapstack.report.seat import WIDTH, sentences_json, sentences_table, write_sentences
+
+    lists = read_lists(Path(data) if data else None)
+    sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
+    spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
+    found = audit_sentences(lists, encoder, spaces, layer=layer, seed=seed)
+    print(json.dumps(sentences_json(found), indent=2) if as_json else sentences_table(found).text(WIDTH))
+    if output:
+        for path in write_sentences(found, output):
             say(f"wrote {path}")

@@ -19,6 +19,7 @@ from gapstack.cli.common import (
     OnErrorOption,
     ParserOption,
     quarantine_for,
+    refuse_unknown_run,
     report_quarantine,
     say,
     show,
@@ -38,8 +39,10 @@ class Paper(StrEnum):
     """Papers whose tables can be reproduced."""
 
     WEBSTER2018 = "webster2018"
+    WEBSTER2019 = "webster2019"
     SHARED_TASK = "shared_task"
     DAWKINS2021 = "dawkins2021"
+    RUDINGER2018 = "rudinger2018"
     SOWINOBIAS = "sowinobias"
     """Former name of dawkins2021."""
 
@@ -206,6 +209,16 @@ def reproduce_command(
             "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
         ),
     ] = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
+        ),
+    ] = None,
+    ablations: Annotated[
+        bool, typer.Option("--ablations", help="webster2019: the overview's findings, measured.")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
     ] = None,
@@ -213,22 +226,38 @@ def reproduce_command(
 ) -> None:
     """Print a paper's tables beside our figures.
 
-    shared_task first executes or resumes the run `families`; dawkins2021 (formerly sowinobias) trains the members of
-    the recipe `sowinobias` with each of three seeds.
+    webster2019 (the shared task's overview) first executes or resumes the run `families`, with --ablations three small
+    ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
-    from gapstack.reproduce import dawkins2021, shared_task, webster2018
+    from gapstack.reproduce import ablations as findings
+    from gapstack.reproduce import dawkins2021, rudinger2018, webster2018, webster2019
+    from gapstack.reproduce.beside_paper import Tables
+    from gapstack.runs.corpora import corpora
 
-    report: webster2018.Report | shared_task.Report | dawkins2021.Report
-    if paper is Paper.SHARED_TASK:
-        plan = _recipe(shared_task.RECIPE, encoder=encoder, parser=parser)
-        report = shared_task.report(_run(plan, data, None, executor, workers))
-    elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
-        from gapstack.runs.corpora import corpora
-
-        plan = _recipe(dawkins2021.RECIPE, encoder=encoder)
-        report = dawkins2021.reproduce(
-            *corpora(plan, data), Path(data) if data and data != "sample" else None
+    if runs and paper is not Paper.RUDINGER2018:
+        raise typer.BadParameter("only with rudinger2018", param_hint="--run")
+    if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+        raise typer.BadParameter("only with webster2019", param_hint="--ablations")
+    report: webster2018.Report | Tables | dawkins2021.Report
+    folder = Path(data) if data and data != "sample" else None
+    if ablations:
+        plans = [_recipe(name, encoder=encoder, parser=parser) for name in findings.RECIPES]
+        report = findings.report(
+            [_run(plan, data, None, executor, workers) for plan in plans], encoder, folder
         )
+    elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+        plan = _recipe(webster2019.RECIPE, encoder=encoder, parser=parser)
+        report = webster2019.report(_run(plan, data, None, executor, workers), folder)
+    elif paper is Paper.RUDINGER2018:
+        for name in runs or ():
+            refuse_unknown_run(name)
+        from gapstack.corpus.sources import load_gap, load_sample
+
+        gap = load_sample("The sample was asked for") if data == "sample" else load_gap(folder)
+        report = rudinger2018.reproduce(gap, runs or (), folder=folder, parser=parser)
+    elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
+        plan = _recipe(dawkins2021.RECIPE, encoder=encoder)
+        report = dawkins2021.reproduce(*corpora(plan, data), folder)
     else:
         from gapstack.corpus.sources import load_gap, load_sample
 

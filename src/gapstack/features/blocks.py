@@ -26,6 +26,7 @@ BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
             "gapstack.features.fill_the_gap:fill_the_gap_features", "the pronoun's place, filled"
         ),
         "positions": Entry("gapstack.features.positions:position_features", "where the mentions are"),
+        "gender": Entry("gapstack.features.gender:gender_features", "the pronoun is feminine"),
     },
 )
 """By name: functions that compute them."""

@@ -29,7 +29,7 @@ Swapping A and B does not swap the probabilities: each has its own weights, as i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -74,6 +74,9 @@ class MSNet(FineTuned):
         Number of upper layers; all, where the encoder has no more.
     width : int
         Numbers that each layer gives.
+    pooling : str
+        How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, with which the paper
+        compares it.
     attention_dropout, dropout : float
         On each layer's inputs of attention and products, and on all layers' numbers.
     training : sequence of mappings, optional
@@ -82,6 +85,7 @@ class MSNet(FineTuned):
 
     layers: Count = 8
     width: Count = 16
+    pooling: Literal["attention", "mean"] = "attention"
     attention_dropout: NotAll = 0.4
     dropout: NotAll = 0.6
 
@@ -103,7 +107,9 @@ class MSNet(FineTuned):
 
     def _head(self, encoder: Encoder) -> nn.Module:
         layers = len(self._layers(encoder))
-        return MSNetHead(encoder.hidden_size, layers, self.width, self.attention_dropout, self.dropout)
+        return MSNetHead(
+            encoder.hidden_size, layers, self.width, self.attention_dropout, self.dropout, self.pooling
+        )
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         return PieceData(align(corpus, encoder, self.max_pieces), targets)
@@ -118,13 +124,21 @@ class MSNetHead(nn.Module):
         Width H of the encoder.
     layers : int
         Number of its layers side by side in the input of :meth:`forward`.
-    width, attention_dropout, dropout
+    width, attention_dropout, dropout, pooling
         See :class:`MSNet`.
     """
 
-    def __init__(self, hidden: int, layers: int, width: int, attention_dropout: float, dropout: float):
+    def __init__(
+        self,
+        hidden: int,
+        layers: int,
+        width: int,
+        attention_dropout: float,
+        dropout: float,
+        pooling: str = "attention",
+    ):
         super().__init__()
-        self.layers = layers
+        self.layers, self.pooling = layers, pooling
         self.attention_dropout = nn.Dropout(attention_dropout)
         self.score = ParallelLinear(layers, 5 * hidden, width)
         self.offset = nn.Linear(1, 1)
@@ -156,5 +170,8 @@ class MSNetHead(nn.Module):
         keep = keep.transpose(0, 1)
         pronoun = mean_of_pieces(vectors[0], keep[0])
         names = functional.layer_norm(vectors[1:], vectors.shape[-1:])
-        names = query_attention(names, keep[1:, None], pronoun, self.attention_dropout(names))
+        if self.pooling == "mean":
+            names = mean_of_pieces(names, keep[1:, None])
+        else:
+            names = query_attention(names, keep[1:, None], pronoun, self.attention_dropout(names))
         return torch.cat([pronoun, *names, *(pronoun * names)], dim=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
@@ -100,7 +101,7 @@ class MentionHead(EncoderMember, FrozenHead):
         }
         for name in ("names", "row"):
             if name in arrays:
-                values = arrays[name].reshape(-1, arrays[name].shape[-1])
+                values = arrays[name].reshape(math.prod(arrays[name].shape[:-1]), arrays[name].shape[-1])
                 scales[f"{name}_low"] = np.nanmin(values, axis=0, initial=np.inf)
                 scales[f"{name}_high"] = np.nanmax(values, axis=0, initial=-np.inf)
         return scales
