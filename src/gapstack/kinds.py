@@ -106,6 +106,8 @@ MemberPart = Annotated[str, OneOf("gapstack.members:MEMBERS")] | _PartTable
 """A member by its name, or by a table of name, label and settings."""
 StackerPart = Annotated[str, OneOf("gapstack.ensemble.catalogue:STACKERS")] | _PartTable
 """A stacker, likewise."""
+Inputs = Literal["logs", "probabilities"]
+"""What a stacker reads of its members: log-probabilities or probabilities."""
 Task = Literal["gold-two-mention", "snippet-context"]
 """Values of :class:`gapstack.text.scenes.Setting`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]

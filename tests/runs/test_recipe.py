@@ -136,8 +136,8 @@ def test_a_recipe_survives_the_run_folder():
             "test, members 1 (prior): weight: no such key; there are: name, label, settings",
         ),
         (
-            {"stackers": [{"name": "mean"}]},
-            'test, stackers 1 (mean): no stacker is called "mean"; there are: simplex, conditional, logistic, '
+            {"stackers": [{"name": "best"}]},
+            'test, stackers 1 (best): no stacker is called "best"; there are: mean, simplex, conditional, logistic, '
             "lightgbm, dense, pool, evidence",
         ),
         (
