@@ -73,16 +73,25 @@ def spelled_out(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def merged(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Change settings: a table changes fields of a table, or of each table in a list; all else is replaced."""
+    """Change settings: a table changes fields of a table, or of each table in a list, and as many tables one by one.
+
+    All else is replaced.
+    """
     return {**settings, **{key: _merged(settings.get(key), value) for key, value in changes.items()}}
 
 
 def _merged(old: Any, new: Any) -> Any:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return merged(old, new)
-    if isinstance(old, list) and isinstance(new, Mapping):
-        return [_merged(one, new) for one in old]
+    if _are_tables(old):
+        each = [new] * len(old) if isinstance(new, Mapping) else new
+        if _are_tables(each) and len(each) == len(old):
+            return list(map(_merged, old, each))
     return new
+
+
+def _are_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
 
 
 def _said(setting: str, value: Any) -> str:
