@@ -89,7 +89,7 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
     member = create("anonymised", **settings, weights=weights).fit(sample_train[:40])
     answers = member.predict_proba(sample_test[:30])
     copies = variants(sample_test[:30], VARIANTS)
-    own = member._of_names(sample_test[:30])
+    own = member._beside(sample_test[:30])
     each = [member._answer({"mentions": member._mentions(v.corpus), **own}) for v in copies]
     for row in range(30):
         counts = [w * (v.changed[row] or v.name == "original") for v, w in zip(copies, weights, strict=True)]

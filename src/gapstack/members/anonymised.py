@@ -44,6 +44,7 @@ from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import Variant, average, variants
+from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.kinds import Count, NotAll, NotNegative
@@ -52,6 +53,7 @@ from gapstack.members.parts.crossing import SwapEquivariant
 from gapstack.members.parts.dense import dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
+from gapstack.members.work import RowCounts, Work
 
 PUBLISHED: dict[str, Any] = {
     **{"encoder": "bert-large-uncased", "layers": [21]},
@@ -108,6 +110,12 @@ class Anonymised(MentionHead):
         """Encode the rows and their copies in one pass."""
         list(self._variants(corpus))
 
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count the copies of rows too."""
+        copies = len(VARIANTS)
+        learned = rows.fitted * (copies if self.copies else 1)
+        return super().work(size, replace(rows, fitted=learned, all=rows.all * copies))
+
     def _variants(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
         """Give each kind of copy with the inputs of all rows."""
         copies = variants(corpus, VARIANTS)
@@ -117,14 +125,11 @@ class Anonymised(MentionHead):
             for example in variant.corpus
         ]
         mentions = self._mentions(Corpus(together, label_set=corpus.label_set, name=corpus.name))
-        own = self._of_names(corpus)
+        own = self._beside(corpus)
         for variant, part in zip(copies, np.split(mentions, len(copies)), strict=True):
             yield variant, {"mentions": part, **own}
 
-    def _arrays(self, corpus: Corpus) -> Arrays:
-        return {"mentions": self._mentions(corpus), **self._of_names(corpus)}
-
-    def _of_names(self, corpus: Corpus) -> Arrays:
+    def _beside(self, corpus: Corpus) -> Arrays:
         """Give ``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
         if self.head == "pure":
             return {}

@@ -35,6 +35,9 @@ def corpora(
         gap = load_gap(Path(data) if data else None, label_set=recipe.labels, quarantine=quarantine)
     if gap.is_sample:
         return recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE), gap.train, gap.test
-    splits = {**gap.splits, **({STAGE2: stage2(Path(data) if data else None)} if STAGE2 in recipe.test else {})}
+    splits = {
+        **gap.splits,
+        **({STAGE2: stage2(Path(data) if data else None)} if STAGE2 in recipe.test else {}),
+    }
     train, test = (reduce(add, (splits[name] for name in names)) for names in (recipe.train, recipe.test))
     return recipe, train, test

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -18,12 +19,14 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError
 from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
 from gapstack.members.member import Probabilities, State, each_once
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
+from gapstack.members.work import CPU_BATCH, RowCounts, Work
 from gapstack.training import (
     Data,
     History,
@@ -123,6 +126,36 @@ class FineTuned(EncoderMember):
         elif needs_no_encoder(plans[0]):
             encoder = self._encoder()
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
+
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count all phases on GAP for as many epochs as they have; a first stage on other rows is not counted."""
+        pieces = min(rows.pieces, self.max_pieces or size.max_pieces)
+        with torch.device("meta"):
+            head = sum(parameter.numel() for parameter in self._head(_sketch(size)).parameters())
+        passes = 2 * size.layers * size.layer * pieces
+        work = Work(learned=head, memory=4 * size.parameters + 16 * head)
+        for plan in self._plans():
+            learning = plan.epochs * rows.fitted
+            if needs_no_encoder(plan):
+                states = 2 * rows.fitted * pieces * size.width * len(self._layers(_sketch(size)))
+                frozen = Work(passes * rows.all, 6 * head * learning, memory=4 * size.parameters + states)
+                work = work.and_then(frozen)
+                continue
+            still = {part for part in plan.frozen if isinstance(part, int)}
+            trained = [layer for layer in range(1, size.layers + 1) if layer not in still]
+            # backwards to the lowest layer that learns; twice the operations of a forward pass
+            backward = 4 * (size.layers + 1 - min(trained, default=size.layers + 1)) * size.layer * pieces
+            embeddings = 0 if {0, "encoder.embeddings"} & {*plan.frozen} else size.embeddings
+            learned = len(trained) * size.layer + embeddings
+            activations = 2 * CPU_BATCH * size.layers * 16 * size.width
+            tuned = Work(
+                fold=(passes + backward) * learning + passes * rows.predicted,
+                learned=max(0, learned + head - work.learned),
+                # gradients and Adam's moments in float32, a copy of the weights in bfloat16
+                memory=4 * size.parameters + 14 * (learned + head) + activations,
+            )
+            work = work.and_then(tuned)
+        return work
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -270,6 +303,14 @@ class Network(nn.Module):
             inputs["keep"] = keep
         logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
         return logits
+
+
+def _sketch(size: Size) -> Encoder:
+    """An encoder that has a size and nothing else, for a head that is counted and not used."""
+    named = {"name": "an encoder", "num_layers": size.layers, "hidden_size": size.width}
+    return cast(
+        Encoder, SimpleNamespace(**named, num_heads=size.width // 64 or 1, max_pieces=size.max_pieces)
+    )
 
 
 def _of_encoder(names: Iterable[str]) -> bool:
