@@ -94,7 +94,7 @@ def run_command(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Print what would be trained, hours and memory, what is missing; train nothing."
+            "--dry-run", help="Print what would be trained, in which time and memory, and what is missing."
         ),
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard an earlier run of this name.")] = False,

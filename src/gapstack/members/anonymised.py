@@ -64,8 +64,8 @@ PUBLISHED: dict[str, Any] = {
     },
 }
 """Settings of the paper's code. Its models of five inner folds, each of which stops the training on the other four, are
-five seeds here that hold back a fifth of the pages each; it has up to five runs of them. Those of ``pure`` are in the recipe
-``liu2019``."""
+five seeds here that hold back a fifth of the pages each; it has up to five runs of them. Those of ``pure`` are in the
+recipe ``liu2019``."""
 VARIANTS = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
 """Copies of a row, in the order of the weights."""
 SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")

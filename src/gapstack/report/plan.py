@@ -36,13 +36,13 @@ def plan_table(plan: RunPlan) -> Table:
         [Section("", [*rows, ("all members", total)])],
         title=f"{recipe.name}: {recipe.title}",
         caption=(
-            f"Trained on {fitted}; {predicted}. An estimate. Hours: 2 operations for each parameter of a layer and each word piece forwards, 4 backwards, "
-            f"over all epochs (early stopping may take fewer), {plan.pieces:.0f} pieces a row ({CHARACTERS_PER_PIECE} "
-            f"characters each), at {REACHED:.0%} of {plan.rate / 1e9:,.0f} billion operations a second, measured now on "
-            f"this machine ({plan.machine}) in products of matrices. Members without an encoder, parses and the stack "
-            "take minutes and are not counted, nor is a first stage on other corpora. Memory: weights, gradients, Adam's "
-            "moments and activations of 1,024 pieces. A frozen encoder runs once over all rows, however many members "
-            "read it; each counts it."
+            f"Trained on {fitted}; {predicted}. An estimate: 2 operations for each parameter of a layer and each word "
+            f"piece forwards, 4 backwards, over all epochs (early stopping may take fewer), {plan.pieces:.0f} pieces "
+            f"a row ({CHARACTERS_PER_PIECE} characters each), at {REACHED:.0%} of {plan.rate / 1e9:,.0f} billion "
+            f"operations a second, which this machine's products of matrices have now ({plan.machine}). Not counted: "
+            "members without an encoder, parses, a first stage on other corpora, and the stack. Memory: weights, "
+            "gradients, Adam's moments and activations of 1,024 pieces. A frozen encoder runs once over all rows, "
+            "however many members read it; each counts it."
         ),
         name_title="member",
     )

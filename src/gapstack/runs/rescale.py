@@ -69,8 +69,8 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     stackers = tuple(_with_summed_weights(part, groups) for part in recipe.stackers)
     name = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name
     lines = [
-        f"No longer the paper's: {name} ({size.layers} layers, {size.parameters / 1e6:.0f} million parameters) in place "
-        f"of {', '.join(sorted(replaced))}",
+        f"No longer the paper's: {name} ({size.layers} layers, {size.parameters / 1e6:.0f} million parameters) in "
+        f"place of {', '.join(sorted(replaced))}",
         *(f"{what} ({times} of {len(parts)} members)" for what, times in changed.items()),
     ]
     if len(kept) < len(parts):

@@ -75,7 +75,7 @@ PUBLISHED: dict[str, Any] = {
 }
 """Settings of the paper, of one of its four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the
 layer of 9e-5, and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten
-folds. Epochs are as many as its 3,100 updates on nine folds of GAP; on the other corpora 60 for its 3 an up-and-down."""
+folds. Epochs are as many as its 3,100 updates on nine folds of GAP, and on the other corpora 60, in cycles of its 3."""
 
 
 class SpanHead(FineTuned):
