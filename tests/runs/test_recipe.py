@@ -353,7 +353,8 @@ class TestPublishedSettings:
         assert str(error.value) == f"test, members 1: {message}"
 
     def test_are_read_without_loading_torch(self):
-        script = "import sys; from gapstack.runs import Recipe; Recipe.load('yang2019'); sys.exit('torch' in sys.modules)"
+        load = "from gapstack.runs import Recipe; Recipe.load('yang2019')"
+        script = f"import sys; {load}; sys.exit('torch' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
     @pytest.mark.parametrize("name", [name for name in MEMBERS if has_published(name)])

@@ -102,21 +102,26 @@ def _published(splits: tuple[str, ...]) -> tuple[str, int]:
 
 def _not_at_hand(member: Member) -> list[str]:
     """What a member reads that is not there, in words."""
-    missing, read = [], member.reads()
+    settings = member.get_params()
+    missing = []
+    if is_at_hand(settings.get("encoder")):
+        read = member.reads()
+    else:
+        missing.append(
+            f"encoder {settings['encoder']}: neither a folder nor in the hub's cache; a run would download it"
+        )
+        # what a member reads may depend on its encoder; these settings say it by themselves
+        read = {
+            key: settings[key]
+            for key in ("parser", "clusters", "teacher", "extra", "blocks")
+            if key in settings
+        }
     for setting, resolve in READS.items():
-        value = read.get(setting, False)
-        if value is False:
-            continue
-        if setting == "encoder":
-            if not is_at_hand(value):
-                missing.append(
-                    f"encoder {value}: neither a folder nor in the hub's cache; a run would download it"
-                )
-            continue
-        try:
-            resolve(value)
-        except GapstackError as error:
-            missing.append(str(error))
+        if read.get(setting, False) is not False:
+            try:
+                resolve(read[setting])
+            except GapstackError as error:
+                missing.append(str(error))
     return missing
 
 

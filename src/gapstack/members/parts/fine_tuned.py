@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
@@ -19,7 +21,7 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.sizes import Size
+from gapstack.encoding.sizes import Size, encoder_size
 from gapstack.errors import MemberError
 from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
 from gapstack.members.member import Probabilities, State, each_once
@@ -44,7 +46,11 @@ from gapstack.training import (
 from gapstack.training.loop import Objective
 from gapstack.training.parameters import ENCODER, freeze
 
+_log = logging.getLogger(__name__)
+
 LAST = (-1,)
+LARGE, HIGHEST_LR = 100_000_000, 5e-5
+"""BERT-base has more parameters; the highest rate that Devlin et al. 2019 (A.3) fine-tune it at."""
 ON_GAP = TrainingPlan(
     epochs=3,
     batch_size=32,
@@ -188,6 +194,8 @@ class FineTuned(EncoderMember):
 
     def _fit(self, corpus: Corpus) -> None:
         plans = self._plans()
+        rates = [plan.encoder_lr for plan in plans if not needs_no_encoder(plan)]
+        _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
         encoder, network = self._network(plans)
         learned = self._learned(network, plans)
         changed: set[str] = set()
@@ -303,6 +311,18 @@ class Network(nn.Module):
             inputs["keep"] = keep
         logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
         return logits
+
+
+@lru_cache(maxsize=64)  # once, and not for each fold
+def _warn_of_rate(member: str, encoder: str | None, rate: float) -> None:
+    """Warn of a large encoder that is trained at a rate for small ones."""
+    size = encoder_size(encoder)
+    if rate > HIGHEST_LR and size is not None and size.parameters > LARGE:
+        _log.warning(
+            "%s trains %s (%.0f million parameters) at a rate of %g, which suits small encoders; large ones forget "
+            'what they know above %g. Set training.encoder_lr, or take settings = "published"',
+            *(member, encoder, size.parameters / 1e6, rate, HIGHEST_LR),
+        )
 
 
 def _sketch(size: Size) -> Encoder:
