@@ -2,8 +2,8 @@
 
     python benchmarks/cues.py [--stage2] [--parser NAME] [--plain 200]
 
-Ours: every text of the corpus parsed in one pass and stored, then the five cues in both settings and the feature
-block of the surface member. Plain: the same pipeline called on one text after another, without pipe and cache,
+Ours: every text of the corpus parsed in one pass and stored, then the five cues over both kinds of candidates and the
+feature block of the surface member. Plain: the same pipeline called on one text after another, without pipe and cache,
 for the first ``--plain`` texts; the parsing alone is compared. Where others keep the processors busy, the CPU
 seconds still say what two free cores would do.
 
@@ -24,7 +24,7 @@ from gapstack.corpus import Corpus, sources
 from gapstack.features.cue_features import cue_features
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import find_parser, parses
-from gapstack.text.scenes import Setting
+from gapstack.text.scenes import Candidates, Setting
 
 CORES = 2
 GAP_SECONDS, STAGE2_SECONDS = 90, 300
@@ -39,10 +39,10 @@ def clock(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def all_cues(corpus: Corpus, parser: str | None) -> None:
-    """Every cue in every setting, and every feature."""
-    for setting in Setting:
+    """Every cue over either kind of candidates, and every feature."""
+    for candidates in Candidates:
         for cue in Cue:
-            decide(corpus, cue, setting, parser)
+            decide(corpus, cue, Setting(candidates), parser)
     cue_features(corpus, parser)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.kinds import BlockName, Count, Label, NotAll, Plan, Positive, Share, Task
+from gapstack.kinds import BlockName, ContextName, Count, Label, NotAll, Plan, Positive, Share
 from gapstack.settings import SettingError, check, check_all, closest, expected, shown
 from gapstack.training.plan import Schedule, TrainingPlan
 
@@ -17,7 +17,7 @@ KINDS = {
     "dropout": NotAll,
     "most": Count | None,
     "blocks": list[BlockName],
-    "task": Task,
+    "context": ContextName,
     "folder": str | None,
     "symmetric": bool,
     "training": Plan | list[Plan] | None,
@@ -31,7 +31,7 @@ TAKEN = (
         {"most": 3},
         {"blocks": []},
         {"blocks": ("surface", "cues")},
-        {"task": "snippet-context"},
+        {"context": "snippet-context"},
     ),
     *({"folder": "a/b"}, {"symmetric": False}, {"names": {"F": ["Ada"]}}, {"label": "probert v2 (é)"}),
     *({"training": None}, {"training": {}}, {"training": [{}, {"epochs": 2, "schedule": {"warmup": 0.1}}]}),
@@ -65,9 +65,9 @@ REFUSED = (
         "did you mean surface?",
     ),
     (
-        {"task": "snippet_context"},
-        'task: found "snippet_context", expected one of "gold-two-mention", "snippet-context"; '
-        "did you mean snippet-context?",
+        {"context": "snippet_context"},
+        'context: found "snippet_context", expected one of "snippet-context", "page-context"; '
+        "did you mean snippet-context or page-context?",
     ),
     ({"folder": "a\0b"}, 'folder: found "a\\u0000b", expected text, or none'),
     ({"folder": "\ud800"}, 'folder: found "\\ud800", expected text, or none'),

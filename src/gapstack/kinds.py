@@ -108,7 +108,9 @@ StackerPart = Annotated[str, OneOf("gapstack.ensemble.catalogue:STACKERS")] | _P
 """A stacker, likewise."""
 Inputs = Literal["logs", "probabilities"]
 """What a stacker reads of its members: log-probabilities or probabilities."""
-Task = Literal["gold-two-mention", "snippet-context"]
-"""Values of :class:`gapstack.text.scenes.Setting`."""
+CandidatesName = Literal["gold-two-mention", "detected"]
+"""Values of :class:`gapstack.text.scenes.Candidates`."""
+ContextName = Literal["snippet-context", "page-context"]
+"""Values of :class:`gapstack.text.scenes.Context`."""
 Plan = Annotated[Mapping[str, Any], Table("gapstack.training.plan:TrainingPlan", but=("seed",))]
 """Some fields of a :class:`~gapstack.training.TrainingPlan`, as a mapping; the seed is the member's."""

@@ -62,8 +62,19 @@ def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
     _FORMS[_form(kind)].check(value, kind, tuple(where))
 
 
-FORMER_NAMES = {"encoder_rate": "encoder_lr", "head_rate": "head_lr", "riddles": "masked_examples"}
+FORMER_NAMES = {
+    "encoder_rate": "encoder_lr",
+    "head_rate": "head_lr",
+    "riddles": "masked_examples",
+    "setting": "candidates",
+}
 """Former names of settings, which recipes may use until the next version."""
+_FORMER_VALUES = {("setting", "snippet-context"): "detected"}
+
+
+def _current_value(name: str, value: object) -> object:
+    """Value of a setting under its current name, given under its former one."""
+    return _FORMER_VALUES.get((name, value), value) if isinstance(value, str) else value
 
 
 def with_current_names(values: Mapping[str, Any], names: Iterable[str], where: str) -> dict[str, Any]:
@@ -80,7 +91,7 @@ def with_current_names(values: Mapping[str, Any], names: Iterable[str], where: s
             if new in current:
                 raise MemberError(f"{where}: {old} and {new} are the same setting; keep {new}")
             warnings.warn(f"{where}: {old} is now {new}; rename it", FutureWarning, stacklevel=3)
-            current[new] = current.pop(old)
+            current[new] = _current_value(old, current.pop(old))
     return current
 
 
@@ -95,7 +106,7 @@ def check_all(
         current = name if name in kinds else FORMER_NAMES.get(name) if isinstance(name, str) else None
         if current is None or current not in kinds:
             raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
-        check(value, kinds[current], (*where, name))
+        check(value if name in kinds else _current_value(name, value), kinds[current], (*where, name))
 
 
 def check_settings(thing: Any) -> None:

@@ -104,7 +104,7 @@ def test_an_empty_corpus_has_no_scores(tiny_encoder):
     assert found.choices().shape == (0, 2, 2, 2)
 
 
-def test_in_snippet_context_all_person_names_compete(tiny_encoder, monkeypatch):
+def test_all_detected_names_compete(tiny_encoder, monkeypatch):
     text = "Ann Lee met Bob. She thanked Cy and Ann."
     row = Example("r", text, Span(17, 20), Span(0, 7), Span(12, 15))
     parse = empty_parse(text)
@@ -114,7 +114,7 @@ def test_in_snippet_context_all_person_names_compete(tiny_encoder, monkeypatch):
     parse.roles = parse.pos = np.zeros(6, dtype=np.int8)
     parse.persons = np.array([[0, 2], [2, 3], [4, 5], [5, 6]])
     monkeypatch.setattr(module, "parses", lambda corpus, parser: [parse for _ in corpus])
-    found = attention(Corpus([row]), tiny_encoder, "snippet-context")
+    found = attention(Corpus([row]), tiny_encoder, "detected")
     assert found.scores.shape[:2] == (1, 4)
     assert found.hits[0].tolist() == [[True, False], [False, True], [False, False], [True, False]]
     monkeypatch.setattr(module, "head_scores", None)  # A and B went along: nothing is left to encode

@@ -9,7 +9,7 @@ from gapstack.corpus import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.parts import cues as module
-from gapstack.text.cues import CueDecisions
+from gapstack.text.cues import OURS, PAPER, CueDecisions
 from tests.trees import corpus, example, tree
 
 N = 400
@@ -78,7 +78,7 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
     labels = rows.labels
     said = cue_decisions(np.where(labels == 2, 2, labels), np.zeros(N, int), np.ones(N))
     monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
-    fitted = create("parallelism", setting="snippet-context").fit(rows)
+    fitted = create("parallelism", candidates="detected").fit(rows)
     p = answer(monkeypatch, fitted, rows, cue_decisions([2, 0], [0, 0], [1, 1]))
     assert p[0, 2] > 0.9
     assert p[0, 0] == pytest.approx(p[0, 1])
@@ -98,6 +98,33 @@ def test_raw_decisions_need_no_fit(monkeypatch, rows):
     assert create("url").decide(rows[:3]).tolist() == [[True, False], [False, True], [False, False]]
 
 
-def test_the_setting_must_be_one_of_the_two(rows):
-    with pytest.raises(MemberError, match=r"half-context.*snippet-context"):
-        create("url", setting="half-context").fit(rows)
+@pytest.mark.parametrize(
+    ("name", "settings", "complaint"),
+    [
+        ("url", {"context": "half-context"}, r"half-context.*snippet-context"),
+        ("url", {"candidates": "snippet-context"}, r"snippet-context.*gold-two-mention.*detected"),
+        ("url", {"setting": "half-context"}, r"setting: found \"half-context\".*gold-two-mention.*detected"),
+        ("token_distance", {"closeness": "token"}, "no such setting"),
+        ("url", {"context": "snippet-context"}, "page's title"),
+    ],
+)
+def test_a_setting_that_a_cue_has_not_is_refused(name, settings, complaint, rows):
+    with pytest.raises(MemberError, match=complaint):
+        create(name, **settings).fit(rows)
+
+
+@pytest.mark.parametrize("name", ["parallelism", "transformer_multi"])
+def test_the_former_setting_still_names_the_candidates(name):
+    for former, current in (("snippet-context", "detected"), ("gold-two-mention", "gold-two-mention")):
+        with pytest.warns(FutureWarning, match="setting is now candidates"):
+            assert create(name, setting=former).candidates == current
+
+
+def test_a_members_definition_reaches_its_decisions(monkeypatch, rows):
+    asked = []
+    said = cue_decisions([0] * N, [0] * N, [1] * N)
+    monkeypatch.setattr(module, "decide", lambda *given: asked.append(given[-1]) or said)
+    for name, settings in (("url", {"closeness": "token"}), ("topical_entity", {"counted": "detected"})):
+        create(name, **settings).decide(rows)
+    assert [asked[0].closeness, asked[1].counted] == [PAPER.closeness, PAPER.counted]
+    assert create("topical_entity").definition == create("parallelism").definition == OURS

@@ -114,15 +114,17 @@ def test_unknown_features_and_one_sided_labels_are_refused(planted):
         create("transformer_multi").fit(planted.map(lambda e: replace(e, label=Label.NEITHER)))
 
 
-def test_the_paper_recipe_reaches_the_bar_on_gap(gap_splits):
-    """F1 of at least 60 on GAP development (paper: 62.3); on some rows of it only, to save time."""
+@pytest.mark.parametrize("direction", ["name-to-pronoun", "both"])
+def test_the_paper_recipe_reaches_the_bar_on_gap(direction, gap_splits):
+    """F1 of at least the paper's 58.1 and 62.3 on GAP development; on some rows of it only, to save time."""
     validation, held_out = gap_splits["validation"][:300], gap_splits["development"][:200]
-    single = create("transformer_single").fit(validation)
-    multi = create("transformer_multi").fit(validation)
-    assert score_decisions(held_out, single.decide(held_out)).f1_overall >= 64
+    single = create("transformer_single", direction=direction).fit(validation)
+    multi = create("transformer_multi", direction=direction).fit(validation)
+    assert score_decisions(held_out, single.decide(held_out)).f1_overall >= 62
     for scores in (
         score_decisions(held_out, multi.decide(held_out)),
         score(held_out, multi.predict_proba(held_out)),
     ):
-        assert scores.f1_overall >= 62
-        assert scores.bias == pytest.approx(1.0, abs=0.15)
+        assert scores.f1_overall >= 62.3
+        # on 200 rows its standard error is about 0.1
+        assert scores.bias == pytest.approx(1.0, abs=0.2)

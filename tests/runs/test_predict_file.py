@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from functools import lru_cache
 from importlib import import_module
 from threading import Thread
@@ -12,6 +13,7 @@ from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap
 from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError, MismatchError
+from gapstack.files import atomic_path
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import locked
@@ -93,6 +95,17 @@ def test_a_killed_call_goes_on_where_it_was(finished, files, tmp_path, asked):
     ids = read_gap(source).ids
     assert asked == [ids[0], ids[16], ids[32]], "no chunk was answered twice"
     assert output.read_bytes() == undisturbed(finished, source, tmp_path)
+
+
+def test_what_a_call_killed_while_it_wrote_the_output_left_is_swept(finished, files):
+    source, output = files
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    with atomic_path(output) as temporary:
+        name = temporary.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-")
+    output.with_name(name).write_text("half")
+    predict_file(finished, source, output)
+    assert {path.name for path in output.parent.iterdir()} == {source.name, output.name}
 
 
 @pytest.mark.parametrize("change", ["rows", "label", "run", "damage"])

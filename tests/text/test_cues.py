@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.errors import DataNotFoundError
+from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.text import cues, parses
-from gapstack.text.cues import Cue, decide, measures, sieve
-from gapstack.text.scenes import Setting
+from gapstack.text.cues import OURS, PAPER, Cue, decide, measures, needs_parses, sieve
+from gapstack.text.scenes import Candidates, Context, Setting
 from tests.trees import PARSER, corpus, example, keep, tree
 
 # Ann met Eve . She left .
@@ -28,9 +28,13 @@ def _nothing_remembered():
     cues._cache.forget()
 
 
-def one(doc, pronoun, cue, setting=Setting.GOLD_TWO_MENTION, url=None, a="Ann", b="Eve"):
+TWO, DETECTED = Candidates.GOLD_TWO_MENTION, Candidates.DETECTED
+
+
+def one(doc, pronoun, cue, candidates=TWO, url=None, a="Ann", b="Eve", definition=OURS):
     keep(doc)
-    found = decide(corpus(example(doc, pronoun, a, b, url)), cue, setting, PARSER)
+    rows = corpus(example(doc, pronoun, a, b, url))
+    found = decide(rows, cue, Setting(candidates), PARSER, definition)
     return found.answers[0].tolist(), int(found.levels[0]), float(found.margins[0])
 
 
@@ -74,7 +78,61 @@ def test_topical_entity_counts_the_words_of_all_names():
         "Bo/p/nsubj/1 saw/v/ROOT/1 Ann/p/obj/1 and/c/cc/4 Eve/p/conj/2|She/r/nsubj/1 left/v/ROOT/1",
         persons=["Ann Lee", "Eve", "Ann", "Bo", "Ann"],
     )
-    assert one(doc, "She", Cue.TOPICAL_ENTITY, Setting.SNIPPET_CONTEXT, a="Ann")[:2] == (A, 0)
+    assert one(doc, "She", Cue.TOPICAL_ENTITY, DETECTED, a="Ann")[:2] == (A, 0)
+
+
+# Ann met Bo . Ann saw Eve . She left .   (Eve is the nearer, Ann the more frequent)
+TOPIC = (
+    "Ann/p/nsubj/1 met/v/ROOT/1 Bo/p/obj/1|Ann/p/nsubj/1 saw/v/ROOT/1 Eve/p/obj/1|She/r/nsubj/1 left/v/ROOT/1"
+)
+
+
+@pytest.mark.parametrize(
+    ("persons", "definition", "answer", "level"),
+    [
+        pytest.param(["Ann", "Bo", "Ann", "Eve"], PAPER, A, 0, id="Ann is detected twice"),
+        pytest.param(["Bo"], PAPER, B, 1, id="neither name is frequent: token distance"),
+        pytest.param([], PAPER, B, 1, id="nobody is detected: token distance"),
+        pytest.param(["Ann", "Bo", "Ann", "Eve"], OURS, B, 0, id="of A and B no word is more frequent"),
+    ],
+)
+def test_topical_entity_of_two_names_counts_the_names_it_is_told_to(persons, definition, answer, level):
+    assert one(tree(TOPIC, persons), "She", Cue.TOPICAL_ENTITY, definition=definition)[:2] == (answer, level)
+
+
+def test_closest_parallel_name_by_words_or_by_path():
+    # three words and six edges between Eve and "she", seven words and three edges between Ann and "she"
+    doc = tree(
+        "Ann/p/nsubj/1 knew/v/ROOT/1 that/c/mark/6 what/r/nsubj/6 Eve/p/nsubj/5 said/v/acl/3 hurt/v/ccomp/1 "
+        "and/c/cc/9 she/r/nsubj/9 left/v/conj/1"
+    )
+    ours = one(doc, "she", Cue.PARALLELISM)
+    assert ours[:2] == (A, 0)
+    assert one(doc, "she", Cue.PARALLELISM, definition=PAPER)[:2] == (B, 0)
+    # URL backs off to the same parallelism
+    assert one(doc, "she", Cue.URL, url=WIKI + "Bo", definition=PAPER)[:2] == (B, 1)
+
+
+def test_url_is_refused_in_snippet_context():
+    rows = corpus(example(tree(MET), "She", "Ann", "Eve", WIKI + "Eve"))
+    for candidates in Candidates:
+        with pytest.raises(MemberError, match=r"page's title.*snippet-context.*use page-context"):
+            decide(rows, Cue.URL, Setting(candidates, Context.SNIPPET), PARSER)
+
+
+def test_the_context_changes_no_other_cue():
+    doc = tree(MET)
+    keep(doc)
+    rows = corpus(example(doc, "She", "Ann", "Eve", WIKI + "Eve"))
+    for cue in set(Cue) - {Cue.URL}:
+        answers = [decide(rows, cue, Setting(TWO, context), PARSER).answers.tolist() for context in Context]
+        assert answers[0] == answers[1]
+
+
+def test_topical_entity_needs_a_parser_only_to_detect_names():
+    assert not needs_parses(Cue.TOPICAL_ENTITY, TWO)
+    assert needs_parses(Cue.TOPICAL_ENTITY, TWO, PAPER)
+    assert needs_parses(Cue.TOPICAL_ENTITY, DETECTED)
 
 
 def snippet(persons, cue=Cue.PARALLELISM, a="Ann", b="Eve", url=None):
@@ -83,7 +141,7 @@ def snippet(persons, cue=Cue.PARALLELISM, a="Ann", b="Eve", url=None):
         "Eve/p/obj/1",
         persons,
     )
-    return one(doc, "She", cue, Setting.SNIPPET_CONTEXT, url, a, b)
+    return one(doc, "She", cue, DETECTED, url, a, b)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +153,7 @@ def snippet(persons, cue=Cue.PARALLELISM, a="Ann", b="Eve", url=None):
         pytest.param([], NONE, -1, id="no PERSON at all"),
     ],
 )
-def test_all_person_names_compete_in_snippet_context(persons, answer, level):
+def test_all_detected_names_compete(persons, answer, level):
     assert snippet(persons)[:2] == (answer, level)
 
 
@@ -105,7 +163,7 @@ def test_one_chosen_name_may_stand_for_both():
 
 def test_the_pronoun_itself_never_competes():
     doc = tree("Ann/p/nsubj/1 saw/v/ROOT/1 Eve/p/obj/1|She/p/nsubj/1 left/v/ROOT/1", persons=["She"])
-    assert one(doc, "She", Cue.TOKEN_DISTANCE, Setting.SNIPPET_CONTEXT) == (NONE, -1, 0)
+    assert one(doc, "She", Cue.TOKEN_DISTANCE, DETECTED) == (NONE, -1, 0)
 
 
 def test_token_distance_needs_no_parser(monkeypatch):

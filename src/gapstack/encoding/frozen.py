@@ -23,7 +23,7 @@ from gapstack.precision import fastest_dtype
 GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
 """Groups of pieces between which attention is kept, in the order of the last two axes of ``attention``."""
 # Counts the ways in which this module has computed; another way is another cache.
-_VERSION = 2
+_VERSION = 3
 STEP = 16
 """Texts are padded to multiples of so many pieces."""
 # Pieces in a block, padding included. Small enough on a CPU for a layer's inputs to stay in its caches
@@ -152,31 +152,25 @@ def forward(
         ids, keep = padded_ids(view, chosen, block.length)
         # (n, 3, length): pieces of each mention
         inside = _mention_masks(view.mentions[chosen], block.length)
-        lookers: list[_Looker] = []
-        if request.attention_layers:
-            groups = _groups(ids, inside, _word_ids(encoder))
-            own = zip(groups[:real], view.lengths[chosen[:real]], strict=True)
-            lookers = [_looker(row[:, :length], device) for row, length in own]
-        with torch.inference_mode(), _reading(lookers):
+        with torch.inference_mode(), _recording() as layers:
             output = model(
                 input_ids=torch.from_numpy(ids).to(device),
                 attention_mask=torch.from_numpy(keep.astype(np.int64)).to(device),
                 output_hidden_states=True,
-                output_attentions=bool(lookers),
+                output_attentions=bool(request.attention_layers) and not _is_readable(model),
             )
             wanted = (keep[:, None] if request.whole else inside)[:real]
             owners, _, places = (torch.from_numpy(axis).to(device) for axis in np.nonzero(wanted))
             found = [output.hidden_states[layer][owners, places] for layer in request.layers]
-            for layer in request.attention_layers:
-                maps = output.attentions[layer - 1]
-                if model.config._attn_implementation == "eager":
-                    maps = torch.stack(
-                        [
-                            _between(row, full[:, row.pieces].float())
-                            for row, full in zip(lookers, maps, strict=False)
-                        ]
-                    )
-                found.append(maps)
+            if request.attention_layers:
+                groups = _groups(ids, inside, _word_ids(encoder))[:real]
+                own = zip(groups, view.lengths[chosen[:real]], strict=True)
+                lookers = [_looker(row[:, :length], device) for row, length in own]
+                chosen_layers = [layer - 1 for layer in request.attention_layers]
+                if _is_readable(model):
+                    found += _read(lookers, [layers[layer] for layer in chosen_layers])
+                else:
+                    found += _read_maps(lookers, [output.attentions[layer] for layer in chosen_layers])
             yield chosen[:real], [tensor.to(device="cpu", dtype=torch.float16) for tensor in found]
 
 
@@ -255,17 +249,27 @@ class _Looker:
     groups: torch.Tensor
 
 
-_lookers: ContextVar[Sequence[_Looker]] = ContextVar("lookers", default=())
+class _Layer(NamedTuple):
+    """What decides a layer's attention: query and key (n, heads, T, d), their scale, and the mask, True: seen."""
+
+    query: torch.Tensor
+    key: torch.Tensor
+    scale: float
+    mask: torch.Tensor
+
+
+_recorded: ContextVar[list[_Layer] | None] = ContextVar("recorded", default=None)
 
 
 @contextmanager
-def _reading(lookers: Sequence[_Looker]) -> Iterator[None]:
-    """Let attention in the block be read so, row by row; transformers has no other way to say it."""
-    token = _lookers.set(lookers)
+def _recording() -> Iterator[list[_Layer]]:
+    """Keep what decides the attention of each layer, in order; transformers has no other way to read it."""
+    layers: list[_Layer] = []
+    token = _recorded.set(layers)
     try:
-        yield
+        yield layers
     finally:
-        _lookers.reset(token)
+        _recorded.reset(token)
 
 
 def _looker(groups: NDArray[np.bool_], device: torch.device) -> _Looker:
@@ -280,8 +284,46 @@ def _looker(groups: NDArray[np.bool_], device: torch.device) -> _Looker:
 
 
 def _between(looker: _Looker, weights: torch.Tensor) -> torch.Tensor:
-    """Attention (heads, 5, 5) between groups, of that (heads, l, at least T) from pieces to pieces."""
-    return looker.mean @ weights[..., : len(looker.groups)] @ looker.groups
+    """Attention (..., 5, 5) between groups, of that (..., l, T) from pieces to pieces."""
+    return looker.mean @ weights @ looker.groups
+
+
+def _read(lookers: Sequence[_Looker], layers: Sequence[_Layer]) -> Iterator[torch.Tensor]:
+    """Attention (n, heads, 5, 5) of each layer, computed row by row in shapes of the row's own."""
+    lengths = torch.tensor([len(looker.groups) for looker in lookers], device=layers[0].mask.device)
+    padding = torch.arange(layers[0].mask.shape[-1], device=lengths.device) >= lengths[:, None]
+    # most encoders hide the padding alone, which a row's own shapes leave out
+    hiding = [
+        at
+        for at, layer in enumerate(layers)
+        if not (layer.mask[: len(lookers)] | padding[:, None, None]).all()
+    ]
+    rows = []
+    for row, looker in enumerate(lookers):
+        length = len(looker.groups)
+        query = torch.stack([layer.query[row, :, looker.pieces] for layer in layers]).float()
+        key = torch.stack([layer.key[row, :, :length] for layer in layers]).float()
+        # (layers, heads, l, T)
+        scores = query @ key.transpose(-1, -2) * layers[0].scale
+        for at in hiding:
+            seen = layers[at].mask[row, :, :, :length].expand(-1, layers[at].query.shape[2], -1)
+            scores[at].masked_fill_(~seen[:, looker.pieces], -torch.inf)
+        rows.append(_between(looker, scores.softmax(dim=-1)))
+    return iter(torch.stack(rows, dim=1))
+
+
+def _read_maps(lookers: Sequence[_Looker], maps: Sequence[torch.Tensor]) -> Iterator[torch.Tensor]:
+    """The same of attention maps (n, heads, T, T) themselves."""
+    for full in maps:
+        own = [
+            _between(looker, row[:, looker.pieces, : len(looker.groups)].float())
+            for looker, row in zip(lookers, full, strict=False)
+        ]
+        yield torch.stack(own)
+
+
+def _is_readable(model: Any) -> bool:
+    return bool(model.config._attn_implementation == fused_and_readable.__name__)
 
 
 def fused_and_readable(
@@ -291,30 +333,21 @@ def fused_and_readable(
     value: torch.Tensor,
     attention_mask: torch.Tensor,
     **options: Any,
-) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Fused attention; beside its output what the rows' lookers read of its weights, (rows, heads, 5, 5).
+) -> tuple[torch.Tensor, None]:
+    """Fused attention; while :func:`_recording`, what decides its weights is kept.
 
     transformers has either the fused kernel or an eager one that shows its weights. Their outputs differ in the last
     bits, so that vectors would hang on whether attention was requested with them. Here the output is the fused
-    kernel's in any case, and the few weights that are read are computed a second time, in shapes of the row's own.
+    kernel's in any case, and the few weights that are read are computed a second time.
     """
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-    output, _ = sdpa_attention_forward(
-        module, query, key, value, attention_mask, **options | {"output_attentions": False}
-    )
-    lookers = _lookers.get()
-    if not lookers:
-        return output, None
-    scale = options.get("scaling") or query.shape[-1] ** -0.5
-    read = []
-    for row, looker in enumerate(lookers):
-        length = len(looker.groups)
-        # (heads, l, T)
-        scores = query[row, :, looker.pieces].float() @ key[row, :, :length].float().transpose(-1, -2) * scale
-        hidden = ~attention_mask[row, :, :, :length].expand(-1, query.shape[2], -1)[:, looker.pieces]
-        read.append(_between(looker, scores.masked_fill_(hidden, -torch.inf).softmax(dim=-1)))
-    return output, torch.stack(read)
+    layers = _recorded.get()
+    if layers is not None:
+        scale = options.get("scaling") or query.shape[-1] ** -0.5
+        layers.append(_Layer(query, key, scale, attention_mask))
+    output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **options)
+    return output, None
 
 
 def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:

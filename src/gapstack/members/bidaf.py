@@ -39,7 +39,7 @@ from gapstack.encoding.pieces import PieceView, align
 from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.fine_tuned import FineTuned
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Setting, scene
+from gapstack.text.scenes import Candidates, scene
 from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
@@ -112,7 +112,7 @@ def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
     """
     mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
     for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
-        candidates = scene(example, parse, Setting.SNIPPET_CONTEXT)
+        candidates = scene(example, parse, Candidates.DETECTED)
         starts, ends = view.chars[view.row(row)].T
         for span, hits in zip(candidates.spans, candidates.hits, strict=True):
             if not hits.any() and not span.overlaps(example.a) and not span.overlaps(example.b):

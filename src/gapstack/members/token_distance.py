@@ -1,6 +1,6 @@
 """Token distance (Webster et al. 2018, section 4.3): the name with the fewest words between it and the pronoun.
 
-The weakest cue, as GAP was balanced against it. It needs no parser in gold-two-mention.
+The weakest cue, as GAP was balanced against it. It needs no parser where A and B compete.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ GAP's best baseline ("Parallelism+URL" in the paper's tables), since a page is m
 
 from __future__ import annotations
 
-from gapstack.members.parts.cues import CueMember
+from gapstack.members.parts.cues import ParallelCueMember
 from gapstack.text.cues import Cue
 
 
-class Url(CueMember):
+class Url(ParallelCueMember):
     """The closest name that the page title names; then parallelism."""
 
     cue = Cue.URL

@@ -1,4 +1,4 @@
-"""Precision against recall by gender, as one small SVG: no library, no script, readable in any browser."""
+"""Precision against recall by gender and overall, as one small SVG: no library, no script, readable in any browser."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from html import escape
 
 from gapstack.scoring import GapScores
 
-_COLOURS = {"masculine": "#1f6fb4", "feminine": "#c8553d"}
+_COLOURS = {"masculine": "#1f6fb4", "feminine": "#c8553d", "overall": "#444"}
 _SIZE, _LEFT, _TOP, _LEGEND = 420, 60, 50, 260
 
 
 def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
-    """Draw each system as two numbered points, masculine and feminine, joined by a line.
+    """Draw each system as three numbered points, masculine, feminine and overall, the first two joined by a line.
 
     Grey curves join points of equal F1. Axes reach from the lowest to the highest ten that holds all points.
     """
     points = {
-        name: {
-            gender: (getattr(scores, gender).recall, getattr(scores, gender).precision) for gender in _COLOURS
-        }
+        name: {group: (getattr(scores, group).recall, getattr(scores, group).precision) for group in _COLOURS}
         for name, scores in systems.items()
     }
-    values = [value for pair in points.values() for point in pair.values() for value in point] or [0.0, 100.0]
+    values = [value for groups in points.values() for point in groups.values() for value in point] or [
+        0.0,
+        100.0,
+    ]
     low, high = 10 * (min(values) // 10), min(100.0, 10 * (max(values) // 10 + 1))
 
     def at(recall: float, precision: float) -> tuple[float, float]:
@@ -53,24 +54,26 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
             parts.append(
                 f'<text x="{x - 4:.1f}" y="{y - 4:.1f}" fill="#aaa" text-anchor="end">F1 {f1}</text>'
             )
-    for number, (name, pair) in enumerate(points.items(), start=1):
-        (x1, y1), (x2, y2) = (at(*pair[gender]) for gender in _COLOURS)
+    for number, (name, groups) in enumerate(points.items(), start=1):
+        (x1, y1), (x2, y2) = (at(*groups[gender]) for gender in ("masculine", "feminine"))
         parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#999"/>')
-        for gender, colour in _COLOURS.items():
-            x, y = at(*pair[gender])
-            recall, precision = pair[gender]
+        for group, colour in _COLOURS.items():
+            x, y = at(*groups[group])
+            recall, precision = groups[group]
             parts.append(
-                f"<g><title>{escape(name)}, {gender}: precision {precision:.1f}, recall {recall:.1f}</title>"
+                f"<g><title>{escape(name)}, {group}: precision {precision:.1f}, recall {recall:.1f}</title>"
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{colour}"/>'
                 f'<text x="{x:.1f}" y="{y + 4:.1f}" fill="white" font-size="10" '
                 f'text-anchor="middle">{number}</text></g>'
             )
-        line = _TOP + 70 + 20 * number
+        line = _TOP + 92 + 20 * number
         parts.append(f'<text x="{_LEFT + _SIZE + 20}" y="{line}">{number}  {escape(name)}</text>')
-    for row, (gender, colour) in enumerate(_COLOURS.items()):
+    for row, (group, colour) in enumerate(_COLOURS.items()):
         x, y = _LEFT + _SIZE + 28, _TOP + 16 + 22 * row
         parts.append(f'<circle cx="{x}" cy="{y - 4}" r="8" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 16}" y="{y}">{gender} pronouns</text>')
+        parts.append(
+            f'<text x="{x + 16}" y="{y}">{group if group == "overall" else f"{group} pronouns"}</text>'
+        )
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

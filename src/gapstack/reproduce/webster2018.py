@@ -1,7 +1,7 @@
 """The tables of Webster et al. 2018, published figures beside ours: ``gap reproduce webster2018``.
 
-Published figures come from ``webster2018_paper.json``; unverified ones are null there and "-" in the tables.
-Members are fitted on GAP validation, as the paper does; nothing is fitted or chosen on test.
+Published figures are :func:`gapstack.corpus.papers.paper`'s. Members are fitted on GAP validation, as the paper does;
+nothing is fitted or chosen on test.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 
 from gapstack.corpus import Corpus, make_folds
+from gapstack.corpus.papers import paper, papers_note
 from gapstack.corpus.sources import GapData, find, load_gap
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.render import Table
 from gapstack.report.scatter import precision_recall_svg
 from gapstack.reproduce import webster2018_tables as tables
-from gapstack.reproduce.webster2018_systems import Systems, cue_decisions, fit_transformers, read_resolvers
-from gapstack.reproduce.webster2018_tables import PAPER
-from gapstack.text.scenes import Setting
+from gapstack.reproduce.webster2018_systems import Systems, fit_cues, read_resolvers
+from gapstack.text.scenes import Candidates, Context, Setting
 
-_DRAWN = ("Syntactic distance", "Parallelism", "Parallelism+URL", "Transformer-Single", "Transformer-Multi")
+TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
+_DRAWN = ("Syntactic Distance", "Parallelism", "Transformer-Single", "Transformer-Multi")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Report:
 
     def json(self) -> dict[str, Any]:
         """Unrounded figures, for ``json.dumps``."""
-        return {"paper": PAPER["paper"], "tables": [t.json() for t in self.tables], "notes": list(self.notes)}
+        return {"paper": TITLE, "tables": [t.json() for t in self.tables], "notes": list(self.notes)}
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``webster2018.md``, ``webster2018.json`` and ``figure1.svg`` to ``folder``; give their paths."""
@@ -88,35 +89,42 @@ def reproduce(
     """
     found = data if isinstance(data, GapData) else load_gap(data)
     splits = _splits(found, seed)
-    folder = (
-        None if found.is_sample else resolvers or find("resolvers", data if isinstance(data, Path) else None)
-    )
-    fitted = {s: fit_transformers(splits["validation"], s, encoder, parser, seed) for s in Setting}
+    place = data if isinstance(data, Path) else None
+    folder = None if found.is_sample else resolvers or find("resolvers", place)
+    fitted = [
+        fit_cues(splits["validation"], candidates, encoder, parser, seed)
+        for candidates in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION)
+    ]
 
     def decide(split: str) -> Systems:
         corpus = splits[split]
-        cues = {s: cue_decisions(corpus, s, parser, seed) | fitted[s].decide(corpus) for s in Setting}
+        cues = {setting: made for one in fitted for setting, made in one.decide(corpus).items()}
         return Systems(corpus, read_resolvers(corpus, split, folder), cues)
 
     development, test = decide("development"), decide("test")
+    theirs = paper("webster2018", place)
     result = (
-        tables.off_the_shelf(development),
-        tables.cue_table("Table 6", development, Setting.SNIPPET_CONTEXT),
-        tables.cue_table("Table 7", development, Setting.GOLD_TWO_MENTION),
-        tables.head_table(fitted[Setting.GOLD_TWO_MENTION].single, splits["validation"]),
-        tables.against_parallelism(development),
+        tables.off_the_shelf(development, theirs),
+        tables.cue_table(6, development, Candidates.DETECTED, theirs),
+        tables.cue_table(7, development, Candidates.GOLD_TWO_MENTION, theirs),
+        tables.head_table(
+            fitted[0].single, {split: splits[split] for split in ("validation", "development")}, theirs
+        ),
+        tables.against_parallelism(development, theirs),
         tables.rates_table(development),
-        tables.test_table(test),
+        tables.test_table(test, theirs),
         tables.rates_table(test),
-        tables.difficulty_table(development, test),
+        tables.difficulty_table([development, test], theirs),
     )
-    return Report(result, _figure(development), _notes(found, folder, splits))
+    missing = papers_note("webster2018", data=place)
+    return Report(result, _figure(development), _notes(found, folder, splits, missing))
 
 
 def _figure(at_hand: Systems) -> str:
-    cues = at_hand.cues[Setting.GOLD_TWO_MENTION]
+    setting = Setting(Candidates.DETECTED, Context.SNIPPET)
+    cues = at_hand.cues[setting]
     scores = at_hand.resolver_scores() | at_hand.scores({name: cues[name] for name in _DRAWN})
-    title = f"Figure 1: precision and recall by gender, {at_hand.corpus.name}"
+    title = f"Figure 1: precision and recall by gender, {setting}, {at_hand.corpus.name}"
     return precision_recall_svg({name: found.gap for name, found in scores.items()}, title)
 
 
@@ -131,12 +139,12 @@ def _splits(data: GapData, seed: int) -> dict[str, Corpus]:
     }
 
 
-def _notes(data: GapData, folder: Path | None, splits: Mapping[str, Corpus]) -> tuple[str, ...]:
+def _notes(data: GapData, folder: Path | None, splits: Mapping[str, Corpus], missing: str) -> tuple[str, ...]:
     notes = [
-        f"{PAPER['paper']}. {PAPER['provenance']}",
+        f"{TITLE}. {missing}".strip(),
         f"Data: {data.source}, {splits['test'].label_set} labels. The transformer cues are fitted on "
         f"{splits['validation'].name} ({len(splits['validation'])} rows).",
-        "Figure 1 is drawn from our systems alone; what the paper's shows could not be checked against the paper.",
+        "Figure 1 is drawn from the systems at hand, cues in snippet-context.",
     ]
     if folder is None:
         notes.append("No off-the-shelf resolver's decisions were found, so their rows are missing.")

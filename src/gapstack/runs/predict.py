@@ -15,7 +15,7 @@ from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap_chunks
 from gapstack.corpus.sources import SPLITS
 from gapstack.corpus.writers import submission_text
-from gapstack.files import fingerprint, write_text
+from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.member import Probabilities
 from gapstack.progress import progress
 from gapstack.runs.fitted import FittedRun
@@ -104,6 +104,7 @@ def predict_file(
     output, identity = Path(output), fitted.identity
     parts = output.with_name(f"{output.name}.partial")
     with locked(parts), progress("predicting", len(ids)) as bar:
+        sweep(output.parent)
         made: list[str] = []
         again = None if quarantine is None else replace(quarantine, problems=[], paths=[])
         for rows in kept or read_gap_chunks(source, CHUNK, quarantine=again):

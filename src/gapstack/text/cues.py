@@ -5,11 +5,13 @@ the nearest name wins, ties go on to the next pass, and a pass that admits none 
 
 =================== ==================================================================================
 token distance      fewest words between
-topical entity      names with the most frequent word of all names; then token distance
+topical entity      nearest name with the most frequent word of all names; then token distance
 syntactic distance  shortest dependency path, names behind a barrier left out; then token distance
-parallelism         names in the pronoun's own function (subject or object); then syntactic distance
-url                 names that share a word with the page title; then parallelism
+parallelism         closest name in the pronoun's own function (subject or object); then syntactic distance
+url                 syntactically closest name that shares a word with the page title; then parallelism
 =================== ==================================================================================
+
+:class:`Definition` says which names topical entity counts words of, and what "closest" means in parallelism.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Example, Span
+from gapstack.errors import MemberError
 from gapstack.text.grammar import Role, empty_parse
 from gapstack.text.memory import Memory, row_key
 from gapstack.text.page_title import fold, page_title, same_token, tokens
 from gapstack.text.parses import parser_key, parses
-from gapstack.text.scenes import Scene, Setting, scene
+from gapstack.text.scenes import DEFAULT, Candidates, Context, Scene, Setting, person_spans, scene
 from gapstack.text.words import words
 from gapstack.types import Floats
 
@@ -47,6 +50,39 @@ class Cue(StrEnum):
     URL = "url"
 
 
+class Closeness(StrEnum):
+    """Which of several parallel names is the closest."""
+
+    TOKEN = "token"
+    """The one with the fewest words between, as in the paper."""
+    SYNTACTIC = "syntactic"
+    """The one with the shortest dependency path."""
+
+
+class Counted(StrEnum):
+    """The names whose words topical entity counts."""
+
+    DETECTED = "detected"
+    """All PERSON names of the snippet, as in the paper, whichever names compete."""
+    CANDIDATES = "candidates"
+    """The names that compete, which needs no parser where these are A and B."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Choices within the definitions of parallelism (URL backs off to it) and topical entity.
+
+    The defaults are the members', :data:`PAPER` is what Webster et al. 2018 describe.
+    """
+
+    closeness: Closeness = Closeness.SYNTACTIC
+    counted: Counted = Counted.CANDIDATES
+
+
+OURS = Definition()
+PAPER = Definition(Closeness.TOKEN, Counted.DETECTED)
+
+
 @dataclass(frozen=True, slots=True)
 class Measures:
     """Inputs of the passes for the k candidate names of one example.
@@ -55,8 +91,10 @@ class Measures:
     ----------
     token, syntactic : (k,) float64
         Words between name and pronoun; edges between their heads, infinite without a parse.
-    barred, parallel, topical, titled : (k,) bool
-        Behind a barrier; in the pronoun's function; has the most frequent word; shares a word with the title.
+    barred, parallel, titled : (k,) bool
+        Behind a barrier; in the pronoun's function; shares a word with the title.
+    topical, repeated : (k,) bool
+        Has the most frequent word of the detected names; of the k names.
     hits : (k, 2) bool
         Whether choosing the name counts as choosing A, and B.
     """
@@ -66,6 +104,7 @@ class Measures:
     barred: NDArray[np.bool_]
     parallel: NDArray[np.bool_]
     topical: NDArray[np.bool_]
+    repeated: NDArray[np.bool_]
     titled: NDArray[np.bool_]
     hits: NDArray[np.bool_]
 
@@ -77,7 +116,7 @@ class CueDecisions:
     Attributes
     ----------
     answers : (n, 2) bool
-        Whether A, and B, is the pronoun's antecedent. In snippet-context the chosen name may match both.
+        Whether A, and B, is the pronoun's antecedent. A detected name may count as both.
     levels : (n,) int64
         Index of the deciding pass; -1 without candidates.
     margins : (n,) float64
@@ -98,12 +137,12 @@ def token_distances(example: Example, spans: Sequence[Span]) -> Floats:
     return np.array(gaps, dtype=np.float64)
 
 
-def topical(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Whether each of k names has the word that most of them have, (k,) bool."""
-    names = [set(tokens(example.words(span))) for span in spans]
-    counts = Counter(token for name in names for token in name)
+def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) -> NDArray[np.bool_]:
+    """Whether each of k names has the word that most of the names ``counted`` have, (k,) bool."""
+    counts = Counter(token for span in counted for token in set(tokens(example.words(span))))
     most = max(counts.values(), default=0)
-    return np.array([any(counts[token] == most for token in name) for name in names], dtype=bool)
+    frequent = {token for token, count in counts.items() if count == most}
+    return np.array([not frequent.isdisjoint(tokens(example.words(span))) for span in spans], dtype=bool)
 
 
 def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
@@ -139,23 +178,26 @@ def measure(scene: Scene) -> Measures:
         syntactic=syntactic,
         barred=scene.barriers != 0,
         parallel=parallel,
-        topical=topical(scene.example, scene.spans),
+        topical=topical(scene.example, scene.spans, person_spans(scene.example, parse)),
+        repeated=topical(scene.example, scene.spans, scene.spans),
         titled=titled(scene.example, scene.spans),
         hits=scene.hits,
     )
 
 
-def passes(cue: Cue, m: Measures) -> list[Floats]:
+def passes(cue: Cue, m: Measures, definition: Definition = OURS) -> list[Floats]:
     """Passes of a cue: distances of the k names under each, infinite where it does not admit a name."""
     free_token = np.where(m.barred, np.inf, m.token)
     free_syntactic = np.where(m.barred, np.inf, m.syntactic)
     token = [m.token]
     # where every name is behind a barrier the parse is unreliable, and token distance decides
     syntactic = [free_syntactic, free_token, m.token]
-    parallelism = [np.where(m.parallel, free_syntactic, np.inf), *syntactic]
+    closest = free_token if definition.closeness is Closeness.TOKEN else free_syntactic
+    parallelism = [np.where(m.parallel, closest, np.inf), *syntactic]
+    topical = m.topical if definition.counted is Counted.DETECTED else m.repeated
     return {
         Cue.TOKEN_DISTANCE: token,
-        Cue.TOPICAL_ENTITY: [np.where(m.topical, m.token, np.inf), *token],
+        Cue.TOPICAL_ENTITY: [np.where(topical, m.token, np.inf), *token],
         Cue.SYNTACTIC_DISTANCE: syntactic,
         Cue.PARALLELISM: parallelism,
         Cue.URL: [np.where(m.titled, free_syntactic, np.inf), *parallelism],
@@ -185,7 +227,7 @@ def sieve(chain: Sequence[Floats]) -> tuple[int, int, float]:
 
 def measures(
     corpus: Corpus,
-    setting: Setting = Setting.GOLD_TWO_MENTION,
+    candidates: Candidates = Candidates.GOLD_TWO_MENTION,
     parser: str | Path | None = None,
     *,
     parsed: bool = True,
@@ -196,13 +238,13 @@ def measures(
     PERSON names.
     """
     pipeline = parser_key(parser) if parsed else None
-    keys = [row_key(example, setting, pipeline) for example in corpus]
+    keys = [row_key(example, candidates, pipeline) for example in corpus]
 
     def compute(rows: list[int]) -> Iterator[Measures]:
         texts = [corpus[row].text for row in rows]
         trees = parses(texts, parser) if parsed else map(empty_parse, texts)
         for row, tree in zip(rows, trees, strict=True):
-            yield measure(scene(corpus[row], tree, setting))
+            yield measure(scene(corpus[row], tree, candidates))
 
     return _cache.fetch(keys, compute)
 
@@ -210,31 +252,40 @@ def measures(
 _cache: Memory[Measures] = Memory(100_000)  # about 60 MB
 
 
-def needs_parses(cue: Cue, setting: str = Setting.GOLD_TWO_MENTION) -> bool:
-    """Whether a cue looks at parses in this setting."""
-    return setting == Setting.SNIPPET_CONTEXT or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
+def needs_parses(cue: Cue, candidates: Candidates, definition: Definition = OURS) -> bool:
+    """Whether a cue looks at parses, for the names that compete among others."""
+    if cue is Cue.TOPICAL_ENTITY and definition.counted is Counted.DETECTED:
+        return True
+    return candidates is Candidates.DETECTED or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
 
 
 def decide(
     corpus: Corpus,
     cue: Cue,
-    setting: Setting = Setting.GOLD_TWO_MENTION,
+    setting: Setting = DEFAULT,
     parser: str | Path | None = None,
+    definition: Definition = OURS,
 ) -> CueDecisions:
     """Compute a cue's decisions on a corpus.
 
     Raises
     ------
+    MemberError
+        If the cue reads the page's title and the setting is of snippet-context, which forbids it.
     DataNotFoundError
         If a parse is needed and there is neither a stored one nor a parser.
     """
-    cue, setting = Cue(cue), Setting(setting)
-    parsed = needs_parses(cue, setting)
+    if cue is Cue.URL and setting.context is Context.SNIPPET:
+        raise MemberError(
+            f"the cue {cue} reads the page's title, which is not there in {setting.context}; "
+            f"use {Context.PAGE}, or the cue {Cue.PARALLELISM}"
+        )
+    parsed = needs_parses(cue, setting.candidates, definition)
     answers = np.zeros((len(corpus), 2), dtype=bool)
     levels = np.full(len(corpus), -1, dtype=np.int64)
     margins = np.zeros(len(corpus))
-    for row, values in enumerate(measures(corpus, setting, parser, parsed=parsed)):
-        winner, levels[row], margins[row] = sieve(passes(cue, values))
+    for row, values in enumerate(measures(corpus, setting.candidates, parser, parsed=parsed)):
+        winner, levels[row], margins[row] = sieve(passes(cue, values, definition))
         if winner >= 0:
             answers[row] = values.hits[winner]
     return CueDecisions(answers, levels, margins)

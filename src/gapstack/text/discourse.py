@@ -18,7 +18,7 @@ from gapstack.text.binding import barriers, understood_subject
 from gapstack.text.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.text.grammar import Parse, Role
 from gapstack.text.page_title import distinctive_tokens, fold, tokens
-from gapstack.text.scenes import Scene, Setting, scene
+from gapstack.text.scenes import Candidates, Scene, scene
 
 # each sentence back halves a mention's salience (Lappin and Leass 1994)
 _DECAY = 0.5
@@ -30,7 +30,7 @@ class Discourse:
     Attributes
     ----------
     two, all : Scene
-        The gold-two-mention and the snippet-context scene of the same parse.
+        A and B, and all detected names, in the same parse.
     at : int
         Token of the pronoun.
     names : tuple of Name
@@ -39,8 +39,8 @@ class Discourse:
 
     def __init__(self, example: Example, parse: Parse):
         self.example, self.parse = example, parse
-        self.two: Scene = scene(example, parse, Setting.GOLD_TWO_MENTION)
-        self.all: Scene = scene(example, parse, Setting.SNIPPET_CONTEXT)
+        self.two: Scene = scene(example, parse, Candidates.GOLD_TWO_MENTION)
+        self.all: Scene = scene(example, parse, Candidates.DETECTED)
         self.at: int = self.two.pronoun
         self.names = (Name(self, 0), Name(self, 1))
 

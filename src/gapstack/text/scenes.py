@@ -13,13 +13,42 @@ from gapstack.text.binding import barriers
 from gapstack.text.grammar import Parse
 
 
-class Setting(StrEnum):
-    """The two tasks of Webster et al. 2018, section 4."""
+class Candidates(StrEnum):
+    """The names that compete."""
 
     GOLD_TWO_MENTION = "gold-two-mention"
-    """The candidates are A and B."""
-    SNIPPET_CONTEXT = "snippet-context"
-    """The candidates are all PERSON names of the snippet; one matches A or B when either is part of the other."""
+    """A and B."""
+    DETECTED = "detected"
+    """All PERSON names of the snippet; one counts as A or B when either is part of the other."""
+
+
+class Context(StrEnum):
+    """What may be read."""
+
+    SNIPPET = "snippet-context"
+    """The snippet alone."""
+    PAGE = "page-context"
+    """The snippet and the title of its page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One of the four task settings of Webster et al. 2018, section 4."""
+
+    candidates: Candidates = Candidates.GOLD_TWO_MENTION
+    context: Context = Context.PAGE
+
+    @property
+    def names(self) -> str:
+        """The candidates in the paper's words."""
+        return "detected candidates" if self.candidates is Candidates.DETECTED else str(self.candidates)
+
+    def __str__(self) -> str:
+        return f"{self.names}, {self.context}"
+
+
+DEFAULT = Setting()
+"""The shared task's: A and B compete, and the page is known."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +80,10 @@ class Scene:
     barriers: NDArray[np.int8]
 
 
-def scene(example: Example, parse: Parse, setting: Setting) -> Scene:
-    """Collect the candidates of one example under ``setting``."""
+def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
+    """Collect the names of one example that compete."""
     pronoun = parse.head_of(parse.tokens_in(example.pronoun))
-    if setting is Setting.GOLD_TWO_MENTION:
+    if candidates is Candidates.GOLD_TWO_MENTION:
         spans: tuple[Span, ...] = (example.a, example.b)
         hits = np.eye(2, dtype=bool)
     else:

@@ -8,7 +8,7 @@ ridge-penalised maximum likelihood under these bounds.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,12 @@ from scipy.special import log_softmax, softmax
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.corpus import one_hot
-from gapstack.errors import MemberError
-from gapstack.kinds import NotNegative, Task
+from gapstack.kinds import CandidatesName, ContextName, NotNegative
 from gapstack.members.member import Member, Probabilities
 from gapstack.members.parts.learned import LearnedArrays
 from gapstack.rowwise import rowwise
-from gapstack.text.cues import Cue, CueDecisions, decide, needs_parses
-from gapstack.text.scenes import Setting
+from gapstack.text.cues import OURS, Closeness, Cue, CueDecisions, Definition, decide, needs_parses
+from gapstack.text.scenes import Candidates, Context, Setting
 from gapstack.types import Floats
 
 _HALF = 4.0  # the margin in words or edges that is scaled to one half
@@ -35,8 +34,11 @@ class CueMember(LearnedArrays, Member):
 
     Parameters
     ----------
-    setting : str
-        ``gold-two-mention`` (A and B compete) or ``snippet-context`` (all PERSON names do).
+    candidates : str
+        ``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do).
+    context : str
+        ``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other
+        cues decide alike in both.
     ridge : float
         Strength of the penalty on the squared weights, in units of examples.
     parser : str, optional
@@ -48,7 +50,8 @@ class CueMember(LearnedArrays, Member):
         Weights of s and n for each of L passes: constant, margin, single candidate, and for n another name chosen.
     """
 
-    setting: Task = "gold-two-mention"
+    candidates: CandidatesName = "gold-two-mention"
+    context: ContextName = "page-context"
     ridge: NotNegative = 1.0
     parser: str | None = None
 
@@ -61,13 +64,17 @@ class CueMember(LearnedArrays, Member):
         Raises
         ------
         MemberError
-            If ``setting`` is neither of the two.
+            If the cue reads the page's title in snippet-context.
         DataNotFoundError
             If a text has no stored parse and there is no parser.
         """
-        if self.setting not in list(Setting):
-            raise MemberError(f"setting is {self.setting!r}; expected {' or '.join(Setting)}")
-        return decide(corpus, self.cue, Setting(self.setting), self.parser)
+        setting = Setting(Candidates(self.candidates), Context(self.context))
+        return decide(corpus, self.cue, setting, self.parser, self.definition)
+
+    @property
+    def definition(self) -> Definition:
+        """Choices within the cue's definition."""
+        return OURS
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Decisions for A and B, (n, 2); needs no fit."""
@@ -78,7 +85,7 @@ class CueMember(LearnedArrays, Member):
         return super().reads() | ({} if self._needs_parses() else {"parser": False})
 
     def _needs_parses(self) -> bool:
-        return needs_parses(self.cue, self.setting)
+        return needs_parses(self.cue, Candidates(self.candidates), self.definition)
 
     def _prepare(self, corpus: Corpus) -> None:
         """Parse and measure all rows in one pass."""
@@ -109,6 +116,26 @@ class CueMember(LearnedArrays, Member):
             return np.asarray(softmax(logits, axis=1))
 
         return rowwise(answer, *_design(self.cue_decisions(corpus)))
+
+
+class ParallelCueMember(CueMember):
+    """Base of parallelism, and of URL, which backs off to it.
+
+    Parameters
+    ----------
+    closeness : str
+        Which of several names in the pronoun's function is the closest: that with the shortest dependency path
+        (``syntactic``), or with the fewest words between (``token``, as in the paper).
+    candidates, context, ridge, parser
+        See :class:`CueMember`.
+    """
+
+    closeness: Literal["token", "syntactic"] = "syntactic"
+
+    @property
+    def definition(self) -> Definition:
+        """Choices within the cue's definition."""
+        return Definition(closeness=Closeness(self.closeness))
 
 
 def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
