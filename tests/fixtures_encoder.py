@@ -1,6 +1,7 @@
 """A tiny random BERT for tests: built in a moment, seeded, no network."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,12 @@ WORDS = (
 )
 
 
-def build_tiny_encoder(folder: Path, *, max_pieces: int = 512, seed: int = 0) -> Path:
-    """Write an encoder of 2 layers and width 32 whose vocabulary spells every ASCII word."""
-    vocabulary = list(dict.fromkeys([*SPECIAL, *LETTERS, *(f"##{letter}" for letter in LETTERS), *WORDS]))
+def build_tiny_encoder(
+    folder: Path, *, max_pieces: int = 512, seed: int = 0, layers: int = 2, words: Iterable[str] = ()
+) -> Path:
+    """Write an encoder of width 32 whose vocabulary spells every ASCII word, and has ``words`` whole."""
+    letters = [*LETTERS, *(f"##{letter}" for letter in LETTERS)]
+    vocabulary = list(dict.fromkeys([*SPECIAL, *letters, *WORDS, *words]))
     backend = BertWordPieceTokenizer({word: index for index, word in enumerate(vocabulary)}, lowercase=True)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend._tokenizer,
@@ -32,7 +36,7 @@ def build_tiny_encoder(folder: Path, *, max_pieces: int = 512, seed: int = 0) ->
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=max_pieces,

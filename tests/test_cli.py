@@ -471,3 +471,31 @@ def test_ids_with_escape_sequences_do_not_reach_the_terminal(tmp_path, sample_te
         assert "\x1b" not in done.stdout + done.stderr
         assert "\u202e" not in done.stdout + done.stderr
         assert r"x\x1b[31m\u202e" in done.stdout + done.stderr
+
+
+def test_a_dry_run_says_what_would_be_trained_and_what_is_missing_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    monkeypatch.setattr("gapstack.runs.estimate.is_at_hand", lambda name: name in (None, "minilm"))
+    printed = gap("run", "attree2019", "--dry-run", "--data", "sample")
+    assert "grep_bert-large-uncased_42" in printed
+    assert "missing: encoder bert-large-cased: neither a folder nor in the hub's cache" in printed
+    record = json.loads(
+        gap("run", "xuyang2019", "--encoder", "minilm", "--dry-run", "--data", "sample", "--json")
+    )
+    assert record["missing"] == []
+    assert record["note"].startswith("Not as published: rates rise and fall once")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_team_s_recipe_on_another_encoder_says_what_is_no_longer_the_paper_s(
+    tmp_path, monkeypatch, tiny_encoder_folder
+):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    options = ("--encoder", tiny_encoder_folder, "--data", "sample", "--folds", 3, "--epochs", 1)
+    result = CliRunner().invoke(app, ["run", "xuyang2019", *map(str, options)], catch_exceptions=False)
+    assert (
+        "No longer the paper's: tiny (2 layers, 0 million parameters) in place of bert-large-uncased"
+        in result.stderr
+    )
+    assert "layer -1 of 24 layers: now 2 of 2 (1 of 1 members)" in result.stderr
+    assert (tmp_path / "submissions" / "xuyang2019-tiny-sample.csv").is_file()

@@ -97,6 +97,7 @@ ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
 DebiaserName = Annotated[str, OneOf("gapstack.vectors.debias:DEBIASERS")]
 CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
 SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
+HeldOutName = Annotated[str, OneOf("gapstack.corpus.sources:HELD_OUT")]
 LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
 Label = Annotated[str, FolderName()]
 Folds = Annotated[int, Range(3, 1000)]
@@ -105,6 +106,8 @@ MemberPart = Annotated[str, OneOf("gapstack.members:MEMBERS")] | _PartTable
 """A member by its name, or by a table of name, label and settings."""
 StackerPart = Annotated[str, OneOf("gapstack.ensemble.catalogue:STACKERS")] | _PartTable
 """A stacker, likewise."""
+Inputs = Literal["logs", "probabilities"]
+"""What a stacker reads of its members: log-probabilities or probabilities."""
 CandidatesName = Literal["gold-two-mention", "detected"]
 """Values of :class:`gapstack.text.scenes.Candidates`."""
 ContextName = Literal["snippet-context", "page-context"]

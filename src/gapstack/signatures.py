@@ -80,6 +80,18 @@ def _of_source(where: str) -> Mapping[str, Setting]:
     return settings
 
 
+def constant(module: str, name: str) -> Any:
+    """Value of a constant of one of our modules, read from its source without an import; None if it has none.
+
+    Its expression may use literals and other constants, of the module or imported from ours.
+    """
+    node = _assignments(module).get(name)
+    if node is not None:
+        return eval(ast.unparse(node), {}, _Constants(module))  # our own source, no input
+    origin = _origin(module, name)
+    return constant(*origin.split(":")) if origin else None
+
+
 def described(kind: type) -> dict[str, str]:
     """One-line descriptions of parameters by name, from the numpydoc of a class and its bases."""
     descriptions: dict[str, str] = {}
@@ -128,6 +140,20 @@ class _Names(dict[str, Any]):
         return Annotated[Mapping[str, Any], Table(origin)]
 
 
+class _Constants(dict[str, Any]):
+    """Names in a constant's expression: other constants; what is none is left to Python (``range``)."""
+
+    def __init__(self, module: str):
+        super().__init__()
+        self._module = module
+
+    def __missing__(self, name: str) -> Any:
+        value = constant(self._module, name)
+        if value is None:
+            raise KeyError(name)
+        return value
+
+
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == _OURS
 
@@ -140,6 +166,18 @@ def _file(module: str) -> Path:
 @lru_cache(maxsize=256)
 def _tree(module: str) -> ast.Module:
     return ast.parse(_file(module).read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=256)
+def _assignments(module: str) -> dict[str, ast.expr]:
+    """Values of the module's constants by name."""
+    values: dict[str, ast.expr] = {}
+    for node in _tree(module).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
+                values[target.id] = node.value
+    return values
 
 
 @lru_cache(maxsize=256)

@@ -5,9 +5,47 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.ensemble import create_stacker
+from gapstack.corpus import Corpus
+from gapstack.ensemble import create_calibrator, create_stacker
+from gapstack.ensemble.fitted_stacker import FittedStacker
+from gapstack.errors import MemberError
 from gapstack.scoring import log_loss
 from tests.ensemble.test_stacker import BASE, LABELS, base_on
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_mean_of_logits_is_the_geometric_mean_of_probabilities(seed):
+    logits = np.random.default_rng(seed).normal(size=(20, 4, 3), scale=3)
+    base = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    mean = np.exp(logits.mean(axis=1))
+    found = create_stacker("mean", of="logits").fit(base, LABELS[:20]).predict_proba(base)
+    np.testing.assert_allclose(found, mean / mean.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+def test_given_weights_are_those_of_the_members_in_their_order():
+    stacker = create_stacker("mean", weights=[65, 35, 0]).fit(BASE, LABELS)
+    np.testing.assert_allclose(stacker.predict_proba(BASE), 0.65 * BASE[:, 0] + 0.35 * BASE[:, 1])
+
+
+def test_a_floor_is_raised_before_rows_are_rescaled():
+    base = np.tile([[[0.994, 0.004, 0.002]]], (5, 1, 1))
+    stacker = create_stacker("mean", floor=0.01, ceiling=0.99).fit(base, LABELS[:5])
+    np.testing.assert_allclose(stacker.predict_proba(base)[0], np.array([0.99, 0.01, 0.01]) / 1.01)
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [0, 0, 0]])
+def test_weights_that_fit_no_member_are_refused(weights):
+    with pytest.raises(MemberError, match="give one for each member"):
+        create_stacker("mean", weights=weights).fit(BASE, LABELS)
+
+
+def test_a_mean_of_logits_runs_over_all_folds_models_at_once():
+    folds = [BASE[:, :2], BASE[:, 1:]]
+    stacker = create_stacker("mean", of="logits", weights=[2, 1]).fit(folds[0], LABELS)
+    logs = np.log(np.concatenate(folds, axis=1))
+    mean = np.exp(np.einsum("m,nmc->nc", np.array([2, 1, 2, 1]) / 6, logs))
+    found = FittedStacker(stacker, create_calibrator("none")).predict_proba(folds, Corpus([]))
+    np.testing.assert_allclose(found, mean / mean.sum(axis=1, keepdims=True), atol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)

@@ -36,7 +36,12 @@ EVIDENCE = evidence_on(LABELS)
 TRAIN, HELD = slice(0, 400), slice(400, 600)
 
 
-QUICK = {"dense": {"steps": 60, "seeds": 1}, "pool": {"steps": 80, "seeds": 1}, "evidence": {"rounds": 40}}
+QUICK = {
+    "mean": {"weights": [9, 1, 0], "of": "logits"},
+    "dense": {"steps": 60, "seeds": 1},
+    "pool": {"steps": 80, "seeds": 1},
+    "evidence": {"rounds": 40},
+}
 
 
 def fitted(kind: str) -> Stacker:

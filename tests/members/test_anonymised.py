@@ -13,7 +13,6 @@ from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.anonymised import (
     PUBLISHED,
-    PUBLISHED_PURE,
     SCALARS,
     VARIANTS,
     EndToEndHead,
@@ -90,7 +89,7 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
     member = create("anonymised", **settings, weights=weights).fit(sample_train[:40])
     answers = member.predict_proba(sample_test[:30])
     copies = variants(sample_test[:30], VARIANTS)
-    own = member._of_names(sample_test[:30])
+    own = member._beside(sample_test[:30])
     each = [member._answer({"mentions": member._mentions(v.corpus), **own}) for v in copies]
     for row in range(30):
         counts = [w * (v.changed[row] or v.name == "original") for v, w in zip(copies, weights, strict=True)]
@@ -111,8 +110,10 @@ def test_prepared_rows_are_not_encoded_again(settings, sample_train, sample_test
 
 
 def test_the_papers_settings_make_members():
-    end_to_end, pure = create("anonymised", **PUBLISHED), create("anonymised", **PUBLISHED_PURE)
-    assert (end_to_end._plan(0).head_lr, pure._plan(0).head_lr) == (3e-5, 1e-3)
+    end_to_end, pure = create("anonymised", **PUBLISHED), create("anonymised", head="pure")
+    plan = end_to_end._plan(0)
+    assert (plan.head_lr, plan.batch_size, plan.patience, plan.schedule.shape) == (3e-5, 128, 100, "constant")
+    assert (end_to_end.seeds, end_to_end.validation_share, end_to_end.weights[0]) == (5, 0.2, 0.1)
     assert isinstance(
         end_to_end._head({"mentions": np.empty((0, 3, 8)), "names": np.empty((0, 2, 5))}), EndToEndHead
     )

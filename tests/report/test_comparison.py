@@ -16,6 +16,11 @@ def finished(sample_train, sample_test, tmp_path):
     return run(recipe, sample_train, sample_test, root=tmp_path)
 
 
+def test_rows_without_labels_are_predicted_and_not_scored(finished, sample_test):
+    (out_of_fold,) = score_run(replace(finished, test=sample_test.unlabelled()))
+    assert out_of_fold.name == "out of fold"
+
+
 def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
     assert "not for" not in comparison(finished, score_run(finished)).text()
     prior, random = finished.members

@@ -1,17 +1,28 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.errors import RecipeError
+from gapstack.errors import MemberError, RecipeError
+from gapstack.members import MEMBERS, published
 from gapstack.runs import Recipe, available
 from gapstack.runs.recipe import Part
 from gapstack.sealed import seal
 
 FOLDER = r"expected text that can name a folder (at most 100 bytes, no / or \, no dot in front)"
+
+
+def has_published(name: str) -> bool:
+    try:
+        return bool(published(name))
+    except MemberError:
+        return False
+
+
 MINIMAL = {"name": "r", "members": [{"name": "prior"}]}
 
 
@@ -136,8 +147,8 @@ def test_a_recipe_survives_the_run_folder():
             "test, members 1 (prior): weight: no such key; there are: name, label, settings",
         ),
         (
-            {"stackers": [{"name": "mean"}]},
-            'test, stackers 1 (mean): no stacker is called "mean"; there are: simplex, conditional, logistic, '
+            {"stackers": [{"name": "best"}]},
+            'test, stackers 1 (best): no stacker is called "best"; there are: mean, simplex, conditional, logistic, '
             "lightgbm, dense, pool, evidence",
         ),
         (
@@ -283,3 +294,95 @@ def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, ar
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tmp_path / "imported.txt").read_text() == "[] True"
+
+
+class TestPublishedSettings:
+    def test_are_those_of_the_members_module_and_may_be_changed_one_by_one(self):
+        members = [
+            {"name": "msnet", "settings": "published"},
+            {
+                "name": "msnet",
+                "label": "own",
+                "settings": {"base": "published", "seed": 3, "training": [{}, {"epochs": 2}]},
+            },
+        ]
+        paper, own = Recipe.parse({"name": "r", "members": members}, "test").members
+        assert paper.settings == published("msnet")
+        assert own.settings["seed"] == 3
+        assert [phase["epochs"] for phase in own.settings["training"]] == [30, 2]
+        assert own.settings["training"][1]["encoder_lr"] == 5e-6, "the other fields stay the paper's"
+
+    def test_each_makes_one_member_of_every_combination(self):
+        each = {"encoder": ["bert-large-cased", "some/folder"], "seed": [1, 2], "blocks": [[], ["surface"]]}
+        recipe = Recipe.parse({"name": "r", "members": [{"name": "siamese", "each": each}]}, "test")
+        assert len(recipe.members) == 8
+        assert recipe.members[0].label == "siamese_bert-large-cased_1_no_blocks"
+        assert recipe.members[-1].label == "siamese_folder_2_surface"
+        assert recipe.members[-1].settings == {"encoder": "some/folder", "seed": 2, "blocks": ["surface"]}
+
+    def test_a_stored_recipe_has_them_spelled_out(self):
+        recipe = Recipe.parse({"name": "r", "members": [{"name": "grep", "settings": "published"}]}, "test")
+        assert recipe.as_dict()["members"][0]["settings"]["training"]["encoder_lr"] == 4e-6
+        assert Recipe.parse(recipe.as_dict(), "run.json") == recipe
+
+    @pytest.mark.parametrize(
+        ("member", "message"),
+        [
+            (
+                {"name": "prior", "settings": "published"},
+                "prior has no published settings; leave them out for its defaults",
+            ),
+            ({"name": "priro", "settings": "published"}, 'no member is called "priro"; did you mean prior?'),
+            (
+                {"name": "grep", "settings": {"base": "papers"}},
+                'settings.base: found "papers", expected "published"',
+            ),
+            (
+                {"name": "grep", "each": {"seed": 3}},
+                'each: found {"seed": 3}, expected a table of lists of values',
+            ),
+            (
+                {"name": "grep", "each": {"training": [{"epochs": 3}]}},
+                "each.training: values that are tables need members of their own",
+            ),
+        ],
+    )
+    def test_what_is_none_is_refused(self, member, message):
+        with pytest.raises(RecipeError) as error:
+            Recipe.parse({"name": "r", "members": [member]}, "test")
+        assert str(error.value) == f"test, members 1: {message}"
+
+    def test_are_read_without_loading_torch(self):
+        load = "from gapstack.runs import Recipe; Recipe.load('yang2019')"
+        script = f"import sys; {load}; sys.exit('torch' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+    @pytest.mark.parametrize("name", [name for name in MEMBERS if has_published(name)])
+    def test_read_from_the_source_are_those_of_the_imported_module(self, name):
+        assert published(name) == import_module(MEMBERS[name].__module__).PUBLISHED
+        MEMBERS.check(name, published(name))
+
+
+def test_epochs_are_changed_in_every_phase():
+    members = [
+        {"name": "span_head", "settings": "published"},
+        {"name": "frozen_spans"},
+        {"name": "probert"},
+        {"name": "prior"},
+    ]
+    span_head, frozen, probert, prior = (
+        Recipe.parse({"name": "r", "members": members}, "t").with_epochs(1).members
+    )
+    assert [phase["epochs"] for phase in span_head.settings["first"]] == [1, 1]
+    assert span_head.settings["training"]["epochs"] == frozen.settings["epochs"] == 1
+    assert probert.settings == {"training": {"epochs": 1}}, "a stage that it does not have gets no settings"
+    assert prior.settings == {}
+
+
+def test_stage_two_is_held_out_alone_and_never_trained_on():
+    held = Recipe.parse({**MINIMAL, "test": ["stage2"]}, "t")
+    assert held.test == ("stage2",)
+    with pytest.raises(RecipeError, match="stage2 has no labels; hold it out alone"):
+        Recipe.parse({**MINIMAL, "train": ["development"], "test": ["stage2", "test"]}, "t")
+    with pytest.raises(RecipeError, match="expected one of development, validation, test"):
+        Recipe.parse({**MINIMAL, "train": ["stage2"]}, "t")

@@ -17,6 +17,7 @@ CURVES = (
     (Schedule(shape="linear", warmup=0.2), (0.025, 0.93125, 0.61875, 0.00625)),
     (Schedule(shape="cosine"), (0.99994, 0.84796, 0.49215, 0.00006)),
     (Schedule(shape="triangular"), (0.01, 0.51, 0.99, 0.01)),
+    (Schedule(shape="inverse", decay=0.03), (1, 1 / 1.75, 0.4, 1 / 3.97)),
     (Schedule(shape="triangular", cycles=2, floor=0.05), (0.069, 0.981, 0.069, 0.069)),
 )
 
@@ -30,7 +31,7 @@ def test_rates_follow_the_shape(schedule, factors):
 
 
 @given(
-    st.sampled_from(["constant", "linear", "cosine"]),
+    st.sampled_from(["constant", "linear", "cosine", "inverse"]),
     st.floats(0, 0.9),
     st.floats(0, 1),
     st.integers(1, 60),

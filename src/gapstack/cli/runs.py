@@ -71,7 +71,10 @@ def run_command(
     data: DataOption = None,
     labels: LabelsOption = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Encoder: local folder or hub name. Default: MiniLM.")
+        str | None,
+        typer.Option(
+            help="Encoder of all members: folder, hub name, or minilm. Layers go to its depth. Default: the recipe's."
+        ),
     ] = None,
     parser: Annotated[
         str | None, typer.Option(help="spaCy pipeline: name or folder. Default: en_gapstack.")
@@ -88,7 +91,17 @@ def run_command(
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of folds instead of the recipe's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Epochs of every training instead of the recipe's: a quick trial."),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run instead of the recipe's.")] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Print what would be trained, in which time and memory, and what is missing."
+        ),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard an earlier run of this name.")] = False,
     executor: ExecutorOption = Executor.LOCAL,
     workers: WorkersOption = 1,
@@ -100,8 +113,15 @@ def run_command(
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
     started = time.perf_counter()
-    plan = _recipe(recipe, encoder=encoder, parser=parser, augment=augment, average=average)
+    plan = _recipe(recipe, encoder, parser=parser, augment=augment, average=average)
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
+    if epochs is not None:
+        plan = plan.with_epochs(epochs)
+    if plan.note:
+        say(plan.note)
+    if dry_run:
+        _print_plan(plan, data, as_json)
+        return
     from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
     from gapstack.report.comparison import comparison
 
@@ -241,12 +261,12 @@ def reproduce_command(
     report: webster2018.Report | Tables | dawkins2021.Report
     folder = Path(data) if data and data != "sample" else None
     if ablations:
-        plans = [_recipe(name, encoder=encoder, parser=parser) for name in findings.RECIPES]
+        plans = [_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
         report = findings.report(
             [_run(plan, data, None, executor, workers) for plan in plans], encoder, folder
         )
     elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
-        plan = _recipe(webster2019.RECIPE, encoder=encoder, parser=parser)
+        plan = _recipe(webster2019.RECIPE, encoder, parser=parser)
         report = webster2019.report(_run(plan, data, None, executor, workers), folder)
     elif paper is Paper.RUDINGER2018:
         for name in runs or ():
@@ -256,7 +276,7 @@ def reproduce_command(
         gap = load_sample("The sample was asked for") if data == "sample" else load_gap(folder)
         report = rudinger2018.reproduce(gap, runs or (), folder=folder, parser=parser)
     elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
-        plan = _recipe(dawkins2021.RECIPE, encoder=encoder)
+        plan = _recipe(dawkins2021.RECIPE, encoder)
         report = dawkins2021.reproduce(*corpora(plan, data), folder)
     else:
         from gapstack.corpus.sources import load_gap, load_sample
@@ -270,11 +290,34 @@ def reproduce_command(
             say(f"wrote {path}")
 
 
-def _recipe(name: str, **settings: Any) -> Recipe:
-    """Load a recipe and override settings that are not None in every member that has them."""
+def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
+    """Print what a run would train, and what is missing for it."""
+    from gapstack.report.plan import plan_table
+    from gapstack.runs.estimate import plan_run
+
+    plan = plan_run(recipe, data)
+    table = plan_table(plan)
+    if as_json:
+        print(json.dumps({**table.json(), "missing": list(plan.missing), "note": recipe.note}, indent=2))
+        return
+    table.print(stdout)
+    print()
+    for line in plan.missing:
+        show(f"missing: {line}")
+    show("Nothing was trained" if plan.missing else "Nothing is missing; nothing was trained")
+
+
+def _recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
+    """Load a recipe, put it on another encoder, and override settings that are not None in members that have them."""
     from gapstack.runs import Recipe
 
     recipe = Recipe.load(name)
+    if encoder is not None:
+        from gapstack.runs.rescale import on_encoder
+
+        recipe, lines = on_encoder(recipe, encoder)
+        for line in lines:
+            say(line)
     for setting, value in settings.items():
         if value is not None:
             recipe = recipe.override(setting, value)

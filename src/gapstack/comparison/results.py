@@ -35,17 +35,17 @@ class PartScores:
     degenerate: Mapping[str, Scores]
 
 
-def score_run(run: Run) -> tuple[PartScores, PartScores]:
-    """Score the members and the stack of a run, out of fold and held out."""
+def score_run(run: Run) -> tuple[PartScores, ...]:
+    """Score the members and the stack of a run, out of fold and, if those rows have labels, held out."""
     from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD  # here, since clusters are scored without torch
 
     results = [*run.members, *([run.stack] if run.stack else [])]
     trained = {result.label: score(run.train, result.out_of_fold) for result in results}
+    out_of_fold = PartScores(OUT_OF_FOLD, run.train, trained, degenerate_scores(run.train, run.train.labels))
+    if not run.test.is_labelled:
+        return (out_of_fold,)
     held = {result.label: score(run.test, result.test) for result in results}
-    return (
-        PartScores(OUT_OF_FOLD, run.train, trained, degenerate_scores(run.train, run.train.labels)),
-        PartScores(HELD_OUT, run.test, held, degenerate_scores(run.test, run.train.labels)),
-    )
+    return out_of_fold, PartScores(HELD_OUT, run.test, held, degenerate_scores(run.test, run.train.labels))
 
 
 @dataclass(frozen=True)

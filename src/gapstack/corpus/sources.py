@@ -28,6 +28,9 @@ from gapstack.progress import console
 from gapstack.registry import unknown
 
 SPLITS = ("development", "validation", "test")
+STAGE2 = "stage2"
+HELD_OUT = (*SPLITS, STAGE2)
+"""What a recipe may hold out: a split, or the unlabelled rows of Kaggle's second stage."""
 _SAMPLE = Path(__file__).parent / "sample"
 _PROJECT = Path(__file__).parents[3]
 

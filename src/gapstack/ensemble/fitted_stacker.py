@@ -60,6 +60,8 @@ class FittedStacker:
     def predict_proba(self, by_fold: Sequence[BasePredictions], rows: Corpus) -> Probabilities:
         """Give (n, 3): the mean over folds of the calibrated stack of each fold's predictions (n, m, 3)."""
         evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
+        if not self.stacker.LEARNS:  # one mean over members and folds, as of logits
+            by_fold = [np.concatenate(by_fold, axis=1)]
         stacked = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
         mean: Probabilities = np.mean(stacked, axis=0)
         return mean

@@ -1,21 +1,72 @@
-"""Linear stackers: the simplex blend, the conditional logit and multinomial logistic regression."""
+"""Linear stackers: means with given weights, the simplex blend, the conditional logit and logistic regression."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.ensemble.stacker import SWAPPED, Stacker, Table, centred_logs, softmax
+from gapstack.ensemble.stacker import SWAPPED, Stacker, Table, member_inputs, softmax
 from gapstack.errors import MemberError
-from gapstack.kinds import Floor, Positive
+from gapstack.kinds import BelowThird, Floor, Inputs, NotNegative, Positive, SomeShare
 from gapstack.members.member import Probabilities
 from gapstack.members.parts.learned import LearnedArrays
 from gapstack.types import BasePredictions, Labels
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 20_000
+_LEAST = 1e-15  # a probability whose logarithm is taken
+
+
+class MeanStacker(LearnedArrays, Stacker):
+    """A mean of the members with given weights: nothing is learned.
+
+    As teams of the shared task combined theirs: the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean
+    of logits (Abzaliev), and weights by hand (Ionita et al. .65 and .35; Liu). The mean of logits, through softmax, is
+    the normalised geometric mean of the probabilities. It runs over all folds' members at once.
+
+    Parameters
+    ----------
+    of : str
+        What the mean is of: ``probabilities`` or ``logits``.
+    weights : sequence of float
+        Of the members, in their order; all alike by default. They need not sum to 1.
+    floor, ceiling : float
+        Bounds that the mean is clipped to before it is rescaled to sum to 1 (Abzaliev .01 and .99; Liu .005 and 1).
+    """
+
+    of: Literal["probabilities", "logits"] = "probabilities"
+    weights: Sequence[NotNegative] = ()
+    floor: BelowThird = 0.0
+    ceiling: SomeShare = 1.0
+
+    LEARNS: ClassVar[bool] = False
+
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+        self._weights(base.shape[1], base.shape[1])
+
+    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+        weights = self._weights(self.members_, base.shape[1])
+        if self.of == "logits":
+            mean = softmax(np.einsum("m,nmc->nc", weights, np.log(np.clip(base, _LEAST, None))))
+        else:
+            mean = np.einsum("m,nmc->nc", weights, base)
+        clipped: Probabilities = np.clip(mean, self.floor, self.ceiling)
+        return clipped
+
+    def _weights(self, members: int, columns: int) -> NDArray[np.float64]:
+        """Weights (columns,) that sum to 1, of the members of one fold after the other."""
+        weights = np.array(self.weights, dtype=np.float64) if self.weights else np.ones(members)
+        if len(weights) != members or not weights.sum():
+            raise MemberError(
+                f"the mean has {len(weights)} weights for {members} members, that sum to {weights.sum():g}; give one "
+                "for each member, in their order, not all 0"
+            )
+        return np.tile(weights, columns // members) / (weights.sum() * (columns // members))
 
 
 class SimplexStacker(LearnedArrays, Stacker):
@@ -141,16 +192,19 @@ def _logits(logs: BasePredictions, weights: NDArray[np.float64]) -> NDArray[np.f
 
 
 class LogisticStacker(LearnedArrays, Stacker):
-    """Multinomial logistic regression on log-probabilities with an L2 penalty.
+    """Multinomial logistic regression with an L2 penalty.
 
     Parameters
     ----------
+    inputs : str
+        ``logs``, log-probabilities; or ``probabilities``, as Bao and Qiao 2019.
     C : float
         Inverse strength of the penalty, as scikit-learn's.
     floor : float
         Lower bound that members' probabilities are clipped to.
     """
 
+    inputs: Inputs = "logs"
     C: Positive = 0.05
     floor: Floor = 1e-6
 
@@ -169,4 +223,4 @@ class LogisticStacker(LearnedArrays, Stacker):
         return softmax(self._columns(base) @ self.coefficients_.T + self.intercepts_)
 
     def _columns(self, base: BasePredictions) -> NDArray[np.float64]:
-        return centred_logs(base, self.floor).reshape(len(base), -1)
+        return member_inputs(base, self.inputs, self.floor).reshape(len(base), -1)

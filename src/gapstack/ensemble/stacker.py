@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
+from gapstack.kinds import Inputs
 from gapstack.members.member import Probabilities, State
 from gapstack.rowwise import rowwise
 from gapstack.settings import check_settings
@@ -28,6 +29,8 @@ class Stacker(Configured, BaseEstimator, ABC):
     """An estimator over base predictions and, where :attr:`READS_EVIDENCE`, hand-made features of the rows."""
 
     READS_EVIDENCE: ClassVar[bool] = False
+    LEARNS: ClassVar[bool] = True
+    """False: nothing is learned, so that it may pool the members of several folds at once, one fold after the other."""
 
     def fit(
         self, base_predictions: BasePredictions, labels: Labels, evidence: Features | None = None
@@ -63,7 +66,8 @@ class Stacker(Configured, BaseEstimator, ABC):
             raise NotFittedError(
                 f"{type(self).__name__} is not fitted; call fit(base_predictions, labels) first"
             )
-        if base_predictions.shape[1] != self.members_:
+        given = base_predictions.shape[1]
+        if given % self.members_ or (self.LEARNS and given != self.members_):
             raise MemberError(
                 f"stacker was fitted on {self.members_} members; base predictions are of {base_predictions.shape[1]}"
             )
@@ -119,6 +123,11 @@ def centred_logs(base_predictions: BasePredictions, floor: float) -> BasePredict
     logs = np.log(np.clip(base_predictions, floor, None))
     centred: BasePredictions = logs - logs.mean(axis=2, keepdims=True)
     return centred
+
+
+def member_inputs(base_predictions: BasePredictions, inputs: Inputs, floor: float) -> BasePredictions:
+    """What a stacker reads of its members, (n, m, 3): :func:`centred_logs`, or the probabilities themselves."""
+    return centred_logs(base_predictions, floor) if inputs == "logs" else base_predictions
 
 
 def softmax(logits: NDArray[np.float64]) -> Probabilities:

@@ -6,9 +6,12 @@ add its row to the test table in ``tests/members/test_contract.py``.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gapstack.errors import MemberError
 from gapstack.registry import Entry, Registry, lazy
+from gapstack.signatures import constant
 
 if TYPE_CHECKING:
     from gapstack.members.member import Member
@@ -145,4 +148,24 @@ def create(name: str, **settings: Any) -> Member:
     return member
 
 
-__all__ = ["MEMBERS", "Member", "create"]
+def published(name: str) -> dict[str, Any]:
+    """Give the paper's settings of the member called ``name``: ``PUBLISHED`` of its module, which is not imported.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such member.
+    MemberError
+        If it has none.
+    """
+    entry = MEMBERS.entry(name)
+    if entry.package:
+        values = getattr(import_module(MEMBERS[name].__module__), "PUBLISHED", None)
+    else:
+        values = constant(entry.target.partition(":")[0], "PUBLISHED")
+    if values is None:
+        raise MemberError(f"{name} has no published settings; leave them out for its defaults")
+    return dict(values)
+
+
+__all__ = ["MEMBERS", "Member", "create", "published"]

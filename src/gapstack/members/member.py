@@ -16,9 +16,11 @@ from sklearn.base import BaseEstimator
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
+from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.kinds import AugmentationName
 from gapstack.members.predictor import Predictor
+from gapstack.members.work import RowCounts, Work
 from gapstack.settings import check_settings
 from gapstack.signatures import Configured
 from gapstack.types import Probabilities
@@ -92,6 +94,10 @@ class Member(Configured, BaseEstimator, Predictor):
         """Count the numbers that were learned and are stored as arrays; trees are not among them."""
         self._check_fitted()
         return sum(array.size for array in self._state().arrays.values())
+
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Estimate what a run of this member computes over an encoder of ``size``; nothing where it has none."""
+        return Work()
 
     def parts(self) -> Mapping[str, Member]:
         """Unfitted members that this one is made of, by label; a stack has some."""

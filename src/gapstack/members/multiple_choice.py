@@ -23,6 +23,7 @@ memorise rows than a test may make, and its test asks for less than others. Swap
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +35,7 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView
+from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.kinds import BelowThird
@@ -41,6 +43,7 @@ from gapstack.members.member import Probabilities
 from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.parts.frozen_phase import needs_no_encoder
 from gapstack.members.parts.pairs import with_endings
+from gapstack.members.work import RowCounts, Work
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.types import Rows
 
@@ -84,6 +87,10 @@ class MultipleChoice(FineTuned):
                 "Freeze some of its layers"
             )
         return plans
+
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count three inputs for each row."""
+        return super().work(size, replace(rows, pieces=rows.pieces * len(Label)))
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return ChoiceHead(encoder.hidden_size)

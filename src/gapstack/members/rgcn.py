@@ -43,6 +43,7 @@ from torch import Tensor, nn
 from gapstack.corpus import Corpus, Label, Span
 from gapstack.encoding.hidden_states import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
+from gapstack.encoding.sizes import Size
 from gapstack.kinds import AnyLayer, Count, NotAll
 from gapstack.members.parts.dense import BatchNorm
 from gapstack.members.parts.encoder_member import EncoderMember
@@ -116,6 +117,9 @@ class RGCN(EncoderMember, FrozenHead):
         width = arrays["nodes"].shape[-1]
         text = len(MENTIONS) * width // 2 if self.text_width is None else self.text_width
         return GraphHead(width, self.widths, text, self.hidden, self.dropout, self.node_dropout)
+
+    def _shapes(self, size: Size) -> Arrays:
+        return {"nodes": np.empty((0, len(MENTIONS), size.width))}
 
     def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
         """Give nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""

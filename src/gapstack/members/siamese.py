@@ -52,7 +52,7 @@ PUBLISHED: dict[str, Any] = {
         **{"schedule": {"shape": "constant", "warmup": 0.0}, "max_norm": None, "patience": 15},
     },
 }
-"""Settings of the paper's code: ``create("siamese", **PUBLISHED)``; BERT-base: ``layers`` [9], ``max_pieces`` 512."""
+"""Settings of the paper's code; ``bert-large-cased`` has ``layers`` [19], both BERT-base [9] and ``max_pieces`` 512."""
 
 _FEATURE_UNITS, _FEATURE_DROPOUT, _TRUNK_UNITS = 20, 0.25, 37
 

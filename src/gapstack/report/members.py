@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from importlib import import_module
 from typing import Any
 
-from gapstack.members import MEMBERS
+from gapstack.errors import MemberError
+from gapstack.members import MEMBERS, published
 from gapstack.settings import expected
 from gapstack.signatures import described
 
@@ -35,14 +35,17 @@ def member_record(name: str) -> dict[str, Any]:
         If there is no such member.
     """
     kind = MEMBERS[name]
-    published = getattr(import_module(kind.__module__), "PUBLISHED", {})
+    try:
+        paper = published(name)
+    except MemberError:
+        paper = {}
     words = described(kind)
     defaults = {one.name: one.default for one in inspect.signature(kind).parameters.values()}
     settings = {
         key: {
             "expected": expected(setting),
             "default": defaults[key],
-            **({"published": published[key]} if key in published else {}),
+            **({"published": paper[key]} if key in paper else {}),
             "description": words.get(key, ""),
         }
         for key, setting in MEMBERS.kinds(name).items()
@@ -60,6 +63,8 @@ def member_text(name: str) -> str:
         lines.append(f"    {setting['expected']}")
         if setting["description"]:
             lines.append(f"    {setting['description']}")
+    if any("published" in setting for setting in record["settings"].values()):
+        lines += ["", f'All published settings in a recipe: name = "{name}", settings = "published"']
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.sources import load_gap, load_sample
+from gapstack.corpus.sources import STAGE2, load_gap, load_sample, stage2
 from gapstack.runs.folder import SAMPLE
 from gapstack.runs.recipe import Recipe
 
@@ -35,5 +35,9 @@ def corpora(
         gap = load_gap(Path(data) if data else None, label_set=recipe.labels, quarantine=quarantine)
     if gap.is_sample:
         return recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE), gap.train, gap.test
-    train, test = (reduce(add, (gap.splits[s] for s in splits)) for splits in (recipe.train, recipe.test))
+    splits = {
+        **gap.splits,
+        **({STAGE2: stage2(Path(data) if data else None)} if STAGE2 in recipe.test else {}),
+    }
+    train, test = (reduce(add, (splits[name] for name in names)) for names in (recipe.train, recipe.test))
     return recipe, train, test

@@ -32,7 +32,7 @@ def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed
     Parameters
     ----------
     member : Member or str
-        A member, which stays as it is, or the name of one with its published settings.
+        A member, which stays as it is, or the name of one with its defaults.
     corpus : Corpus
     folds, seed : int
         Number of folds, and the seed of their assignment.

@@ -11,11 +11,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
+from gapstack.corpus.sources import STAGE2
 from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
-from gapstack.kinds import CalibratorName, Folds, Label, LabelSetName, Seed, SplitName
+from gapstack.kinds import CalibratorName, Folds, HeldOutName, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
-from gapstack.members.part import Part
+from gapstack.members.part import Part, merged, spelled_out
 from gapstack.registry import Registry, unknown
 from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
 from gapstack.settings import SettingError, check, check_all, shown
@@ -36,7 +37,7 @@ class Recipe:
     name : str
         Also the run folder's and the submission's name.
     train, test : tuple of str
-        Splits to cross-validate on, and splits to hold out.
+        Splits to cross-validate on, and splits to hold out; or ``stage2`` to hold out, which has no labels.
     labels : str
         Label set.
     folds, seed : int
@@ -45,6 +46,8 @@ class Recipe:
         Members to cross-validate; stackers to choose from, the simplest first (none: no stack).
     calibrators : tuple of str
         Calibrators to choose from, the simplest first.
+    title, note : str
+        What it is, in a line; and what a reader of its figures must know, printed when it is run.
 
     Raises
     ------
@@ -56,12 +59,13 @@ class Recipe:
     members: tuple[Part, ...]
     stackers: tuple[Part, ...] = ()
     train: tuple[SplitName, ...] = ("development", "validation")
-    test: tuple[SplitName, ...] = ("test",)
+    test: tuple[HeldOutName, ...] = ("test",)
     labels: LabelSetName = "official"
     folds: Folds = 5
     seed: Seed = 2019
     title: str = ""
     calibrators: tuple[CalibratorName, ...] = ("none",)
+    note: str = ""
 
     def __post_init__(self) -> None:
         """Check everything that can be checked before anything is computed."""
@@ -76,6 +80,8 @@ class Recipe:
             raise RecipeError(f"{where}: {', '.join(twice)} would be both trained and scored on")
         if twice:
             raise RecipeError(f"{where}: {', '.join(twice)} is named twice")
+        if STAGE2 in self.test and len(self.test) > 1:
+            raise RecipeError(f"{where}: {STAGE2} has no labels; hold it out alone")
         labels = [part.label for part in self.members]
         if STACK in map(_alike, labels):
             raise RecipeError(f"{where}: {STACK!r} is what the stack is called; choose another label")
@@ -96,6 +102,7 @@ class Recipe:
         RecipeError
             As the class does.
         """
+        table = _spelled_out(table, where)
         _check(table, where)
         missing = [key for key in ("name", "members") if key not in table]
         if missing:
@@ -184,6 +191,19 @@ class Recipe:
         )
         return replace(self, members=members)
 
+    def with_epochs(self, epochs: int) -> Recipe:
+        """Train for so many epochs in every phase of every member that is trained in epochs."""
+        changes = {"epochs": epochs, "training": {"epochs": epochs}, "first": {"epochs": epochs}}
+
+        def changed(part: Part) -> Part:
+            kinds = MEMBERS.kinds(part.name)
+            known = {key: value for key, value in changes.items() if key in kinds}
+            if not part.settings.get("first"):  # which by default is as the last phase
+                known.pop("first", None)
+            return replace(part, settings=merged(part.settings, known))
+
+        return replace(self, members=tuple(map(changed, self.members)))
+
     def revised(self, **changes: Any) -> Recipe:
         """Replace fields by values that are not None, and validate the result."""
         return replace(self, **{key: value for key, value in changes.items() if value is not None})
@@ -210,6 +230,19 @@ def require_run(name: str) -> tuple[RunFolder, str]:
     if member and member not in labels:
         raise unknown(f"member of run {folder.root.name}", member, labels)
     return match
+
+
+def _spelled_out(table: Any, where: str) -> Any:
+    """A recipe's table with its members spelled out (:func:`~gapstack.members.part.spelled_out`)."""
+    if not isinstance(table, Mapping) or not isinstance(table.get("members"), list):
+        return table
+    members: list[Any] = []
+    for number, part in enumerate(table["members"], 1):
+        try:
+            members += spelled_out(part) if isinstance(part, Mapping) else [part]
+        except MemberError as error:
+            raise RecipeError(f"{where}, members {number}: {error}") from None
+    return {**table, "members": members}
 
 
 def _check(values: object, where: str) -> None:

@@ -19,22 +19,25 @@ class Schedule:
     Parameters
     ----------
     shape : str
-        ``constant``; ``linear`` decay; ``cosine`` (decay by half a cosine); or ``triangular`` (linear up and down
-        in each of ``cycles``, as in Smith 2017).
+        ``constant``; ``linear`` decay; ``cosine`` (decay by half a cosine); ``triangular`` (linear up and down
+        in each of ``cycles``, as in Smith 2017); or ``inverse`` (1 / (1 + ``decay`` * update), as Keras' ``decay``).
     warmup : float
         Share of the updates over which the factor first rises linearly from 0 to 1. Not with ``triangular``.
     floor : float
         Factor at the end (``triangular``: at both ends of each cycle).
     cycles : int
         Number of cycles of ``triangular``.
+    decay : float
+        Of ``inverse``, for each update.
     offset : float
         Where within each update the factor is read: halfway no update has a learning rate of exactly 0.
     """
 
-    shape: Literal["constant", "linear", "triangular", "cosine"] = "linear"
+    shape: Literal["constant", "linear", "triangular", "cosine", "inverse"] = "linear"
     warmup: NotAll = 0.0
     floor: Share = 0.0
     cycles: Count = 1
+    decay: NotNegative = 0.0
     offset: Share = 0.5
 
     def __post_init__(self) -> None:
@@ -54,6 +57,7 @@ class Schedule:
             "constant": 1.0,
             "linear": 1 - progress,
             "cosine": (1 + math.cos(math.pi * progress)) / 2,
+            "inverse": 1 / (1 + self.decay * update),
             "triangular": 1 - abs(2 * (progress * self.cycles % 1) - 1),
         }[self.shape]
         return self.floor + (1 - self.floor) * height

@@ -7,6 +7,7 @@ from scipy.special import softmax
 from gapstack.corpus import Corpus, teacher
 from gapstack.corpus.writers import write_submission
 from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.sizes import KNOWN
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.members import create
@@ -27,6 +28,27 @@ def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     write_submission(tmp_path / "teachers" / "one.csv", rows.ids, sure)
     write_submission(tmp_path / "teachers" / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])
     return rows
+
+
+@pytest.mark.parametrize(
+    ("settings", "warns"),
+    [({}, True), ({"training": {"encoder_lr": 2e-5}}, False), ({"training": {"frozen": ["encoder"]}}, False)],
+)
+def test_a_large_encoder_at_a_small_one_s_rate_is_warned_of_once(
+    settings, warns, tiny_encoder_folder, sample_train, monkeypatch, caplog
+):
+    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: KNOWN["bert-base-cased"])
+    fine_tuned._warn_of_rate.cache_clear()
+    training = {"epochs": 1, **settings.get("training", {})}
+    for _ in range(2):
+        create("probert", encoder=str(tiny_encoder_folder), training=training, max_pieces=96).fit(
+            sample_train[:8]
+        )
+    found = [
+        record.getMessage() for record in caplog.records if "suits small encoders" in record.getMessage()
+    ]
+    assert len(found) == warns
+    fine_tuned._warn_of_rate.cache_clear()
 
 
 def test_the_first_stage_is_trained_once_for_all_folds(

@@ -25,8 +25,8 @@ What differs beside the features:
   paper's three fall together on the fifth, and the default is the fourth and the fifth.
 - The network is averaged over both orders of the names, in training too, so swapping A and B swaps the probabilities;
   ``symmetric=False`` is the paper's network.
-- Vectors are standardised; features are scaled by the training rows, where the paper's code uses test rows too. Keras'
-  learning-rate decay is a falling schedule here, and its L2 penalty of .02 on the last layer AdamW's weight decay.
+- Vectors are standardised; features are scaled by the training rows, where the paper's code uses test rows too. Its L2
+  penalty of .02 on the last layer is AdamW's weight decay on all layers.
 - Windows near an end of the text get more of the other side. Only the mentions themselves are masked.
 """
 
@@ -59,10 +59,10 @@ PUBLISHED: dict[str, Any] = {
     **{"vector_dropout": 0.9, "feature_dropout": 0.8},
     "training": {
         **{"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02, "label_smoothing": 0.0},
-        **{"schedule": {"shape": "linear", "warmup": 0.0}, "max_norm": None, "patience": 50},
+        **{"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}, "max_norm": None, "patience": 50},
     },
 }
-"""Settings of the paper's code: ``create("frozen_mlp", **PUBLISHED)``."""
+"""Settings of the paper's code; ``encoder`` ``bert-large-cased`` for the other half of its input."""
 
 _VECTOR_UNITS, _FEATURE_UNITS = 112, 128
 _CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}

@@ -11,7 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 from gapstack.corpus import Corpus
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.sizes import Size
 from gapstack.members.member import Member
+from gapstack.members.work import RowCounts, Work
 
 Layers = Sequence[int] | int | None
 
@@ -29,6 +31,11 @@ class EncoderMember(Member):
 
     LAYERS: ClassVar[tuple[tuple[int, ...], int]] = ((2,), 3)
     """Layers read by default, 1 the first, and how many the encoder has that they are counted in."""
+
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count one pass of the encoder over all rows, beside what follows it."""
+        operations = 2 * size.layers * size.layer * rows.all * rows.pieces
+        return Work(shared=operations, memory=4 * size.parameters).and_then(super().work(size, rows))
 
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)

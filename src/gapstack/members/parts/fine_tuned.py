@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -18,12 +21,14 @@ from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import load
 from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.sizes import Size, encoder_size
 from gapstack.errors import MemberError
 from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
 from gapstack.members.member import Probabilities, State, each_once
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
+from gapstack.members.work import CPU_BATCH, RowCounts, Work
 from gapstack.training import (
     Data,
     History,
@@ -41,7 +46,11 @@ from gapstack.training import (
 from gapstack.training.loop import Objective
 from gapstack.training.parameters import ENCODER, freeze
 
+_log = logging.getLogger(__name__)
+
 LAST = (-1,)
+LARGE, HIGHEST_LR = 100_000_000, 5e-5
+"""BERT-base has more parameters; the highest rate that Devlin et al. 2019 (A.3) fine-tune it at."""
 ON_GAP = TrainingPlan(
     epochs=3,
     batch_size=32,
@@ -124,6 +133,36 @@ class FineTuned(EncoderMember):
             encoder = self._encoder()
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
 
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count all phases on GAP for as many epochs as they have; a first stage on other rows is not counted."""
+        pieces = min(rows.pieces, self.max_pieces or size.max_pieces)
+        with torch.device("meta"):
+            head = sum(parameter.numel() for parameter in self._head(_sketch(size)).parameters())
+        passes = 2 * size.layers * size.layer * pieces
+        work = Work(learned=head, memory=4 * size.parameters + 16 * head)
+        for plan in self._plans():
+            learning = plan.epochs * rows.fitted
+            if needs_no_encoder(plan):
+                states = 2 * rows.fitted * pieces * size.width * len(self._layers(_sketch(size)))
+                frozen = Work(passes * rows.all, 6 * head * learning, memory=4 * size.parameters + states)
+                work = work.and_then(frozen)
+                continue
+            still = {part for part in plan.frozen if isinstance(part, int)}
+            trained = [layer for layer in range(1, size.layers + 1) if layer not in still]
+            # backwards to the lowest layer that learns; twice the operations of a forward pass
+            backward = 4 * (size.layers + 1 - min(trained, default=size.layers + 1)) * size.layer * pieces
+            embeddings = 0 if {0, "encoder.embeddings"} & {*plan.frozen} else size.embeddings
+            learned = len(trained) * size.layer + embeddings
+            activations = 2 * CPU_BATCH * size.layers * 16 * size.width
+            tuned = Work(
+                fold=(passes + backward) * learning + passes * rows.predicted,
+                learned=max(0, learned + head - work.learned),
+                # gradients and Adam's moments in float32, a copy of the weights in bfloat16
+                memory=4 * size.parameters + 14 * (learned + head) + activations,
+            )
+            work = work.and_then(tuned)
+        return work
+
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Name what the extra corpora and the teacher share rows with."""
@@ -155,6 +194,8 @@ class FineTuned(EncoderMember):
 
     def _fit(self, corpus: Corpus) -> None:
         plans = self._plans()
+        rates = [plan.encoder_lr for plan in plans if not needs_no_encoder(plan)]
+        _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
         encoder, network = self._network(plans)
         learned = self._learned(network, plans)
         changed: set[str] = set()
@@ -270,6 +311,26 @@ class Network(nn.Module):
             inputs["keep"] = keep
         logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
         return logits
+
+
+@lru_cache(maxsize=64)  # once, and not for each fold
+def _warn_of_rate(member: str, encoder: str | None, rate: float) -> None:
+    """Warn of a large encoder that is trained at a rate for small ones."""
+    size = encoder_size(encoder)
+    if rate > HIGHEST_LR and size is not None and size.parameters > LARGE:
+        _log.warning(
+            "%s trains %s (%.0f million parameters) at a rate of %g, which suits small encoders; large ones forget "
+            'what they know above %g. Set training.encoder_lr, or take settings = "published"',
+            *(member, encoder, size.parameters / 1e6, rate, HIGHEST_LR),
+        )
+
+
+def _sketch(size: Size) -> Encoder:
+    """An encoder that has a size and nothing else, for a head that is counted and not used."""
+    named = {"name": "an encoder", "num_layers": size.layers, "hidden_size": size.width}
+    return cast(
+        Encoder, SimpleNamespace(**named, num_heads=size.width // 64 or 1, max_pieces=size.max_pieces)
+    )
 
 
 def _of_encoder(names: Iterable[str]) -> bool:

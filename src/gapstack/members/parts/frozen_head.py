@@ -14,8 +14,10 @@ from scipy.special import softmax
 from torch import nn
 
 from gapstack.corpus import Corpus
+from gapstack.encoding.sizes import Size
 from gapstack.kinds import Count, Held, Plan, Seed
 from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.work import RowCounts, Work
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -60,6 +62,22 @@ class FrozenHead(Member):
 
         It is called with the arrays by name, float32 for float64, and returns logits (b, 3).
         """
+
+    def _shapes(self, size: Size) -> Arrays:
+        """Give arrays of no rows as they are over an encoder of ``size``, for an estimate; nothing if not known."""
+        return {}
+
+    def work(self, size: Size, rows: RowCounts) -> Work:
+        """Count the training of all heads for as many epochs as the plan has."""
+        arrays, plan = self._shapes(size), self._plan(self.seed)
+        if not arrays:
+            return super().work(size, rows)
+        with torch.device("meta"):
+            learned = sum(parameter.numel() for parameter in self._head(arrays).parameters())
+        operations = 6 * learned * plan.epochs * rows.fitted * self.seeds
+        return Work(fold=operations, learned=learned * self.seeds, models=self.seeds).and_then(
+            super().work(size, rows)
+        )
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         """Learn from the training rows what :meth:`_scaled` needs; nothing by default."""

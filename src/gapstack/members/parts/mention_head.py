@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Gender
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural
-from gapstack.members.parts.encoder_member import EncoderMember
+from gapstack.members.parts.encoder_member import EncoderMember, at_depth
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.types import Floats32
@@ -76,12 +77,19 @@ class MentionHead(EncoderMember, FrozenHead):
         """Give the features of :attr:`blocks`."""
         return features(corpus, self.blocks)
 
+    def _beside(self, corpus: Corpus) -> Arrays:
+        """Give the inputs beside ``mentions``."""
+        if not self.blocks:
+            return {}
+        found = self._features(corpus)
+        return {"names": found.candidates, "row": found.shared}
+
     def _arrays(self, corpus: Corpus) -> Arrays:
-        arrays: dict[str, NDArray[Any]] = {"mentions": self._mentions(corpus)}
-        if self.blocks:
-            found = self._features(corpus)
-            arrays |= {"names": found.candidates, "row": found.shared}
-        return arrays
+        return {"mentions": self._mentions(corpus), **self._beside(corpus)}
+
+    def _shapes(self, size: Size) -> Arrays:
+        layers = len(at_depth(size.layers, *self.LAYERS) if self.layers is None else self.layers)
+        return {"mentions": np.empty((0, 3, layers * size.width)), **self._beside(Corpus([]))}
 
     def _fit(self, corpus: Corpus) -> None:
         if self.null_space:

@@ -1,0 +1,141 @@
+"""What a run would train, and what it would take, estimated without training anything."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from gapstack.corpus.datasets import DATASETS
+from gapstack.corpus.sources import STAGE2
+from gapstack.encoding.encoders import EMBEDDED, is_at_hand, is_embedded
+from gapstack.encoding.sizes import encoder_size
+from gapstack.errors import DataNotFoundError, GapstackError
+from gapstack.members import create
+from gapstack.members.inputs import READS
+from gapstack.members.member import Member
+from gapstack.members.work import RowCounts, Work
+from gapstack.precision import fastest_dtype
+from gapstack.runs.corpora import corpora
+from gapstack.runs.recipe import Recipe
+from gapstack.training.devices import processes
+
+CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
+"""Of GAP and stage 2 in BERT's uncased vocabulary."""
+REACHED = 0.5
+"""Share of the machine's rate in products of matrices that training is assumed to reach."""
+_CHARACTERS = 427  # of a row of GAP development
+_SECONDS = 0.3
+
+
+@dataclass(frozen=True)
+class MemberPlan:
+    """A member: its encoder (None: it has none), parameters of that (None: not known), and its work.
+
+    ``work`` is None where it cannot be estimated, or is that of seconds; ``seconds`` likewise.
+    """
+
+    label: str
+    encoder: str | None
+    parameters: int | None
+    models: int
+    work: Work | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run that has not been started. ``rate`` is in operations a second, measured on ``machine``."""
+
+    recipe: Recipe
+    train: tuple[str, int]
+    test: tuple[str, int]
+    pieces: float
+    members: tuple[MemberPlan, ...]
+    missing: tuple[str, ...]
+    machine: str
+    rate: float
+
+
+def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
+    """Estimate a run of ``recipe``: sizes of its encoders, operations, memory, and what is not at hand.
+
+    Nothing is trained, encoded or downloaded but GAP itself, as always; parts that are missing are named, and their
+    published numbers are used.
+    """
+    missing: list[str] = []
+    try:
+        recipe, train, test = corpora(recipe, data)
+        rows = (train.name, len(train)), (test.name, len(test))
+        characters = float(np.mean([len(example.text) for example in [*train, *test]]))
+    except DataNotFoundError as error:
+        missing.append(str(error))
+        rows, characters = (_published(recipe.train), _published(recipe.test)), _CHARACTERS
+    (_, fitted), (_, held) = rows
+    pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
+    share = (recipe.folds - 1) / recipe.folds
+    counts = RowCounts(fitted * share, fitted * (1 - share) + held, fitted + held, pieces)
+    machine, rate = _machine()
+    members = []
+    for part in recipe.members:
+        member = create(part.name, **part.settings)
+        missing += _not_at_hand(member)
+        encoder = getattr(member, "encoder", None)
+        has_encoder = "encoder" in member.get_params()
+        size = encoder_size(encoder) if has_encoder else None
+        work = member.work(size, counts) if size else None
+        seconds = None if work is None else (work.shared + recipe.folds * work.fold) / (rate * REACHED)
+        name = (EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name) if has_encoder else None
+        models = recipe.folds * (work.models if work else 1)
+        members.append(MemberPlan(part.label, name, size.parameters if size else None, models, work, seconds))
+    return RunPlan(recipe, *rows, pieces, tuple(members), tuple(dict.fromkeys(missing)), machine, rate)
+
+
+def _published(splits: tuple[str, ...]) -> tuple[str, int]:
+    """Name and number of rows of splits that are not at hand."""
+    names = [STAGE2 if split == STAGE2 else f"gap-{split}" for split in splits]
+    return "+".join(names), sum(DATASETS[name].rows or 0 for name in names)
+
+
+def _not_at_hand(member: Member) -> list[str]:
+    """What a member reads that is not there, in words."""
+    settings = member.get_params()
+    missing = []
+    if is_at_hand(settings.get("encoder")):
+        read = member.reads()
+    else:
+        missing.append(
+            f"encoder {settings['encoder']}: neither a folder nor in the hub's cache; a run would download it"
+        )
+        # what a member reads may depend on its encoder; these settings say it by themselves
+        read = {
+            key: settings[key]
+            for key in ("parser", "clusters", "teacher", "extra", "blocks")
+            if key in settings
+        }
+    for setting, resolve in READS.items():
+        if read.get(setting, False) is not False:
+            try:
+                resolve(read[setting])
+            except GapstackError as error:
+                missing.append(str(error))
+    return missing
+
+
+def _machine() -> tuple[str, float]:
+    """Name of the device, and its rate in products of matrices as large as a layer's, measured in a moment."""
+    device = processes().device
+    dtype = fastest_dtype(device)
+    left, right = (torch.ones(*shape, dtype=dtype, device=device) for shape in ((1024, 1024), (1024, 4096)))
+    count, started = 0, 0.0
+    while not count or time.perf_counter() - started < _SECONDS:
+        float((left @ right)[0, 0])  # waits for the device; the first product warms up
+        started = started or time.perf_counter()
+        count += 1
+    seconds = time.perf_counter() - started
+    operations = 2 * 1024 * 1024 * 4096 * (count - 1)
+    threads = f", {torch.get_num_threads()} threads" if device.type == "cpu" else ""
+    return f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}", operations / seconds

@@ -1,0 +1,72 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.runs import Recipe
+from gapstack.runs.rescale import _frozen, at_same_depth, on_encoder
+
+
+@given(st.integers(1, 24), st.integers(1, 24))
+def test_layers_keep_their_order_and_the_last_stays_the_last(layers, layer):
+    assert at_same_depth(24, 24, layers) == at_same_depth(-1, 24, layers) == layers
+    assert 0 <= at_same_depth(layer, 24, layers) <= layers
+    assert at_same_depth(layer, 24, 24) == layer
+    assert at_same_depth(layer, 24, layers) >= at_same_depth(layer - 1, 24, layers)
+
+
+@given(st.integers(1, 24), st.integers(1, 24))
+def test_the_only_layer_that_learns_is_the_one_that_is_read(layers, read):
+    frozen = _frozen([*(n for n in range(25) if n != read), "head"], 24, layers)
+    learns = [n for n in range(1, layers + 1) if n not in frozen]
+    assert learns == [at_same_depth(read, 24, layers)] or at_same_depth(read, 24, layers) == 0
+    assert frozen[-1] == "head"
+
+
+@pytest.mark.parametrize(
+    ("layers", "still"), [(24, [*range(1, 13)]), (12, [*range(1, 7)]), (6, [1, 2, 3]), (2, [1])]
+)
+def test_the_upper_half_learns_at_any_depth(layers, still):
+    assert _frozen(["encoder.embeddings", *range(1, 13)], 24, layers) == [*still, "encoder.embeddings"]
+
+
+def recipe(*members, **fields):
+    return Recipe.parse({"name": "r", "members": list(members), **fields}, "test")
+
+
+def test_rates_of_an_encoder_give_way_and_those_of_a_head_stay(tiny_encoder_folder):
+    scaled, lines = on_encoder(recipe({"name": "msnet", "settings": "published"}), str(tiny_encoder_folder))
+    head, whole = scaled.members[0].settings["training"]
+    assert head["head_lr"] == 4e-4
+    assert not {"encoder_lr", "epochs", "patience"} & set(whole)
+    assert lines[1].startswith("rates, epochs, early stopping and frozen layers")
+    assert scaled.name == "r-tiny"
+
+
+def test_members_that_differed_in_their_encoder_alone_are_one_with_the_weight_of_both(tiny_encoder_folder):
+    scaled, lines = on_encoder(Recipe.load("liu2019"), str(tiny_encoder_folder))
+    assert [part.label for part in scaled.members] == ["end_to_end", "pure"]
+    assert scaled.stackers[0].settings["weights"] == [90, 10]
+    assert lines[-1] == "2 members of 4: those that differed in their encoder alone are one"
+
+
+def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_encoder_folder):
+    each = {"encoder": ["bert-large-cased", "bert-large-uncased"]}
+    whole = recipe({"name": "probert", "each": each}, {"name": "surface"}, stackers=[{"name": "mean"}])
+    assert on_encoder(whole, str(tiny_encoder_folder))[0].stackers[0].settings["weights"] == [2, 1]
+
+
+def test_an_encoder_as_deep_keeps_everything_but_the_name(tmp_path):
+    from tests.fixtures_encoder import build_tiny_encoder
+
+    folder = build_tiny_encoder(tmp_path / "deep", layers=24)
+    paper = Recipe.load("chada2019")
+    scaled, lines = on_encoder(paper, str(folder))
+    assert len(lines) == 1
+    for before, after in zip(paper.members, scaled.members, strict=True):
+        assert after.settings == before.settings | {"encoder": str(folder)}
+
+
+def test_recipes_of_our_own_stay_as_they_are_and_say_nothing(tiny_encoder_folder):
+    scaled, lines = on_encoder(Recipe.load("quickstart"), str(tiny_encoder_folder))
+    assert (scaled.name, lines) == ("quickstart", [])
+    assert {part.settings.get("encoder") for part in scaled.members} == {None, str(tiny_encoder_folder)}
