@@ -11,18 +11,20 @@ from numpy.typing import DTypeLike, NDArray
 from gapstack.corpus import Corpus
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.members.member import Member
+from gapstack.members.parts.learner import Learner
 
 Layers = Sequence[int] | int | None
 
 
-class EncoderMember(Member):
+class EncoderMember(Learner):
     """A member that reads a pre-trained encoder.
 
     Parameters
     ----------
     encoder : str, optional
         Name or folder of the encoder; the embedded MiniLM by default.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`.
     """
 
     encoder: str | None = None

@@ -16,6 +16,7 @@ from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.members.parts.learner import Lessons
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.types import Floats32
 from gapstack.vectors.null_space import null_space
@@ -82,10 +83,11 @@ class MentionHead(EncoderMember, FrozenHead):
             arrays |= {"names": found.candidates, "row": found.shared}
         return arrays
 
-    def _fit(self, corpus: Corpus) -> None:
+    def _learn(self, lessons: Lessons) -> None:
         if self.null_space:
+            corpus = lessons.corpus
             self.projection_ = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
-        super()._fit(corpus)
+        super()._learn(lessons)
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         scales: dict[str, NDArray[Any]] = {}
