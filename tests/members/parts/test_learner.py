@@ -63,14 +63,6 @@ SMALL = {
     "siamese": {"training": {"epochs": 20, "head_lr": 1e-2}},
     "anonymised": {"training": {"epochs": 20, "head_lr": 1e-2}},
     "kernel_svm": {},
-    # the tiny vocabulary has letters alone as names of one piece
-    "masked_lm": {
-        "texts": "given",
-        "names": {"feminine": ["q", "z"], "masculine": ["k", "v"]},
-        "pairs": 1,
-        "masked_examples": 40,
-        "max_pieces": 96,
-    },
 }
 
 
