@@ -74,9 +74,13 @@ def _of_source(where: str) -> Mapping[str, Setting]:
         if origin is not None:
             settings |= settings_of(origin)
     for node in classes[name].body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_setting(node):
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        if _is_setting(node):
             kind = eval(ast.unparse(node.annotation), {}, _Names(module))  # our own source, no input
             settings[node.target.id] = Setting(kind, ast.unparse(node.value) if node.value else None)
+        else:  # perhaps a base's, which this class does not offer
+            settings.pop(node.target.id, None)
     return settings
 
 

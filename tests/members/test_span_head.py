@@ -3,6 +3,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from gapstack.corpus.corpus import one_hot
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create
@@ -76,7 +77,7 @@ def test_the_papers_settings_are_settings_of_the_member():
 def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):
     settings |= {"layer": 1, "tune_layer": False, "extra": ["winogender"]}
     rows = sample_test[:20]
-    monkeypatch.setattr(SpanHead, "_first_rows", lambda self, encoder: (rows, encoder, rows.labels))
+    monkeypatch.setattr(SpanHead, "_taught", lambda self: (rows.unlabelled(), one_hot(rows.labels)))
     trained = []
     monkeypatch.setattr(fine_tuned, "train_once", lambda n, d, plans, **k: trained.append(plans))
     first = [QUICK | {"frozen": ["encoder"]}, QUICK | {"frozen": [0, 2, "head"]}]

@@ -141,9 +141,8 @@ class Anonymised(MentionHead):
         }
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
-        labels = corpus.labels
         if not self.copies:
-            return self._arrays(corpus), labels
+            return self._arrays(corpus), np.arange(len(corpus))
         parts = [
             (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
             for variant, arrays in self._variants(corpus)
@@ -151,7 +150,7 @@ class Anonymised(MentionHead):
         arrays = {
             name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]
         }
-        return arrays, np.concatenate([labels[rows] for rows, _ in parts])
+        return arrays, np.concatenate([rows for rows, _ in parts])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         if len(self.weights) != len(VARIANTS):

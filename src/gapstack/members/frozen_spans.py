@@ -34,6 +34,7 @@ from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.encoder_member import EncoderMember
+from gapstack.members.parts.learner import Lessons
 from gapstack.training import PLAIN, RowData, cross_entropy, train
 from gapstack.types import Floats32
 
@@ -51,7 +52,7 @@ class FrozenSpans(EncoderMember):
 
     Parameters
     ----------
-    encoder
+    encoder, extra, teacher, gold_weight
         See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layers : sequence of int, optional
         Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth.
@@ -94,10 +95,10 @@ class FrozenSpans(EncoderMember):
         """Encode all texts in one pass."""
         self._read(corpus)
 
-    def _fit(self, corpus: Corpus) -> None:
-        pieces, spans, relations = self._read(corpus)
+    def _learn(self, lessons: Lessons) -> None:
+        pieces, spans, relations = self._read(lessons.corpus)
         self.scales_ = _scales(pieces, spans, relations)
-        data = RowData(self._standardise(pieces, spans, relations), corpus.labels)
+        data = RowData(self._standardise(pieces, spans, relations), lessons.weighted)
         plan = replace(
             PLAIN,
             epochs=self.epochs,
@@ -181,7 +182,8 @@ class FrozenSpans(EncoderMember):
 
 def _summed_over_seeds(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
     """Losses (seeds * b,) of logits (seeds, b, 3): their sum lets each seed learn as it would alone."""
-    return cross_entropy(logits.flatten(0, 1), target.repeat(len(logits)), smoothing)
+    repeated = target.repeat(len(logits), *[1] * (target.ndim - 1))
+    return cross_entropy(logits.flatten(0, 1), repeated, smoothing)
 
 
 def attention_relations(found: SpanActivations) -> Floats32:

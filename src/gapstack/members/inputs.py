@@ -24,7 +24,6 @@ from gapstack.files import digest, fingerprint, tree_digest
 from gapstack.members import MEMBERS
 from gapstack.members.code import code_fingerprint
 from gapstack.members.member import Member
-from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.resolvers.recorded import cluster_files
 from gapstack.text.parses import parser_key, parser_name
 from gapstack.vectors.static_vectors import vectors_key
@@ -58,7 +57,6 @@ def _teacher(teacher: str | Sequence[str] | None) -> str:
 
 
 def _extra(names: Sequence[str]) -> str:
-    contaminated_by(names)  # refuses what is unknown
     homes = {name: tree_digest(sources.require(EXTRA[name].dataset)) for name in names}
     return f"{_named(names)} {fingerprint(list(homes.items()))}" if homes else ""
 

@@ -21,9 +21,8 @@ What differs from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Literal, Self
+from collections.abc import Hashable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -31,16 +30,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus, Example
-from gapstack.corpus.extra import load
 from gapstack.corpus.word_lists import lists_key, read_lists
 from gapstack.encoding.activations import span_activations
 from gapstack.encoding.encoders import load_encoder
 from gapstack.files import by_content
-from gapstack.kinds import Count, DebiaserName, ExtraName, Natural, NotAll
+from gapstack.kinds import Count, DebiaserName, Natural, NotAll
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.encoder_member import EncoderMember, at_depth, mean_vectors
-from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
@@ -70,8 +67,6 @@ class StaticVectors(FrozenHead):
         Number of a file's most frequent words to read; None for all.
     context : int
         Words on either side of a mention.
-    extra : sequence of str
-        Corpora whose rows join the training rows, by their names in :data:`gapstack.corpus.extra.EXTRA`.
     width, hidden, input_dropout, dropout
         See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
 
@@ -89,7 +84,6 @@ class StaticVectors(FrozenHead):
     encoder: str | None = None
     limit: Count | None = 50_000
     context: Natural = 6
-    extra: Sequence[ExtraName] = ()
     width: Count = 32
     hidden: Count = 64
     input_dropout: NotAll = 0.6
@@ -104,20 +98,6 @@ class StaticVectors(FrozenHead):
         label_smoothing=0.0,
         precision="float32",
     )
-
-    def fit(self, corpus: Corpus, y: object = None) -> Self:
-        """Learn from a labelled corpus and the extra ones, which are augmented alike, and return self."""
-        more = [
-            replace(row, id=f"{name}:{row.id}")
-            for name in (self.extra if len(corpus) else ())
-            for row in load(name).corpus
-        ]
-        return super().fit(Corpus([*corpus, *more], label_set=corpus.label_set, name=corpus.name))
-
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Name what the extra corpora share rows with."""
-        return contaminated_by(self.extra)
 
     def _space(self) -> Vectors:
         return _space(self.vectors, self.debias, self.limit)

@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus, Label
-from gapstack.corpus.corpus import one_hot
 from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
+from gapstack.members.parts.learner import Learner, Lessons
 
 
-class Surface(Member):
+class Surface(Learner):
     """LightGBM on feature blocks, as a conditional logit over the two names and "neither".
 
     Parameters
@@ -53,6 +53,8 @@ class Surface(Member):
         Boosters of different seeds, whose probabilities are averaged.
     seed : int
         Of the first booster.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`.
     """
 
     blocks: Sequence[BlockName] = ("surface",)
@@ -70,9 +72,9 @@ class Surface(Member):
         """Compute the features of all rows, and the parses beneath them, in one pass."""
         features(corpus, self.blocks)
 
-    def _fit(self, corpus: Corpus) -> None:
-        table = candidate_table(features(corpus, self.blocks))
-        truth = one_hot(corpus.labels)
+    def _learn(self, lessons: Lessons) -> None:
+        table = candidate_table(features(lessons.corpus, self.blocks))
+        truth, weights = lessons.targets, lessons.weights[:, None]
         data = lightgbm.Dataset(table, label=truth[:, : Label.NEITHER].T.ravel(), free_raw_data=False)
 
         def objective(
@@ -80,7 +82,7 @@ class Surface(Member):
         ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             """Gradient and diagonal Hessian of the multinomial logloss in the utilities of A and B."""
             p = choice_probabilities(utilities)
-            gradient, hessian = (p - truth)[:, : Label.NEITHER], (p * (1 - p))[:, : Label.NEITHER]
+            gradient, hessian = (weights * part[:, : Label.NEITHER] for part in (p - truth, p * (1 - p)))
             return gradient.T.ravel(), hessian.T.ravel()
 
         self.boosters_ = [

@@ -45,6 +45,7 @@ from gapstack.members.kernel_svm.machine import KernelMachine
 from gapstack.members.kernel_svm.reduction import PostProcessedPCA
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.encoder_member import EncoderMember
+from gapstack.members.parts.learner import Lessons
 from gapstack.rowwise import rowwise
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
@@ -64,7 +65,7 @@ class KernelSVM(EncoderMember):
 
     Parameters
     ----------
-    encoder
+    encoder, extra, teacher, gold_weight
         See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layer : int, optional
         Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth.
@@ -101,27 +102,31 @@ class KernelSVM(EncoderMember):
         """Encode all texts in one pass."""
         self._vectors(corpus)
 
-    def _fit(self, corpus: Corpus) -> None:
+    def _learn(self, lessons: Lessons) -> None:
         from sklearn.linear_model import LogisticRegression
 
-        labels = corpus.labels
+        # the machine knows one class a row: the most probable one, with its share of the row's weight
+        labels = lessons.targets.argmax(axis=1)
+        weights = lessons.weights * lessons.targets.max(axis=1)
         counts = np.bincount(labels, minlength=len(Label))
         if counts.min() < 2:
             raise MemberError(
                 f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
             )
-        vectors = self._vectors(corpus)
+        vectors = self._vectors(lessons.corpus)
         self.reduction_ = self._reduction()
         if self.reduction_ is not None:
             self.reduction_.fit(vectors.reshape(-1, vectors.shape[-1]))
-        inputs = self._inputs(vectors, scalars(corpus))
+        inputs = self._inputs(vectors, scalars(lessons.corpus))
         self.machine_: KernelMachine | None = None
         if self.classifier == "svm":
-            inputs = self._fit_machine(inputs, labels, min(_FOLDS, int(counts.min())))
-        final = LogisticRegression(C=1.0 if self.machine_ else self._c(), max_iter=1000).fit(inputs, labels)
+            inputs = self._fit_machine(inputs, labels, weights, min(_FOLDS, int(counts.min())))
+        rows, classes, shares = lessons.as_classes()
+        final = LogisticRegression(C=1.0 if self.machine_ else self._c(), max_iter=1000)
+        final.fit(inputs[rows], classes, shares)
         self.weights_, self.biases_ = final.coef_, final.intercept_
 
-    def _fit_machine(self, inputs: Floats, labels: NDArray[np.int64], folds: int) -> Floats:
+    def _fit_machine(self, inputs: Floats, labels: NDArray[np.int64], weights: Floats, folds: int) -> Floats:
         """Fit the machine and give out-of-fold decision values (n, 3)."""
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
         from sklearn.svm import SVC
@@ -129,9 +134,17 @@ class KernelSVM(EncoderMember):
         machine = SVC(
             C=self._c(), gamma=self._gamma(inputs), class_weight="balanced", decision_function_shape="ovo"
         )
-        self.machine_ = KernelMachine.of(machine.fit(inputs, labels))
+        self.machine_ = KernelMachine.of(machine.fit(inputs, labels, weights))
         split = StratifiedKFold(folds, shuffle=True, random_state=self.seed)
-        return np.asarray(cross_val_predict(machine, inputs, labels, cv=split, method="decision_function"))
+        values = cross_val_predict(
+            machine,
+            inputs,
+            labels,
+            cv=split,
+            method="decision_function",
+            params={"sample_weight": weights},
+        )
+        return np.asarray(values)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         def answer(vectors: Floats, seven: Floats) -> Floats:

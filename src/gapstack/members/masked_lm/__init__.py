@@ -51,10 +51,11 @@ from gapstack.members.masked_lm.name_substitution import (
     substitute_names,
     unused,
 )
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import Probabilities, State, each_once
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.equivariant_logistic import SwapEquivariantLogistic
 from gapstack.members.parts.fine_tuned import compact
+from gapstack.members.parts.learner import Lessons
 from gapstack.text.memory import Memory, row_key
 from gapstack.training import (
     PieceData,
@@ -136,28 +137,30 @@ class MaskedLM(EncoderMember):
     def contaminated_by(self) -> tuple[str, ...]:
         """Stage 2, if its texts are trained on, though without labels."""
         learns = not has_own_head(self._encoder())
-        return ("gap-stage2",) if learns and self.texts == STAGE2 else ()
+        return each_once(super().contaminated_by, ("gap-stage2",) if learns and self.texts == STAGE2 else ())
 
     def reads(self) -> dict[str, Any]:
         """Leave the texts out unless they are trained on."""
-        return super().reads() | ({} if self.contaminated_by else {"texts": False})
+        learns = self.texts == STAGE2 and not has_own_head(self._encoder())
+        return super().reads() | ({} if learns else {"texts": False})
 
     def _plan(self) -> TrainingPlan:
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
-    def _fit(self, corpus: Corpus) -> None:
-        encoder, labels = self._encoder(), corpus.labels
+    def _learn(self, lessons: Lessons) -> None:
+        encoder, corpus = self._encoder(), lessons.corpus
         self._substituted(corpus, encoder)  # texts that do not fit are refused before training
         arrays: dict[str, NDArray[Any]] = {}
         learned_from = "nothing: its own masked-LM head"
         if not has_own_head(encoder):
             texts = corpus if self.texts == GIVEN else sources.stage2()
-            arrays, count = self._learn(texts, encoder)
+            arrays, count = self._learn_head(texts, encoder)
             learned_from = f"{count} masked names in {texts.name}, {len(texts)} texts without labels"
         self._take(encoder, State(arrays, values={"learned_from": learned_from}))
-        self.regression_ = self._regression().fit(self._features(corpus), labels)
+        rows, classes, weights = lessons.as_classes()
+        self.regression_ = self._regression().fit(self._features(corpus)[rows], classes, weights)
 
-    def _learn(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], int]:
+    def _learn_head(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], int]:
         """Train a tied head and the layers beneath it on masked names; give the tensors and the number of examples."""
         plan, model = self._plan(), self._fresh(encoder)
         examples, targets = masked_name_examples(

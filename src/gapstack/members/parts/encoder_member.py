@@ -12,19 +12,21 @@ from gapstack.corpus import Corpus
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.sizes import Size
-from gapstack.members.member import Member
+from gapstack.members.parts.learner import Learner
 from gapstack.members.work import RowCounts, Work
 
 Layers = Sequence[int] | int | None
 
 
-class EncoderMember(Member):
+class EncoderMember(Learner):
     """A member that reads a pre-trained encoder.
 
     Parameters
     ----------
     encoder : str, optional
         Name or folder of the encoder; the embedded MiniLM by default.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`.
     """
 
     encoder: str | None = None

@@ -47,8 +47,9 @@ class SwapEquivariantLogistic:
         self._signs = np.ones(len(mirror)) if signs is None else np.asarray(signs, dtype=np.float64)
         self._strength = strength
 
-    def fit(self, features: Floats, labels: NDArray[np.int64]) -> Self:
-        """Learn from features (n, k) and classes (n,)."""
+    def fit(self, features: Floats, labels: NDArray[np.int64], weights: Floats | None = None) -> Self:
+        """Learn from features (n, k), classes (n,) and weights of the rows (n,), all 1 by default."""
+        weights = np.ones(len(labels)) if weights is None else weights
         both = np.concatenate([features, self.mirrored(features)])
         classes = np.concatenate([labels, np.array(_SWAPPED)[labels], np.arange(len(Label))])
         scaler = StandardScaler().fit(both)
@@ -56,7 +57,7 @@ class SwapEquivariantLogistic:
         model = LogisticRegression(C=self._strength, max_iter=1000).fit(
             np.concatenate([scaler.transform(both), average_rows]),
             classes,
-            np.repeat([0.5, _SMOOTHING], [len(both), len(Label)]),
+            np.concatenate([weights / 2, weights / 2, np.full(len(Label), _SMOOTHING)]),
         )
         # W (x - mean) / scale + b as one matrix and one vector
         weights = model.coef_ / scaler.scale_

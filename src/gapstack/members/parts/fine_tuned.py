@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -17,17 +17,14 @@ from scipy.special import softmax
 from torch import Tensor, nn
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.corpus import one_hot
-from gapstack.corpus.extra import load
-from gapstack.corpus.teacher import CONTAMINATES, load_teacher
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.sizes import Size, encoder_size
 from gapstack.errors import MemberError
-from gapstack.kinds import Count, ExtraName, Held, Plan, Seed
-from gapstack.members.member import Probabilities, State, each_once
+from gapstack.kinds import Count, Held, Plan, Positive, Seed
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.encoder_member import EncoderMember
-from gapstack.members.parts.extra_rows import contaminated_by
 from gapstack.members.parts.frozen_phase import HeadAlone, HiddenData, encoded, needs_no_encoder, stored
+from gapstack.members.parts.learner import Lessons
 from gapstack.members.work import CPU_BATCH, RowCounts, Work
 from gapstack.training import (
     Data,
@@ -74,10 +71,8 @@ class FineTuned(EncoderMember):
     training : mapping or sequence of mappings, optional
         Fields of :class:`~gapstack.training.TrainingPlan` that shall differ from the member's :attr:`PLAN`; one
         mapping for each of its phases, or one for all.
-    extra : sequence of str
-        Corpora to learn from before GAP, by their names in :data:`gapstack.corpus.extra.EXTRA`.
-    teacher : str or sequence of str, optional
-        Soft labels to learn from before GAP: see :func:`gapstack.corpus.teacher.load_teacher`.
+    extra, teacher
+        Learned before GAP: see :class:`~gapstack.members.parts.learner.Learner`.
     first : mapping or sequence of mappings, optional
         Fields of the plan of that first stage that shall differ from the last phase on GAP, as ``training`` has
         it; one mapping for each of its phases, if it shall have several.
@@ -93,10 +88,10 @@ class FineTuned(EncoderMember):
     """
 
     training: Plan | Sequence[Plan] | None = None
-    extra: Sequence[ExtraName] = ()
-    teacher: str | Sequence[str] | None = None
     first: Plan | Sequence[Plan] | None = None
     validation_share: Held = 0.1
+    # what is learned in stages is not weighed
+    gold_weight: Positive = field(default=1.0, init=False)
     max_pieces: Count | None = None
     seed: Seed = 0
 
@@ -123,13 +118,15 @@ class FineTuned(EncoderMember):
         """Loss of each row, (b,); see :data:`gapstack.training.loop.Objective`."""
         return cross_entropy(output, target, smoothing)
 
-    def _prepare(self, corpus: Corpus) -> None:
-        """Do once what all folds begin with: the first stage, or one pass of the encoder if it stands still."""
+    def _prepare_taught(self) -> None:
+        """Do once what all folds begin with: the first stage."""
         plans = self._plans()
-        if self.extra or self.teacher:
-            if not getattr(self, "is_fitted_", False):  # which has learned from them, and need not have them
-                self._first_stage(*self._network(plans), plans)
-        elif needs_no_encoder(plans[0]):
+        self._first_stage(*self._network(plans), plans)
+
+    def _prepare(self, corpus: Corpus) -> None:
+        """Run the encoder once if it stands still."""
+        plans = self._plans()
+        if not (self.extra or self.teacher) and needs_no_encoder(plans[0]):
             encoder = self._encoder()
             stored(self._data(corpus, encoder, None), encoder, self._layers(encoder), plans[0].precision)
 
@@ -163,11 +160,6 @@ class FineTuned(EncoderMember):
             work = work.and_then(tuned)
         return work
 
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Name what the extra corpora and the teacher share rows with."""
-        return each_once(contaminated_by(self.extra), CONTAMINATES if self.teacher else ())
-
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
         return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
@@ -192,8 +184,11 @@ class FineTuned(EncoderMember):
             network = Network(body, self._head(encoder), self._layers(encoder))
         return encoder, network
 
-    def _fit(self, corpus: Corpus) -> None:
-        plans = self._plans()
+    def _lessons(self, corpus: Corpus) -> Lessons:
+        return Lessons.given(corpus)  # the others are learned before them
+
+    def _learn(self, lessons: Lessons) -> None:
+        corpus, plans = lessons.corpus, self._plans()
         rates = [plan.encoder_lr for plan in plans if not needs_no_encoder(plan)]
         _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
         encoder, network = self._network(plans)
@@ -222,7 +217,8 @@ class FineTuned(EncoderMember):
         """Learn the extra corpora and the teacher, or take up what another fold learned; name what has changed."""
         stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
         first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
-        train_once(network, self._data(*self._first_rows(encoder)), first, objective=self._objective)
+        corpus, targets = self._taught()
+        train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
         return self._learned(network, first)
 
     @staticmethod
@@ -233,24 +229,6 @@ class FineTuned(EncoderMember):
             freeze(network, plan.frozen)
             names |= {name for name, p in network.named_parameters() if p.requires_grad}
         return names
-
-    def _first_rows(self, encoder: Encoder) -> tuple[Corpus, Encoder, NDArray[np.float64]]:
-        """Rows of the extra corpora and the teacher, with the probabilities to learn."""
-        rows: list[Corpus] = []
-        targets: list[NDArray[np.float64]] = []
-        for name in self.extra:
-            rows.append(load(name).corpus)
-            targets.append(one_hot(rows[-1].labels))
-        if self.teacher:
-            taught = load_teacher(self.teacher)
-            rows.append(taught.corpus)
-            targets.append(taught.probabilities)
-        together = [
-            replace(row, id=f"{source}:{row.id}", label=None)
-            for source, part in enumerate(rows)
-            for row in part
-        ]
-        return Corpus(together, name="first stage"), encoder, np.concatenate(targets)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         logits = self._logits(self._data(corpus, self._encoder(), None))

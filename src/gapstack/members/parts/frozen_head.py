@@ -16,9 +16,11 @@ from torch import nn
 from gapstack.corpus import Corpus
 from gapstack.encoding.sizes import Size
 from gapstack.kinds import Count, Held, Plan, Seed
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.learner import Learner, Lessons
 from gapstack.members.work import RowCounts, Work
 from gapstack.training import RowData, TrainingPlan, predict, seeded, train, validation_rows
+from gapstack.training.data import Targets
 
 Arrays = Mapping[str, NDArray[Any]]
 """Inputs of a head by name, one entry of the first axis for each row."""
@@ -26,7 +28,7 @@ Arrays = Mapping[str, NDArray[Any]]
 _SCALES = "scales/"
 
 
-class FrozenHead(Member):
+class FrozenHead(Learner):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
     A subclass gives :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`, and :meth:`_scales` and :meth:`_scaled` where
@@ -43,6 +45,8 @@ class FrozenHead(Member):
         the plan has ``patience``. Each seed holds back others.
     seed : int
         Of all that is random.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`.
     """
 
     training: Plan | None = None
@@ -88,8 +92,8 @@ class FrozenHead(Member):
         return arrays
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
-        """Give inputs and labels of the rows to learn from; those of ``corpus`` as it is by default."""
-        return self._arrays(corpus), corpus.labels
+        """Give inputs to learn from, and the row (m,) that each is of; the rows as they are by default."""
+        return self._arrays(corpus), np.arange(len(corpus))
 
     def _prepare(self, corpus: Corpus) -> None:
         """Compute all inputs in one pass."""
@@ -98,20 +102,17 @@ class FrozenHead(Member):
     def _plan(self, seed: int) -> TrainingPlan:
         return replace(self.PLAN.changed(dict(self.training or {})), seed=seed)
 
-    def _fit(self, corpus: Corpus) -> None:
-        arrays, labels = self._to_learn(corpus)
+    def _learn(self, lessons: Lessons) -> None:
+        arrays, rows = self._to_learn(lessons.corpus)
         self.scales_ = self._scales(arrays)
         state = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
-        everything = self._data(arrays, labels)
+        everything = self._data(arrays, lessons.weighted[rows])
         for number in range(self.seeds):
             seed = self.seed * 1000 + number
             plan = self._plan(seed)
             learn, held = everything, None
             if plan.patience is not None:
-                rows, stop = validation_rows(corpus, self.validation_share, seed)
-                part = corpus.take(stop)
-                learn = self._data(*self._to_learn(corpus.take(rows)))
-                held = self._data(self._arrays(part), part.labels)
+                learn, held = self._split(lessons, seed)
             with seeded(seed):
                 network = self._head(arrays)
             train(network, learn, plan, held)
@@ -121,8 +122,17 @@ class FrozenHead(Member):
         self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
         self._restore(State(state, values={"shapes": self.shapes_}))
 
-    def _data(self, arrays: Arrays, labels: NDArray[np.int64] | None = None) -> RowData:
-        return RowData(self._scaled(arrays, self.scales_), labels)
+    def _split(self, lessons: Lessons, seed: int) -> tuple[RowData, RowData]:
+        """Give what to learn from, and rows that were given with labels to stop by."""
+        given = lessons.corpus.take(np.arange(lessons.gold))
+        learn, stop = validation_rows(given, self.validation_share, seed)
+        kept = lessons.take(np.concatenate([learn, np.arange(lessons.gold, len(lessons))]))
+        arrays, rows = self._to_learn(kept.corpus)
+        part = given.take(stop)
+        return self._data(arrays, kept.weighted[rows]), self._data(self._arrays(part), part.labels)
+
+    def _data(self, arrays: Arrays, targets: Targets | None = None) -> RowData:
+        return RowData(self._scaled(arrays, self.scales_), targets)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return self._answer(self._arrays(corpus))

@@ -18,6 +18,7 @@ from gapstack.features.blocks import Features, features
 from gapstack.kinds import BlockName, Count, Natural
 from gapstack.members.parts.encoder_member import EncoderMember, at_depth
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.members.parts.learner import Lessons
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.types import Floats32
 from gapstack.vectors.null_space import null_space
@@ -91,10 +92,11 @@ class MentionHead(EncoderMember, FrozenHead):
         layers = len(at_depth(size.layers, *self.LAYERS) if self.layers is None else self.layers)
         return {"mentions": np.empty((0, 3, layers * size.width)), **self._beside(Corpus([]))}
 
-    def _fit(self, corpus: Corpus) -> None:
+    def _learn(self, lessons: Lessons) -> None:
         if self.null_space:
+            corpus = lessons.corpus
             self.projection_ = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
-        super()._fit(corpus)
+        super()._learn(lessons)
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         scales: dict[str, NDArray[Any]] = {}
