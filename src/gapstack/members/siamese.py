@@ -40,7 +40,7 @@ from torch.nn import functional
 from gapstack.corpus import Label
 from gapstack.kinds import BlockName, Count, NotAll
 from gapstack.members.parts.crossing import SwapEquivariant, cross
-from gapstack.members.parts.dense import ParallelLinear, dense_block
+from gapstack.members.parts.dense import ParallelLinear, RowwiseLinear, dense_block
 from gapstack.members.parts.frozen_head import Arrays
 from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
 
@@ -166,7 +166,7 @@ class GapNetwork(nn.Module):
             )
             outputs += _FEATURE_UNITS
         self.trunk = nn.Sequential(
-            dense_block(outputs, _TRUNK_UNITS, dropout), nn.Linear(_TRUNK_UNITS, len(Label))
+            dense_block(outputs, _TRUNK_UNITS, dropout), RowwiseLinear(_TRUNK_UNITS, len(Label))
         )
 
     def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:

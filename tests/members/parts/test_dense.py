@@ -1,9 +1,10 @@
 """Layers side by side are layers, and a batch of one row is no error."""
 
 import numpy as np
+import pytest
 import torch
 
-from gapstack.members.parts.dense import BatchNorm, ParallelLinear, dense_block
+from gapstack.members.parts.dense import BatchNorm, ParallelLinear, RowwiseLinear, dense_block
 
 
 def test_parallel_layers_are_each_a_layer_of_its_own():
@@ -37,3 +38,13 @@ def test_a_block_is_dense_norm_relu():
     spread = np.sqrt(norm.running_var.numpy() + norm.eps)
     expected = np.maximum((dense - norm.running_mean.numpy()) / spread, 0)
     np.testing.assert_allclose(block(rows).detach(), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("inputs", [1, 5, 37, 64])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_rows_bits_do_not_hang_on_its_place_in_the_batch(inputs, outputs):
+    layer, rows = RowwiseLinear(inputs, outputs), torch.randn(64, inputs)
+    order = torch.randperm(64)
+    expected = torch.nn.functional.linear(rows, layer.weight, layer.bias)
+    torch.testing.assert_close(layer(rows), expected)
+    assert torch.equal(layer(rows[order]), layer(rows)[order])
