@@ -138,7 +138,7 @@ class Damage(Part):
         commands = read_commands(place, self.rows)
         name = rng.choice(sorted(commands))
         read = place.gap(*commands[name])
-        problem = self._read(place, name, read, path) or self._repaired(place, sound)
+        problem = self._read(place, name, read, path) or self._repaired(place, sound, path)
         if read.status and not problem:
             again = place.gap(*commands[name])
             if again.status or said(place, name, again) != self.said[name]:
@@ -155,8 +155,12 @@ class Damage(Part):
             return f"{name} was stopped by a file that holds timings only: {read.err.strip()[-200:]}"
         return ""
 
-    def _repaired(self, place: Workplace, sound: dict[str, tuple[int, int]]) -> str:
+    def _repaired(self, place: Workplace, sound: dict[str, tuple[int, int]], path: Path) -> str:
         ended = place.carry_out()
+        if path.is_dir() and path.parent == place.home / "submissions" and not ended.refusal_problem:
+            # a folder where the user looks for answers is the user's: it is named, and never deleted
+            shutil.rmtree(path)
+            ended = place.carry_out()
         if ended.status:
             return f"run did not repair it: {ended.problem or ended.err.strip()[-300:]}"
         if other := differing(place.answers(), self.expected):
