@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, sources, teacher
-from gapstack.corpus.writers import write_submission
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError
 
 
 @pytest.fixture
-def rows(sample_test, monkeypatch) -> Corpus:
+def rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     """Rows that stand for stage 2."""
     found = sample_test[:20].unlabelled()
     monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: found)
     monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    write_gap(tmp_path / "stage2.tsv", found)
+    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
     return found
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 from gapstack.corpus import Corpus, teacher
-from gapstack.corpus.writers import write_submission
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.sizes import KNOWN
 from gapstack.errors import MemberError
@@ -24,6 +24,8 @@ def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
     rows = sample_test[:20].unlabelled()
     monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: rows)
     monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    write_gap(tmp_path / "stage2.tsv", rows)
+    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
     sure = np.tile([0.8, 0.1, 0.1], (20, 1))
     write_submission(tmp_path / "teachers" / "one.csv", rows.ids, sure)
     write_submission(tmp_path / "teachers" / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])
