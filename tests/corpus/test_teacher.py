@@ -1,5 +1,7 @@
 """Soft labels from submission files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,36 @@ def test_rows_that_a_file_leaves_out_are_left_out(rows, folder):
     few = folder / "few.csv"
     write_submission(few, rows.ids[3:5], np.full((2, 3), 1 / 3))
     assert teacher.load_teacher([str(folder / "one.csv"), str(few)]).corpus.ids == rows.ids[3:5]
+
+
+def test_rows_of_a_page_or_passage_that_was_scored_are_left_out(rows, folder, monkeypatch):
+    scored, same_page, same_passage, *others = rows
+    same_page = replace(same_page, url=scored.url)
+    same_passage = replace(scored, id=same_passage.id, url=same_passage.url)
+    stage2 = Corpus([scored, same_page, same_passage, *others], name="stage 2")
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    file = folder / "unscored.csv"
+    write_submission(file, stage2.ids[1:], np.full((19, 3), 1 / 3))
+    clean = [row.id for row in others if row.url != scored.url]
+    assert teacher.load_teacher(str(file)).corpus.ids == clean
+
+
+def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, monkeypatch):
+    scored, unanswered, *own = sample_test[20:30].unlabelled()
+    stage2 = Corpus([*rows, scored], name="stage 2")
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    (folder / "own").mkdir()
+    same_page = replace(own[0], id="same-page", url=scored.url)
+    mined = Corpus([same_page, unanswered, *own])
+    write_gap(folder / "own" / teacher.ROWS, mined)
+    answers = [row.id for row in mined if row is not unanswered]
+    write_submission(folder / "own" / "answers.csv", answers, np.tile([0.2, 0.2, 0.6], (len(answers), 1)))
+    taught = teacher.load_teacher([str(folder), str(folder / "own")])
+    clean = [row.id for row in own if row.url != scored.url]
+    assert taught.corpus.ids == [*rows.ids, *clean]
+    assert taught.teachers == ("one.csv", "two.csv", "answers.csv")
+    np.testing.assert_allclose(taught.probabilities[len(rows) :], np.tile([0.2, 0.2, 0.6], (len(clean), 1)))
+    assert teacher.load_teacher(str(folder / "own")).corpus.ids == [row.id for row in (same_page, *own)]
 
 
 def test_answers_to_other_rows_teach_nothing(rows, folder):

@@ -13,6 +13,7 @@ N = 4000
 RNG = np.random.default_rng(3)
 TRUE = RNG.dirichlet([2, 2, 0.7], size=N)
 DRAWN = np.array([RNG.choice(3, p=row) for row in TRUE])
+GENDERS = np.array(["feminine", "masculine", "masculine", "neutral"])[np.arange(N) % 4]
 
 
 def bent(power: float) -> np.ndarray:
@@ -32,25 +33,51 @@ def test_a_planted_temperature_is_found(kind, power):
 @pytest.mark.parametrize("kind", list(CALIBRATORS)[1:])
 def test_what_was_bent_becomes_better(kind):
     held = slice(2000, None)
-    calibrator = create_calibrator(kind).fit(bent(3.0)[:2000], DRAWN[:2000])
+    calibrator = create_calibrator(kind).fit(bent(3.0)[:2000], DRAWN[:2000], GENDERS[:2000])
     assert (
-        log_loss(DRAWN[held], calibrator.apply(bent(3.0)[held]))
+        log_loss(DRAWN[held], calibrator.apply(bent(3.0)[held], GENDERS[held]))
         < log_loss(DRAWN[held], bent(3.0)[held]) - 0.05
     )
 
 
 @pytest.mark.parametrize("kind", CALIBRATORS)
 def test_names_are_treated_alike_and_answers_stay_probabilities(kind, tmp_path):
-    calibrator = create_calibrator(kind).fit(bent(2.0), DRAWN)
-    answers = calibrator.apply(TRUE)
+    calibrator = create_calibrator(kind).fit(bent(2.0), DRAWN, GENDERS)
+    answers = calibrator.apply(TRUE, GENDERS)
     np.testing.assert_allclose(answers.sum(axis=1), 1)
     assert (answers > 0).all()
-    np.testing.assert_allclose(calibrator.apply(TRUE[:, SWAPPED]), answers[:, SWAPPED], atol=1e-12)
+    np.testing.assert_allclose(calibrator.apply(TRUE[:, SWAPPED], GENDERS), answers[:, SWAPPED], atol=1e-12)
     write_state(calibrator.state(), tmp_path / "calibrator")
     again = create_calibrator(kind).restore(read_state(tmp_path / "calibrator"))
-    np.testing.assert_array_equal(again.apply(TRUE), answers)
+    np.testing.assert_array_equal(again.apply(TRUE, GENDERS), answers)
 
 
 def test_an_unknown_kind_is_named():
     with pytest.raises(MemberError, match='no calibrator is called "platt"; there are: none, temperature'):
         create_calibrator("platt")
+
+
+def test_each_gender_gets_its_own_temperature_and_any_other_the_common_one():
+    """Masculine rows are too sure, feminine ones too shy: one temperature for both can do nothing about it."""
+    feminine = GENDERS == "feminine"
+    probabilities = np.where(feminine[:, None], bent(0.5), bent(2.0))
+    own = create_calibrator("by_gender").fit(probabilities, DRAWN, GENDERS)
+    common = create_calibrator("vector").fit(probabilities, DRAWN)
+    for gender in ("feminine", "masculine"):
+        rows = gender == GENDERS
+        after = log_loss(DRAWN[rows], own.apply(probabilities[rows], GENDERS[rows]))
+        assert after < log_loss(DRAWN[rows], TRUE[rows]) + 0.03  # drawn towards the common one
+        assert after < log_loss(DRAWN[rows], common.apply(probabilities[rows])) - 0.004
+    np.testing.assert_array_equal(own.apply(TRUE, np.full(N, "neutral")), common.apply(TRUE))
+
+
+def test_a_gender_without_rows_gets_the_common_scaling():
+    men = create_calibrator("by_gender").fit(bent(2.0), DRAWN, np.full(N, "masculine"))
+    np.testing.assert_array_equal(
+        men.apply(TRUE, np.full(N, "feminine")), men.apply(TRUE, np.full(N, "neutral"))
+    )
+
+
+def test_genders_are_missed_where_they_are_read():
+    with pytest.raises(MemberError, match="reads the pronouns' genders, and none were given"):
+        create_calibrator("by_gender").fit(TRUE, DRAWN)

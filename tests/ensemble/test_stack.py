@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.teacher import SoftLabels
 from gapstack.ensemble.stack import Stack
 from gapstack.errors import MemberError, RecipeError
 from gapstack.members import create, store
+from gapstack.members.parts import learner
 from gapstack.runs import Recipe, run
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.predictors import load
@@ -35,6 +37,18 @@ def test_its_out_of_fold_predictions_are_those_of_a_run_on_the_same_folds(
     stack = Stack(members=MEMBERS, stackers=["logistic"], folds=3).fit(sample_train)
     np.testing.assert_array_equal(stack.out_of_fold_, done.stack.out_of_fold)
     np.testing.assert_allclose(stack.predict_proba(sample_test), done.stack.test, rtol=0, atol=1e-12)
+
+
+def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, monkeypatch, tmp_path):
+    rows = sample_test.unlabelled()
+    soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3), ("even.csv",))
+    monkeypatch.setattr(learner, "load_teacher", lambda name: soft)
+    taught = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
+    stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train)
+    expected = stack.predict_proba(sample_test)
+    store.save(stack, "stack", tmp_path / "saved")
+    monkeypatch.setattr(learner, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))
+    np.testing.assert_array_equal(store.load(tmp_path / "saved").predict_proba(sample_test), expected)
 
 
 def test_few_pages_make_fewer_folds_and_too_few_are_refused(sample_train):

@@ -20,14 +20,20 @@ def base_on(labels: np.ndarray, sharpness: list[float], seed: int = 0) -> np.nda
     return weights / weights.sum(axis=2, keepdims=True)
 
 
+OF_NAMES = ("own", "gaps", "words", "before", "same_sentence", "title_share")
+OF_ROWS = ("row", "feminine", "other_names", "cue_ab_path")
+
+
 def evidence_on(labels: np.ndarray, seed: int = 0) -> Features:
-    """One feature of each name that says how often it is right, one of the row that says nothing, one of no value."""
+    """One feature of each name that says how often it is right, one with gaps, a row's gender, and nothing else."""
     rng = np.random.default_rng(seed)
     own = np.eye(3)[labels][:, :2, None] + rng.normal(size=(len(labels), 2, 1))
     gaps = np.where(rng.random((len(labels), 2, 1)) < 0.5, np.nan, 1.0)
-    return Features(
-        ("own", "gaps"), ("row",), np.concatenate([own, gaps], 2), rng.normal(size=(len(labels), 1))
+    rows = np.column_stack(
+        [rng.normal(size=len(labels)), np.arange(len(labels)) % 2, *np.zeros((2, len(labels)))]
     )
+    candidates = np.concatenate([own, gaps, np.zeros((len(labels), 2, 4))], axis=2)
+    return Features(OF_NAMES, OF_ROWS, candidates, rows)
 
 
 LABELS = np.random.default_rng(7).choice(3, size=600, p=[0.45, 0.45, 0.1])

@@ -78,6 +78,15 @@ ROWS = (
         needs_parses=True,
     ),
     Row(
+        "tuned_spans",
+        {"encoder": ENCODER, "blocks": ["surface"], "training": {"epochs": 1, "precision": "float32"}},
+        to_the_bit=False,
+        overfit={
+            "training": MEMORISE,
+            **{"input_dropout": 0.0, "relation_dropout": 0.0, "dropout": 0.0, "answer_forms": 0},
+        },
+    ),
+    Row(
         "probert",
         {"encoder": ENCODER, "max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}},
         equivariant=False,

@@ -9,7 +9,7 @@ from gapstack.corpus import Corpus, Example, Span
 from gapstack.encoding import frozen
 from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans
-from gapstack.members.parts.distances import distance_relations
+from gapstack.members.parts.relations import distance_relations
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.members.span_head.network import RunningScale, SpanHeads
+from gapstack.members.parts.running_scale import RunningScale
+from gapstack.members.span_head.network import SpanHeads
 
 
 def test_features_are_scaled_by_all_rows_seen_and_missing_ones_are_the_mean():

@@ -11,7 +11,7 @@ from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members import create, store
 from gapstack.members.inputs import identity_of
 from gapstack.members.static_vectors import _bags
-from gapstack.vectors import static_vectors
+from gapstack.vectors import glove, static_vectors
 from gapstack.vectors.static_vectors import Vectors, read_vectors, write_vectors
 
 TEXT = "The guard liked the nurse because they were lovely ."
@@ -121,10 +121,10 @@ def test_contextual_vectors_reach_the_answer_and_the_identity(sample_train, tmp_
 
 def test_named_spaces_are_trained_once_and_kept(monkeypatch, tmp_path, gap_folder):
     monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
-    monkeypatch.setattr(static_vectors, "texts", lambda: ["he and she drink tea"] * 5)
+    monkeypatch.setattr(glove, "texts", lambda: ["he and she drink tea"] * 5)
     monkeypatch.setattr(static_vectors, "_trained", static_vectors._trained.__wrapped__)
     space = read_vectors("gn_glove")
     assert set(space.words) == {"he", "and", "she", "drink", "tea"}
     assert space.unit[space.row("he")] @ space.unit[space.row("she")] < 1
-    monkeypatch.setattr(static_vectors, "train", None)  # no second training
+    monkeypatch.setattr(glove, "train", None)  # no second training
     np.testing.assert_array_equal(read_vectors("gn_glove").matrix, space.matrix)

@@ -33,6 +33,7 @@ from gapstack.scoring.label_errors import label_quality, likely_errors, precisio
 from gapstack.scoring.reliability import reliability
 from gapstack.scoring.resampling import REPLICATES, mean_intervals
 from gapstack.scoring.reweighting import balancing_weights
+from gapstack.scoring.risk_coverage import risk_coverage
 from gapstack.scoring.slices import slice_scores
 from gapstack.types import Bools, Floats
 
@@ -126,6 +127,7 @@ def compare(
             changed = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
+    soft = _with_probabilities(ordered)
     return Comparison(
         rows=rows,
         entries=ordered,
@@ -138,7 +140,8 @@ def compare(
         weights=weights,
         similarity=_similarity(rows, ordered, right),
         right=right,
-        reliability={name: reliability(rows.labels, p) for name, p in _with_probabilities(ordered).items()},
+        reliability={name: reliability(rows.labels, p) for name, p in soft.items()},
+        risk_coverage={name: risk_coverage(rows.labels, p) for name, p in soft.items()},
         contribution=shares,
         label_errors=_label_errors(corpora, ordered),
         flips=changed,
@@ -244,10 +247,14 @@ def _label_errors(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> LabelE
         return None
     mean = np.mean(list(members.values()), axis=0)
     quality = label_quality(rows.labels, mean)
-    corrected = precision = None
+    corrected = precision = p = None
     if rows.label_set == "official" and others:
         corrected = np.any([other.labels != rows.labels for other in others], axis=0)
         ranked = [rows.ids[row] for row in np.argsort(quality, kind="stable")]
         wrong = {rows.ids[row] for row in np.flatnonzero(corrected)}
         precision = precision_at(RANKED, ranked, wrong)
-    return LabelErrors(quality, likely_errors(rows.labels, mean), corrected, precision)
+        from scipy.stats import hypergeom  # slow to import
+
+        drawn = min(RANKED, len(rows))
+        p = float(hypergeom.sf(round(precision * drawn) - 1, len(rows), len(wrong), drawn))
+    return LabelErrors(quality, likely_errors(rows.labels, mean), corrected, precision, p)

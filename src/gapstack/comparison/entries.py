@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gapstack.comparison.learning_curves import LearningCurve, learning_curves
 from gapstack.corpus import Corpus
 from gapstack.corpus.labels import LABEL_SETS
 from gapstack.corpus.leakage import leaks
@@ -31,7 +32,7 @@ class Entry:
 
     ``source`` is the file, or ``RUN:MEMBER``; ``part`` says of a run's member whether the rows were held out or
     predicted out of fold; ``predictor`` predicts augmented rows, where no fold's fit has learned from these;
-    ``warnings`` are reasons not to trust its scores.
+    ``warnings`` are reasons not to trust its scores; ``curves`` are the learning curves of a run's fine-tuned member.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Entry:
     part: str = ""
     predictor: Predictor | None = None
     warnings: tuple[str, ...] = ()
+    curves: tuple[LearningCurve, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,8 @@ def _run_entries(fits: _Fits, member: str, gold: Corpus, given_away: Sequence[st
             )
         source = f"{fits.folder.root.name}:{label}"
         predictor = fits.system(label) if found.part == HELD_OUT else None
-        entries.append(Entry(label, answers, source, found.part, predictor, tuple(warnings)))
+        curves = learning_curves(fits.folder, label)
+        entries.append(Entry(label, answers, source, found.part, predictor, tuple(warnings), curves))
     return entries
 
 
@@ -234,18 +237,18 @@ def _with_own_names(entries: list[Entry]) -> list[Entry]:
 
 def _warn_of_oddities(entries: list[Entry]) -> list[Entry]:
     """Add what is odd in the answers: notes of the reader, both names TRUE, the same answers as another's."""
-    made: list[Entry] = []
+    result: list[Entry] = []
     for entry in entries:
         found = entry.answers
         odd = list(found.notes)
         both = int((found.decided & found.answered).all(axis=1).sum())
         if both:
             odd.append(f"{both:,} rows are TRUE for both names, which is never right in GAP and raises F1")
-        twins = [other.name for other in made if _same(other.answers, found)]
+        twins = [other.name for other in result if _same(other.answers, found)]
         if twins:
             odd.append(f"the same answers as {twins[0]}")
-        made.append(replace(entry, warnings=(*entry.warnings, *odd)))
-    return made
+        result.append(replace(entry, warnings=(*entry.warnings, *odd)))
+    return result
 
 
 def _same(one: Predictions, other: Predictions) -> bool:

@@ -17,6 +17,7 @@ from gapstack.scoring import (
     Pairs,
 )
 from gapstack.scoring.reliability import Reliability
+from gapstack.scoring.risk_coverage import RiskCoverage
 from gapstack.scoring.slices import Slice
 from gapstack.types import Bools, Floats, Labels
 
@@ -55,13 +56,15 @@ class LabelErrors:
     """Likely label errors: ``quality`` (n,) of each label, and ``rows`` off the joint's diagonal, worst first.
 
     ``corrected`` (n,) says which rows some other label set changes; ``precision`` is their share among the
-    :data:`RANKED` labels of lowest quality. None where official labels were not compared with others.
+    :data:`RANKED` labels of lowest quality, ``p`` the chance of as many or more among random ones (hypergeometric).
+    None where official labels were not compared with others.
     """
 
     quality: Floats
     rows: NDArray[np.int64]
     corrected: Bools | None
     precision: float | None
+    p: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,7 @@ class Comparison:
         F1 and bias, rows reweighted by ``weights`` (n,) so that the genders are equally difficult: in number of names
         and rank of the right one. None where no weights balance them, with the reason in ``notes``.
     right : (m, n) bool
-    reliability : dict of str to Reliability
+    reliability, risk_coverage : dict of str to Reliability and RiskCoverage
         Of the members with probabilities.
     contribution : Contribution, optional
         None with fewer than two members that give probabilities, or too few rows for folds.
@@ -106,6 +109,7 @@ class Comparison:
     similarity: Similarity
     right: Bools
     reliability: dict[str, Reliability]
+    risk_coverage: dict[str, RiskCoverage]
     contribution: Contribution | None
     label_errors: LabelErrors | None
     flips: Flips | None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.errors import GapstackError
 from gapstack.scoring import (
     Interval,
     Scores,
@@ -18,6 +20,7 @@ from gapstack.scoring import (
     score,
     score_decisions,
 )
+from gapstack.types import Labels, Probabilities
 
 if TYPE_CHECKING:
     from gapstack.resolvers.clusters import Clusters, Heads
@@ -25,13 +28,22 @@ if TYPE_CHECKING:
     from gapstack.runs.file_stack import FileStack
 
 
+WITH_INTERVALS = ("logloss", "f1_overall", "bias")
+_REPLICATES = 2000
+
+
 @dataclass(frozen=True)
 class PartScores:
-    """Scores on one part of a run's rows, by system; ``degenerate`` are those of constant predictions."""
+    """Scores on one part of a run's rows, by system: the stack first, then by logloss.
+
+    ``intervals`` has the scores of :data:`WITH_INTERVALS` with 95% intervals, whole pages resampled; ``degenerate`` are
+    scores of constant predictions.
+    """
 
     name: str
     corpus: Corpus
     systems: Mapping[str, Scores]
+    intervals: Mapping[str, Mapping[str, Interval]]
     degenerate: Mapping[str, Scores]
 
 
@@ -39,13 +51,87 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
     """Score the members and the stack of a run, out of fold and, if those rows have labels, held out."""
     from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD  # here, since clusters are scored without torch
 
-    results = [*run.members, *([run.stack] if run.stack else [])]
-    trained = {result.label: score(run.train, result.out_of_fold) for result in results}
-    out_of_fold = PartScores(OUT_OF_FOLD, run.train, trained, degenerate_scores(run.train, run.train.labels))
-    if not run.test.is_labelled:
-        return (out_of_fold,)
-    held = {result.label: score(run.test, result.test) for result in results}
-    return out_of_fold, PartScores(HELD_OUT, run.test, held, degenerate_scores(run.test, run.train.labels))
+    results = [*([run.stack] if run.stack else []), *run.members]
+    parts = [(OUT_OF_FOLD, run.train, {result.label: result.out_of_fold for result in results})]
+    if run.test.is_labelled:
+        parts.append((HELD_OUT, run.test, {result.label: result.test for result in results}))
+    first = run.stack.label if run.stack else None
+    return tuple(_score_part(*part, run.train.labels, first) for part in parts)
+
+
+def _logloss(scores: Scores) -> float:
+    value = scores.value("logloss")
+    return math.inf if value is None else value
+
+
+def _score_part(
+    name: str,
+    corpus: Corpus,
+    answers: Mapping[str, Probabilities],
+    training_labels: Labels,
+    first: str | None,
+) -> PartScores:
+    scores = {label: score(corpus, probabilities) for label, probabilities in answers.items()}
+    order = sorted(scores, key=lambda label: (label != first, _logloss(scores[label])))
+    intervals: dict[str, dict[str, Interval]] = {}
+    if order:
+        tables = {label: contributions(corpus, answers[label]) for label in order}
+        resampled = bootstrap(corpus.groups, tables, replicates=_REPLICATES)
+        intervals = {
+            label: {metric: resampled.interval(label, metric) for metric in WITH_INTERVALS} for label in order
+        }
+    degenerate = degenerate_scores(corpus, training_labels)
+    return PartScores(name, corpus, {label: scores[label] for label in order}, intervals, degenerate)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run among others: its predictor's scores by part, and how far it is.
+
+    ``system`` is the stack, or the last member of a run without one; ``folds`` are those finished and all; ``problem``
+    says why there are no scores.
+    """
+
+    name: str
+    system: str = ""
+    parts: tuple[PartScores, ...] = ()
+    folds: tuple[int, int] = (0, 0)
+    seconds: float | None = None
+    problem: str = ""
+
+    @property
+    def logloss(self) -> float:
+        """Out of fold; infinite where there is none."""
+        return _logloss(self.parts[0].systems[self.system]) if self.parts else math.inf
+
+
+def standings(data: str | None = None) -> list[Standing]:
+    """Score the predictor of every run at hand; the best out of fold first."""
+    from gapstack.runs.answers import finished, stored_run
+    from gapstack.runs.folder import RunFolder, home, run_names
+    from gapstack.runs.recipe import Recipe
+
+    found = []
+    for name in run_names():
+        folder = RunFolder(home() / "models" / name)
+        standing = Standing(name)
+        try:
+            recipe = Recipe.of_run(folder)
+            done = finished(folder, recipe)
+            seconds = [member.seconds for member in done.values() if member.seconds is not None]
+            standing = Standing(
+                name,
+                recipe.best,
+                folds=(sum(member.folds for member in done.values()), recipe.folds * len(done)),
+                seconds=sum(seconds) if len(seconds) == len(done) else None,
+            )
+            run = stored_run(folder, data, [recipe.best])
+            if run.members or run.stack:
+                standing = replace(standing, parts=score_run(run))
+        except GapstackError as error:
+            standing = replace(standing, problem=str(error))
+        found.append(standing)
+    return sorted(found, key=lambda one: one.logloss)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from gapstack.comparison import analysis
 from gapstack.comparison.entries import entries_of, label_sets, read_entries
 from gapstack.comparison.measurements import Comparison
 from gapstack.corpus import Corpus
+from gapstack.corpus.sources import data_folder
 from gapstack.errors import DataError
 
 
@@ -56,5 +57,5 @@ def compare(
         rows, entries = corpus, entries_of(systems, corpus)
     else:
         rows, entries = read_entries([str(source) for source in systems], corpus, data=data)
-    folder = Path(data) if data and data != "sample" else None
+    folder = data_folder(data)
     return analysis.compare(label_sets(rows, labels, folder), entries, data=folder, **options)

@@ -1,14 +1,18 @@
 """Soft labels from teachers: other systems' probabilities for unlabelled rows, for distillation.
 
-The rows are Kaggle's second stage; the files are submissions. A member trained on them must not be scored on those rows
-(:data:`CONTAMINATES`). The teachers may have been trained on every split of GAP, so soft labels carry second-hand
-knowledge of all GAP; no text of GAP is among the rows.
+The files are submissions, the rows Kaggle's second stage, or those of a ``rows.tsv`` beside the files. A member trained
+on them must not be scored on stage 2 (:data:`CONTAMINATES`). The rows of stage 2 that the files leave out are those
+that the competition scored: whatever shares a page or a passage with one of them, or with a row of GAP, is not learned
+from. The teachers may have been trained on every split of GAP, so soft labels carry second-hand knowledge of all GAP;
+no text of GAP is among the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +20,16 @@ from numpy.typing import NDArray
 
 from gapstack.corpus import sources
 from gapstack.corpus.corpus import Corpus
-from gapstack.corpus.extra.overlap import shared_passages
-from gapstack.corpus.readers import read_submission
+from gapstack.corpus.leakage import shared_with
+from gapstack.corpus.readers import read_gap, read_submission
 from gapstack.errors import DataError, Place
 from gapstack.files import by_content, contents
+from gapstack.types import Floats
 
 STAGE2 = "stage2"
 """Name of the default teacher: competitors' files for the rows that stage 2 did not score."""
+ROWS = "rows.tsv"
+"""Name of the rows that the other files of a folder are about, where they are not stage 2's."""
 CONTAMINATES = ("gap-stage2",)
 """Test sets on which a member trained on soft labels must not be scored."""
 
@@ -53,55 +60,95 @@ def _key(teacher: str | Sequence[str], data: Path | None = None) -> Hashable:
 
 @by_content(_key, most=2)
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
-    """Read soft labels: the rows of stage 2 that are in all files, and the mean of their probabilities.
+    """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
 
-    Rows that share a passage of 13 words with an available split of GAP are left out. Raises DataNotFoundError if files
-    or rows are missing; DataError if a file is no submission, or no row is in all files.
+    Left out are rows that share a page or a passage of 13 words with an available split of GAP, or with a row of stage
+    2 that is in none of the files about it. Raises DataNotFoundError if files or rows are missing; DataError if a file
+    is no submission, or no row is in all files.
 
     Parameters
     ----------
     teacher : str or sequence of str
-        ``"stage2"`` for the seven files of the data search, a folder of submission files, or the files.
+        ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about the rows
+        of its :data:`ROWS` if it has one (by a model's own answers to mined rows, for instance), and all others are
+        about stage 2.
     data : Path, optional
         Folder to search first.
     """
-    files = _files(teacher, data)
-    rows = sources.stage2(data)
-    teachers = []
-    for file in files:
-        submission = read_submission(file)
-        probabilities = submission.probabilities / submission.probabilities.sum(axis=1, keepdims=True)
-        teachers.append(dict(zip(submission.ids, probabilities, strict=True)))
-    keep = np.array([all(example.id in by_id for by_id in teachers) for example in rows], dtype=bool)
-    if not keep.any():
-        raise DataError(
-            f"no row of stage 2 is in all of {', '.join(file.name for file in files)}",
-            place=Place(files[0]),
-            expected="submissions for stage 2",
-        )
-    for split in sources.SPLITS:
-        if sources.find(f"gap-{split}", data) is not None:
-            keep &= ~shared_passages(rows, sources.gap_split(split, data))
-    corpus = rows.take(np.flatnonzero(keep))
-    mean = np.array([np.mean([by_id[example.id] for by_id in teachers], axis=0) for example in corpus])
-    return SoftLabels(corpus, mean, tuple(file.name for file in files))
+    parts = []
+    others = _not_to_be_learned(teacher, data)
+    for title, rows, files in _groups(teacher, data):
+        answers = [_by_id(file) for file in files]
+        keep = np.array([all(row.id in by_id for by_id in answers) for row in rows], dtype=bool)
+        if not keep.any():
+            raise DataError(
+                f"no row of {title} is in all of {', '.join(file.name for file in files)}",
+                place=Place(files[0]),
+                expected=f"submissions for {title}",
+            )
+        for other in others:
+            shared = shared_with(rows, other)
+            keep &= ~(shared["page"] | shared["passage"])
+        corpus = rows.take(np.flatnonzero(keep))
+        mean = np.array([np.mean([by_id[row.id] for by_id in answers], axis=0) for row in corpus])
+        parts.append(SoftLabels(corpus, mean.reshape(-1, 3), tuple(file.name for file in files)))
+    return SoftLabels(
+        reduce(add, (part.corpus for part in parts)),
+        np.concatenate([part.probabilities for part in parts]),
+        tuple(name for part in parts for name in part.teachers),
+    )
 
 
 def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> list[Path]:
     """All files that :func:`load_teacher` reads: submissions, the rows, and the splits of GAP at hand."""
-    files = _files(teacher, data)
-    splits = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
-    rows = sources.require("stage2", data)
-    return [*files, rows, *(split for split in splits if split is not None)]
+    own, about_stage2 = _files(teacher, data)
+    files = [*about_stage2, *(file for folder in own for file in (*_submissions(folder), folder / ROWS))]
+    if about_stage2:
+        files.append(sources.require(STAGE2, data))
+    at_hand = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
+    return [*files, *(split for split in at_hand if split is not None)]
 
 
-def _files(teacher: str | Sequence[str], data: Path | None) -> list[Path]:
-    if not isinstance(teacher, str):
-        return [Path(file) for file in teacher]
-    path = sources.require("stage2-submissions", data) if teacher == STAGE2 else Path(teacher)
-    if not path.is_dir():
-        return [path]
-    files = sorted(path.glob("*.csv*"))
+def _groups(teacher: str | Sequence[str], data: Path | None) -> Iterator[tuple[str, Corpus, list[Path]]]:
+    """Give what rows are called, the rows, and the files about them."""
+    own, about_stage2 = _files(teacher, data)
+    if about_stage2:
+        yield "stage 2", sources.stage2(data), about_stage2
+    for folder in own:
+        yield str(folder / ROWS), read_gap(folder / ROWS), _submissions(folder)
+
+
+def _not_to_be_learned(teacher: str | Sequence[str], data: Path | None) -> list[Corpus]:
+    """The splits of GAP at hand, and the rows of stage 2 that no file about it answers: those are scored."""
+    _, about_stage2 = _files(teacher, data)
+    answered = {identifier for file in about_stage2 for identifier in _by_id(file)}
+    rows = sources.stage2(data) if about_stage2 else Corpus([])
+    scored = Corpus([row for row in rows if row.id not in answered], name="rows in no file")
+    splits = [split for split in sources.SPLITS if sources.find(f"gap-{split}", data) is not None]
+    return [scored, *(sources.gap_split(split, data) for split in splits)]
+
+
+def _by_id(file: Path) -> dict[str, Floats]:
+    """A submission's probabilities (3,), which sum to 1, by row."""
+    submission = read_submission(file)
+    probabilities = submission.probabilities / submission.probabilities.sum(axis=1, keepdims=True)
+    return dict(zip(submission.ids, probabilities, strict=True))
+
+
+def _files(teacher: str | Sequence[str], data: Path | None) -> tuple[list[Path], list[Path]]:
+    """Folders with rows of their own, and files about stage 2."""
+    own, about_stage2 = [], []
+    for name in [teacher] if isinstance(teacher, str) else teacher:
+        path = sources.require("stage2-submissions", data) if name == STAGE2 else Path(name)
+        if (path / ROWS).is_file():
+            own.append(path)
+        else:
+            about_stage2 += _submissions(path) if path.is_dir() else [path]
+    return own, about_stage2
+
+
+def _submissions(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("*.csv*"))
     if not files:
-        raise DataError("no submission here", place=Place(path), expected="files ID,A,B,NEITHER (.csv)")
+        raise DataError("no submission here", place=Place(folder), expected="files ID,A,B,NEITHER (.csv)")
     return files

@@ -1,7 +1,7 @@
 """Stackers: estimators over base predictions, and over hand-made features of the rows where they read them.
 
-``linear``, ``boosted`` and ``networks`` hold the kinds; ``calibration`` the last step; ``nested`` chooses among them by
-nested cross-validation.
+``linear``, ``feature_weighted``, ``boosted`` and ``networks`` hold the kinds; ``calibration`` the last step; ``nested``
+chooses among them by nested cross-validation.
 """
 
 from __future__ import annotations

@@ -19,6 +19,11 @@ STACKERS: Registry[type[Stacker]] = Registry(
         "simplex": Entry("gapstack.ensemble.linear:SimplexStacker", "weighted mean of probabilities"),
         "conditional": Entry("gapstack.ensemble.linear:ConditionalStacker", "weighted product of experts"),
         "logistic": Entry("gapstack.ensemble.linear:LogisticStacker", "multinomial logistic regression"),
+        "feature_weighted": Entry(
+            "gapstack.ensemble.feature_weighted:FeatureWeightedStacker",
+            "product of experts, weights linear in meta-features",
+            "Sill et al. 2009",
+        ),
         "lightgbm": Entry(
             "gapstack.ensemble.boosted:LightGBMStacker", "boosted trees over all base predictions"
         ),
@@ -40,6 +45,9 @@ CALIBRATORS: Registry[type[Calibrator]] = Registry(
         ),
         "vector": Entry(
             "gapstack.ensemble.calibration:VectorScaling", "scales and a bias", "Guo et al. 2017, section 4.2"
+        ),
+        "by_gender": Entry(
+            "gapstack.ensemble.calibration:ByGender", "vector scaling by gender", "Pleiss et al. 2017"
         ),
         "isotonic": Entry(
             "gapstack.ensemble.calibration:Isotonic", "rising steps", "Zadrozny and Elkan 2002"

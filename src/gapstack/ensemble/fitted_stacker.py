@@ -12,13 +12,10 @@ from gapstack.corpus import Corpus
 from gapstack.ensemble.calibration import Calibrator
 from gapstack.ensemble.catalogue import create_calibrator, create_stacker
 from gapstack.ensemble.nested import NestedStack, fit_nested
-from gapstack.ensemble.stacker import Stacker
+from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.features.blocks import features
 from gapstack.members.member import Probabilities, State
 from gapstack.types import BasePredictions
-
-EVIDENCE = ("surface", "cues")
-"""Blocks of features that stackers which read evidence are shown."""
 
 _OF_CALIBRATOR = "calibrator."
 
@@ -54,6 +51,7 @@ class FittedStacker:
             calibrators=calibrators,
             evidence=features(rows, EVIDENCE) if reads else None,
             pages=rows.groups,
+            genders=rows.genders,
         )
         return cls(nested.stacker, nested.calibrator), nested
 
@@ -62,7 +60,9 @@ class FittedStacker:
         evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
         if not self.stacker.LEARNS:  # one mean over members and folds, as of logits
             by_fold = [np.concatenate(by_fold, axis=1)]
-        stacked = [self.calibrator.apply(self.stacker.predict_proba(one, evidence)) for one in by_fold]
+        stacked = [
+            self.calibrator.apply(self.stacker.predict_proba(one, evidence), rows.genders) for one in by_fold
+        ]
         mean: Probabilities = np.mean(stacked, axis=0)
         return mean
 

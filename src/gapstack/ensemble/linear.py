@@ -15,7 +15,7 @@ from gapstack.errors import MemberError
 from gapstack.kinds import BelowThird, Floor, Inputs, NotNegative, Positive, SomeShare
 from gapstack.members.member import Probabilities
 from gapstack.members.parts.learned import LearnedArrays
-from gapstack.types import BasePredictions, Labels
+from gapstack.types import BasePredictions, Floats, Labels
 
 _TOLERANCE = 1e-6
 _MOST_STEPS = 20_000
@@ -152,26 +152,15 @@ class ConditionalStacker(LearnedArrays, Stacker):
     LEARNED = ("weights",)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        logs = self._logs(base)
-        rows, members, _ = logs.shape
-        truth = np.eye(3)[labels]
+        members = base.shape[1]
         middle = np.r_[np.full(2 * members, 1 / members), 0.0]
         penalty = np.r_[np.full(2 * members, self.strength), 0.0]
-
-        def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            probabilities = softmax(_logits(logs, weights))
-            away = weights - middle
-            value = -np.log((probabilities * truth).sum(axis=1)).mean() + (penalty * away * away).sum() / 2
-            error = (probabilities - truth) / rows
-            names = np.einsum("nc,nmc->m", error[:, :2], logs[:, :, :2])
-            neither = error[:, 2] @ logs[:, :, 2]
-            return float(value), np.r_[names, neither, error[:, 2].sum()] + penalty * away
-
-        self.weights_ = minimize(loss, middle, jac=True, method="L-BFGS-B", options={"maxiter": 1000}).x
+        constant = np.ones((len(base), 1))
+        self.weights_ = conditional_logit(self._logs(base), constant, labels, middle, penalty)
 
     def logits(self, base: BasePredictions) -> NDArray[np.float64]:
         """Give (n, 3) logits, up to a constant of each row."""
-        return _logits(self._logs(base), self.weights_)
+        return logits_of(self._logs(base), np.ones((len(base), 1)), self.weights_)
 
     def _logs(self, base: BasePredictions) -> BasePredictions:
         # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
@@ -182,11 +171,37 @@ class ConditionalStacker(LearnedArrays, Stacker):
         return softmax(self.logits(base))
 
 
-def _logits(logs: BasePredictions, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    members = logs.shape[1]
-    names, neither, bias = weights[:members], weights[members:-1], weights[-1]
-    logits: NDArray[np.float64] = np.stack(
-        [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + bias], axis=1
+def conditional_logit(
+    logs: BasePredictions,
+    shared: Table,
+    labels: Labels,
+    middle: Floats,
+    penalty: Floats,
+    rows: Floats | None = None,
+) -> Floats:
+    """Weights with the least logloss and penalty, see :func:`logits_of`; ``rows`` (n,) are weights of mean 1."""
+    truth = np.eye(3)[labels]
+    share = (np.ones(len(labels)) if rows is None else rows) / len(labels)
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        probabilities = softmax(logits_of(logs, shared, weights))
+        away = weights - middle
+        value = -share @ np.log((probabilities * truth).sum(axis=1)) + (penalty * away * away).sum() / 2
+        error = (probabilities - truth) * share[:, None]
+        names = np.einsum("nc,nqc->q", error[:, :2], logs[:, :, :2])
+        neither = error[:, 2] @ logs[:, :, 2]
+        return float(value), np.r_[names, neither, error[:, 2] @ shared] + penalty * away
+
+    best: Floats = minimize(loss, middle, jac=True, method="L-BFGS-B", options={"maxiter": 1000}).x
+    return best
+
+
+def logits_of(logs: BasePredictions, shared: Table, weights: Floats) -> Floats:
+    """Logits (n, 3) of logs (n, q, 3) and of r shared columns: q weights for names, q and r for NEITHER."""
+    columns = logs.shape[1]
+    names, neither, own = np.split(weights, [columns, 2 * columns])
+    logits: Floats = np.stack(
+        [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + shared @ own], axis=1
     )
     return logits
 

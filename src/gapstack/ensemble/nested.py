@@ -28,7 +28,7 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities
 from gapstack.scoring.metrics import example_losses
-from gapstack.types import BasePredictions, Labels
+from gapstack.types import BasePredictions, Labels, Strings
 
 Kind = tuple[str, str]
 """Names of a stacker and of a calibrator."""
@@ -69,6 +69,7 @@ class _Rows:
     folds: NDArray[np.int64]
     pages: NDArray[np.int64]
     evidence: Features | None
+    genders: Strings | None
 
     def fit(self, stacker: Stacker, rows: NDArray[np.bool_]) -> Stacker:
         fresh: Stacker = type(stacker)(**stacker.get_params())
@@ -76,6 +77,19 @@ class _Rows:
 
     def predict(self, stacker: Stacker, rows: NDArray[np.bool_]) -> Probabilities:
         return stacker.predict_proba(self.base[rows], self._evidence(rows))
+
+    def calibrator(self, kind: str, probabilities: Probabilities, rows: NDArray[np.bool_]) -> Calibrator:
+        """Fitted on some rows of probabilities (n, 3)."""
+        return create_calibrator(kind).fit(probabilities[rows], self.labels[rows], self._genders(rows))
+
+    def calibrated(
+        self, calibrator: Calibrator, probabilities: Probabilities, rows: NDArray[np.bool_]
+    ) -> Probabilities:
+        """Some rows of probabilities (n, 3)."""
+        return calibrator.apply(probabilities[rows], self._genders(rows))
+
+    def _genders(self, rows: NDArray[np.bool_]) -> Strings | None:
+        return None if self.genders is None else self.genders[rows]
 
     def _evidence(self, rows: NDArray[np.bool_]) -> Features | None:
         return None if self.evidence is None else self.evidence.take(rows)
@@ -90,6 +104,7 @@ def fit_nested(
     calibrators: Sequence[str] = ("none",),
     evidence: Features | None = None,
     pages: NDArray[np.generic] | None = None,
+    genders: Strings | None = None,
 ) -> NestedStack:
     """Choose among ``candidates`` by nested cross-validation and fit the chosen one on all rows.
 
@@ -108,11 +123,13 @@ def fit_nested(
         Hand-made features of the rows, for stackers that read them.
     pages : (n,) array, optional
         Page of each row, for standard errors; None: rows count as independent.
+    genders : (n,) array of str, optional
+        Gender of each row's pronoun, for calibrators that read it.
 
     Raises
     ------
     MemberError
-        Without candidates, with fewer than three folds, or without evidence for one that reads it.
+        Without candidates, with fewer than three folds, or without evidence or genders for one that reads them.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:
@@ -120,7 +137,7 @@ def fit_nested(
     if len(names) < 3:
         raise MemberError(f"nested cross-validation needs at least 3 folds, there are {len(names)}")
     units = np.arange(len(labels)) if pages is None else np.unique(pages, return_inverse=True)[1]
-    data = _Rows(base_predictions, labels, numbered, units, evidence)
+    data = _Rows(base_predictions, labels, numbered, units, evidence, genders)
     count = len(names)
     tables = {name: _table(data, stacker, count) for name, stacker in candidates.items()}
 
@@ -129,8 +146,8 @@ def fit_nested(
         held = numbered == outer
         inner = {name: table[outer] for name, table in tables.items()}
         chosen, _, _ = _choose(data, inner, calibrators, ~held)
-        calibrator = create_calibrator(chosen[1]).fit(inner[chosen[0]][~held], labels[~held])
-        out_of_fold[held] = calibrator.apply(tables[chosen[0]][outer][held])
+        calibrator = data.calibrator(chosen[1], inner[chosen[0]], ~held)
+        out_of_fold[held] = data.calibrated(calibrator, tables[chosen[0]][outer], held)
         choices.append(chosen)
 
     everything = np.ones(len(labels), dtype=bool)
@@ -139,7 +156,7 @@ def fit_nested(
     return NestedStack(
         *winner,
         data.fit(candidates[winner[0]], everything),
-        create_calibrator(winner[1]).fit(plain[winner[0]], labels),
+        data.calibrator(winner[1], plain[winner[0]], everything),
         out_of_fold,
         tuple(choices),
         losses,
@@ -174,9 +191,9 @@ def _choose(
     rows: NDArray[np.bool_],
 ) -> tuple[Kind, dict[Kind, float], dict[Kind, float]]:
     """The simplest pair within one standard error of the best on ``rows``, and all loglosses and errors."""
-    labels, folds, pages = data.labels[rows], data.folds[rows], data.pages[rows]
+    labels, pages = data.labels[rows], data.pages[rows]
     losses = {
-        (name, kind): example_losses(labels, _cross_calibrated(table[rows], labels, folds, kind))
+        (name, kind): example_losses(labels, _cross_calibrated(data, table, rows, kind))
         for name, table in predictions.items()
         for kind in calibrators
     }
@@ -188,18 +205,17 @@ def _choose(
 
 
 def _cross_calibrated(
-    probabilities: Probabilities, labels: Labels, folds: NDArray[np.int64], kind: str
+    data: _Rows, probabilities: Probabilities, rows: NDArray[np.bool_], kind: str
 ) -> Probabilities:
-    """Probabilities of each fold calibrated by a fit on the others."""
+    """Probabilities of ``rows``, those of each fold calibrated by a fit on the others."""
     if kind == "none":
-        return probabilities
+        return probabilities[rows]
     calibrated = np.empty_like(probabilities)
-    for fold in np.unique(folds):
-        held = folds == fold
-        calibrated[held] = (
-            create_calibrator(kind).fit(probabilities[~held], labels[~held]).apply(probabilities[held])
-        )
-    return calibrated
+    for fold in np.unique(data.folds[rows]):
+        held = data.folds == fold
+        calibrator = data.calibrator(kind, probabilities, rows & ~held)
+        calibrated[held] = data.calibrated(calibrator, probabilities, held)
+    return calibrated[rows]
 
 
 def _standard_error(differences: NDArray[np.float64], pages: NDArray[np.int64]) -> float:

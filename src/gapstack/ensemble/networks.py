@@ -14,13 +14,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.stacker import Stacker, Table, member_inputs, softmax
+from gapstack.ensemble.stacker import Stacker, Table, member_inputs, scales_of, softmax, standardised
 from gapstack.kinds import Count, Floor, Inputs, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Labels
-
-_MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more
 
 
 class NetworkStacker(Stacker):
@@ -53,7 +51,7 @@ class NetworkStacker(Stacker):
         """Make a network from logs (n, members, 3) and evidence (n, columns) to logits (n, 3)."""
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        self.scales_ = _scales(evidence)
+        self.scales_ = np.empty((2, 0)) if evidence is None else scales_of(evidence)
         logs, table = self._inputs(base, evidence)
         data = RowData({"logs": logs.numpy(), "table": table.numpy()}, labels)
         plan = replace(
@@ -85,9 +83,7 @@ class NetworkStacker(Stacker):
         logs = torch.from_numpy(member_inputs(base, self.inputs, self.floor)).float()
         if evidence is None:
             return logs, torch.empty(len(logs), 0)
-        mean, spread = self.scales_
-        table = np.clip(np.nan_to_num((evidence - mean) / spread), -_MOST, _MOST)
-        return logs, torch.from_numpy(table).float()
+        return logs, torch.from_numpy(standardised(evidence, self.scales_)).float()
 
     def _state(self) -> State:
         arrays = {
@@ -112,17 +108,6 @@ class NetworkStacker(Stacker):
                 }
             )
             self.networks_.append(network.eval())
-
-
-def _scales(evidence: Table | None) -> Table:
-    """Mean and spread (2, d) of each column where it has a value; a column without any keeps 0 and 1."""
-    if evidence is None:
-        return np.empty((2, 0))
-    known = ~np.isnan(evidence)
-    count = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, evidence, 0).sum(axis=0) / count
-    spread = np.sqrt((np.where(known, evidence - mean, 0) ** 2).sum(axis=0) / count)
-    return np.stack([mean, np.where(spread > 1e-6, spread, 1)])
 
 
 class DenselyConnected(nn.Module):

@@ -20,7 +20,8 @@ from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds as Assignment
 from gapstack.corpus.folds import make_folds
 from gapstack.ensemble.catalogue import create_stacker
-from gapstack.ensemble.fitted_stacker import EVIDENCE, FittedStacker
+from gapstack.ensemble.fitted_stacker import FittedStacker
+from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, MemberError
 from gapstack.kinds import CalibratorName, Folds, MemberPart, Seed, StackerPart
 from gapstack.members import create
@@ -84,8 +85,10 @@ class Stack(Member):
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """As of any of its members."""
-        return each_once(*(member.contaminated_by for member in self.parts().values()))
+        """As every member's, and as of any of its members."""
+        return each_once(
+            super().contaminated_by, *(member.contaminated_by for member in self.parts().values())
+        )
 
     def reads(self) -> dict[str, Any]:
         """Add the blocks of features that stackers read."""
@@ -97,7 +100,8 @@ class Stack(Member):
         return {part.label: create_stacker(part.name, **part.settings) for part in parts}
 
     def _prepare(self, corpus: Corpus) -> None:
-        for member in self.parts().values():
+        # fitted ones need not what they learned from, such as a teacher's rows
+        for member in (self.fits_[0] if hasattr(self, "fits_") else self.parts()).values():
             member.prepare(corpus)
 
     def _fit(self, corpus: Corpus) -> None:

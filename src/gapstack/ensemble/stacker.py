@@ -21,6 +21,11 @@ from gapstack.types import BasePredictions, Labels
 Table = NDArray[np.float64]
 """Evidence as float64 (n, d): features of A, of B, and those of the row; NaN where there is no value."""
 
+_MOST = 5.0  # standard deviations: beyond, evidence is an outlier and says no more
+
+EVIDENCE = ("surface", "cues")
+"""Blocks of features that stackers which read evidence are shown."""
+
 SWAPPED = [1, 0, 2]
 """Columns after A and B have exchanged their names."""
 
@@ -83,7 +88,12 @@ class Stacker(Configured, BaseEstimator, ABC):
             return None
         if evidence is None:
             raise MemberError(f"{type(self).__name__} reads evidence of the rows, and none was given")
-        return _table(evidence), _table(evidence.swapped())
+        return self._table(evidence), self._table(evidence.swapped())
+
+    def _table(self, evidence: Features) -> Table:
+        """What is read of the evidence: all of it, unless a stacker reads less."""
+        a, b = evidence.candidates[:, 0], evidence.candidates[:, 1]
+        return np.concatenate([a, b, evidence.shared], axis=1)
 
     def state(self) -> State:
         """Give the learned state."""
@@ -110,9 +120,20 @@ class Stacker(Configured, BaseEstimator, ABC):
     def _restore(self, state: State) -> None: ...
 
 
-def _table(evidence: Features) -> Table:
-    a, b = evidence.candidates[:, 0], evidence.candidates[:, 1]
-    return np.concatenate([a, b, evidence.shared], axis=1)
+def scales_of(table: Table) -> Table:
+    """Mean and spread (2, d) of each column where it has a value; a column without any has 0 and 1."""
+    known = ~np.isnan(table)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, table, 0).sum(axis=0) / count
+    spread = np.sqrt((np.where(known, table - mean, 0) ** 2).sum(axis=0) / count)
+    return np.stack([mean, np.where(spread > 1e-6, spread, 1)])
+
+
+def standardised(table: Table, scales: Table) -> Table:
+    """Columns less their mean, in units of their spread, within :data:`_MOST`; 0 where there is no value."""
+    mean, spread = scales
+    columns: Table = np.clip(np.nan_to_num((table - mean) / spread), -_MOST, _MOST)
+    return columns
 
 
 def centred_logs(base_predictions: BasePredictions, floor: float) -> BasePredictions:

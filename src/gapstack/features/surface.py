@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from math import log1p, nan
 
 import numpy as np
@@ -21,6 +20,7 @@ from gapstack.features.blocks import Features
 from gapstack.features.candidate import Candidate, Row, looks_like_verb
 from gapstack.text import page_title as page
 from gapstack.text import word_classes as classes
+from gapstack.text.memory import remembered
 
 _ROLES = ("subject", "object", "owner", "oblique", "other")
 _FORMS = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
@@ -319,7 +319,7 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
 }
 
 
-@lru_cache(maxsize=32768)
+@remembered(32768)
 def _values(example: Example) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     row = Row(example)
     candidates = [[float(feature(c)) for _, feature in CANDIDATE.values()] for c in (row.a, row.b)]

@@ -48,6 +48,13 @@ _OURS = (
         "siamese head on frozen spans, attention and features",
         "Yang et al. 2019; span extractor as in Abzaliev 2019",
     ),
+    _member(
+        "tuned_spans",
+        "TunedSpans",
+        "the same head on tagged spans of a fine-tuned encoder, names replaced",
+        "ours; after Attree 2019, Yang et al. 2019 and Liu 2019",
+        _BOTH,
+    ),
     _member("probert", "ProBERT", "fine-tuned encoder, the pronoun's vector classified", "Attree 2019"),
     _member(
         "grep",

@@ -26,25 +26,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gapstack.corpus import Corpus, Label
-from gapstack.encoding.activations import SpanActivations, span_activations
-from gapstack.encoding.frozen import CPU_BUDGET, GROUPS, STEP, blocks
-from gapstack.features.blocks import Features, features
+from gapstack.encoding.activations import span_activations
+from gapstack.encoding.frozen import CPU_BUDGET, STEP, blocks
+from gapstack.features.blocks import features
 from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
-from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.encoder_member import EncoderMember
 from gapstack.members.parts.learner import Lessons
+from gapstack.members.parts.relations import attention_relations, distance_relations, feature_relations
 from gapstack.training import PLAIN, RowData, cross_entropy, train
 from gapstack.types import Floats32
-
-# Attention below this is noise in bfloat16, and its logarithm would be nothing but.
-_FAINT = 1e-3
-# From which group to which, for A and for B.
-_READ = tuple(
-    [("pronoun", name), (name, "pronoun"), ("pronoun", f"{name}_anywhere"), (f"{name}_anywhere", "pronoun")]
-    for name in ("a", "b")
-)
 
 
 class FrozenSpans(EncoderMember):
@@ -184,27 +176,6 @@ def _summed_over_seeds(logits: Tensor, target: Tensor, smoothing: float) -> Tens
     """Losses (seeds * b,) of logits (seeds, b, 3): their sum lets each seed learn as it would alone."""
     repeated = target.repeat(len(logits), *[1] * (target.ndim - 1))
     return cross_entropy(logits.flatten(0, 1), repeated, smoothing)
-
-
-def attention_relations(found: SpanActivations) -> Floats32:
-    """Log attention between pronoun and name, (n, 2, layers * heads * 4): see the module's docstring."""
-    # (n, layers, heads, 5, 5) -> (n, 4, layers, heads) for each name
-    read = [
-        [found.attention[..., GROUPS.index(source), GROUPS.index(target)] for source, target in pairs]
-        for pairs in _READ
-    ]
-    stacked = np.stack([np.stack(one, axis=1) for one in read], axis=1).astype(np.float32)
-    logs: Floats32 = np.log(stacked + _FAINT).reshape(len(found), 2, -1)
-    return logs
-
-
-def feature_relations(found: Features) -> Floats32:
-    """Each name's own features, its lead over the rival and the row's, (n, 2, 2 k + m), large values damped."""
-    own = found.candidates
-    shared = np.repeat(found.shared[:, None], 2, axis=1)
-    values = np.concatenate([own, own - own[:, ::-1], shared], axis=-1)
-    damped: Floats32 = (np.sign(values) * np.log1p(np.abs(values))).astype(np.float32)
-    return damped
 
 
 _SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")

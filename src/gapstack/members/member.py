@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
+from gapstack.corpus.contamination import known_test_sets
 from gapstack.encoding.sizes import Size
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.kinds import AugmentationName
@@ -64,6 +65,12 @@ class Member(Configured, BaseEstimator, Predictor):
     average: Sequence[AugmentationName] = ()
 
     @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Test sets that the rows given to ``fit`` are of, and what its settings add to them."""
+        fitted_on: tuple[str, ...] = getattr(self, "fitted_on_", ())
+        return fitted_on
+
+    @property
     def classes_(self) -> NDArray[np.int64]:
         """Columns of :meth:`predict_proba`, the values of :class:`~gapstack.corpus.Label`; for scikit-learn."""
         return np.arange(len(Label), dtype=np.int64)
@@ -80,6 +87,7 @@ class Member(Configured, BaseEstimator, Predictor):
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
         self._fit(_with_changed(corpus, self.augment))
+        self.fitted_on_ = known_test_sets(corpus.ids)
         self.is_fitted_ = True
         return self
 
@@ -136,10 +144,6 @@ class Member(Configured, BaseEstimator, Predictor):
             return np.empty((0, 3), dtype=np.float64)
         augmented = variants(corpus.unlabelled(), tuple(self.average) or ("original",))
         return average(augmented, [self._normalised(variant.corpus) for variant in augmented])
-
-    def predict(self, corpus: Corpus) -> NDArray[np.int64]:
-        """Give the most probable column of each row, (n,): 0 A, 1 B, 2 NEITHER; the leftmost of equals."""
-        return self.predict_proba(corpus).argmax(axis=1).astype(np.int64)
 
     def reads(self) -> dict[str, Any]:
         """Settings that this member, as it is set, reads something by, among others.

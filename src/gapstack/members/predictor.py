@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import ClassVar
+from pkgutil import resolve_name
+from typing import Any, ClassVar, overload
+
+import numpy as np
 
 from gapstack.corpus import Corpus
-from gapstack.types import Probabilities
+from gapstack.types import Labels, Probabilities
+
+Answers = Any
+""":class:`gapstack.antecedents.answer.Answers`, of a room above."""
 
 
 class Predictor(ABC):
@@ -41,6 +47,34 @@ class Predictor(ABC):
     @abstractmethod
     def save(self, folder: Path) -> None:
         """Write it into ``folder``, from which :func:`gapstack.runs.predictors.load` reads it, without pickle."""
+
+    def ask(self, text: str, **options: Any) -> Answers:
+        """Say which of a text's people each of its pronouns refers to, with what probability.
+
+        Options and errors are those of :meth:`gapstack.antecedents.pronoun_resolver.PronounResolver.ask`: ``pronoun``
+        and ``names`` narrow the question, ``url`` is the page's address.
+        """
+        answers: Answers = self._resolver().ask(text, **options)
+        return answers
+
+    @overload
+    def predict(self, rows: Corpus) -> Labels: ...
+    @overload
+    def predict(self, rows: Iterable[str]) -> list[Answers]: ...
+    def predict(self, rows: Corpus | Iterable[str]) -> Labels | list[Answers]:
+        """Decide rows, or answer texts.
+
+        Of a corpus: the most probable column of each row, (n,): 0 A, 1 B, 2 NEITHER; the leftmost of equals. Of
+        texts: for each what :meth:`ask` gives.
+        """
+        if isinstance(rows, Corpus):
+            return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
+        answers: list[Answers] = self._resolver().predict(rows)
+        return answers
+
+    def _resolver(self) -> Any:
+        # by name: the room stands above, and decides nothing about rows
+        return resolve_name("gapstack.antecedents.pronoun_resolver:PronounResolver")(self)
 
     def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - most have nothing to prepare
         """Compute in one pass what ``predict_proba`` will look up for these rows; optional."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Label
-from gapstack.members.member import Member, Probabilities
+from gapstack.corpus import Corpus
+from gapstack.members.member import Probabilities
 from gapstack.members.parts.learned import LearnedArrays
+from gapstack.members.parts.learner import Learner, Lessons
 
 
-class Prior(LearnedArrays, Member):
+class Prior(LearnedArrays, Learner):
     """Label frequencies of the training rows, with add-one smoothing."""
 
     LEARNED = ("prior",)
 
-    def _fit(self, corpus: Corpus) -> None:
-        counts = np.bincount(corpus.labels, minlength=len(Label)) + 1.0
+    def _learn(self, lessons: Lessons) -> None:
+        counts = lessons.weights @ lessons.targets + 1.0
         self.prior_ = counts / counts.sum()
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:

@@ -13,10 +13,11 @@ import numpy as np
 
 from gapstack.corpus import Corpus, Label
 from gapstack.kinds import Confidence, Seed
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
+from gapstack.members.parts.learner import Learner, Lessons
 
 
-class Random(Member):
+class Random(Learner):
     """A or B at random.
 
     Parameters
@@ -25,15 +26,17 @@ class Random(Member):
         The chosen name's share of the probability of both; above 0.5, below 1.
     seed : int
         Of the coins.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`; only how often NEITHER is right is learned.
     """
 
     confidence: Confidence = 0.6
     seed: Seed = 0
 
-    def _fit(self, corpus: Corpus) -> None:
+    def _learn(self, lessons: Lessons) -> None:
         # add-one smoothing, as for the prior
-        neither = np.count_nonzero(corpus.labels == Label.NEITHER)
-        self.neither_ = (neither + 1) / (len(corpus) + len(Label))
+        neither = float(lessons.weights @ lessons.targets[:, Label.NEITHER])
+        self.neither_ = (neither + 1) / (len(lessons) + len(Label))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         draws_a = np.array([self._draws_earlier(e.id) == (e.a < e.b) for e in corpus])

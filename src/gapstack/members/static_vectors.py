@@ -36,9 +36,9 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.files import by_content
 from gapstack.kinds import Count, DebiaserName, Natural, NotAll
 from gapstack.members.parts.crossed_spans import SiameseSpans
-from gapstack.members.parts.distances import distance_relations
 from gapstack.members.parts.encoder_member import EncoderMember, at_depth, mean_vectors
 from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.members.parts.relations import distance_relations
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.vectors.debias import DEBIASERS

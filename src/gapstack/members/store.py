@@ -117,4 +117,5 @@ def load(folder: str | Path) -> Member:
     record = saved_record(folder)
     member = create(record["name"], **record["parameters"])
     refuse_changed(f"{record['name']} in {folder}", record["reads"], what_it_reads(member, fitted=True))
+    member.fitted_on_ = tuple(record["not_for"])
     return member.restore(read_state(folder))

@@ -21,7 +21,7 @@ class TopicalEntity(CueMember):
     ----------
     counted : str
         Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper).
-    candidates, context, ridge, parser
+    candidates, context, ridge, parser, extra, teacher, gold_weight
         See :class:`~gapstack.members.parts.cues.CueMember`.
     """
 

@@ -25,13 +25,14 @@ from gapstack.corpus import Corpus, Label
 from gapstack.encoding.attention import attention
 from gapstack.errors import MemberError
 from gapstack.kinds import CandidatesName, Count, Floor, Seed
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.learned import ArrayFields
+from gapstack.members.parts.learner import Learner, Lessons
 from gapstack.text.scenes import Candidates
 from gapstack.types import Floats
 
 
-class TransformerMulti(Member):
+class TransformerMulti(Learner):
     """ExtraTrees over features of the best attention heads, one instance for each name.
 
     Parameters
@@ -51,6 +52,9 @@ class TransformerMulti(Member):
         As for :class:`~gapstack.members.transformer_single.TransformerSingle`.
     seed : int
         Of the trees.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`. A name that may be TRUE is an instance of both kinds, each
+        with its share of the row's weight; ``min_samples_leaf`` counts both.
 
     Attributes
     ----------
@@ -85,27 +89,35 @@ class TransformerMulti(Member):
         self._check_fitted()
         return [f"L{index // self.heads_a_layer_}H{index % self.heads_a_layer_}" for index in self.selected_]
 
-    def _fit(self, corpus: Corpus) -> None:
-        from sklearn.ensemble import ExtraTreesClassifier
-        from sklearn.feature_selection import SelectKBest, chi2
+    def _prepare(self, corpus: Corpus) -> None:
+        """Compute all heads in one pass."""
+        self._table(corpus)
 
-        table, heads_a_layer = self._table(corpus)
+    def _learn(self, lessons: Lessons) -> None:
+        from sklearn.ensemble import ExtraTreesClassifier
+        from sklearn.feature_selection import SelectKBest
+
+        table, heads_a_layer = self._table(lessons.corpus)
         # names as instances: all A, then all B
         rows = np.concatenate([table[:, 0], table[:, 1]])
-        targets = np.concatenate([corpus.labels == label for label in (Label.A, Label.B)])
-        if targets.all() or not targets.any():
+        true = np.concatenate([lessons.targets[:, label] for label in (Label.A, Label.B)])
+        # weight of each name as one that is FALSE, and as one that is TRUE, (2n, 2)
+        kinds = np.tile(lessons.weights, 2)[:, None] * np.column_stack([1.0 - true, true])
+        if not kinds.any(axis=0).all():
             raise MemberError(
                 "TransformerMulti needs names of both kinds to fit: some that are TRUE, some FALSE"
             )
         # a head that never chooses has no chi-square
         with np.errstate(invalid="ignore"):
-            selection = SelectKBest(chi2, k=min(self.heads, rows.shape[1])).fit(rows, targets)
+            selection = SelectKBest(weighted_chi2, k=min(self.heads, rows.shape[1])).fit(rows, kinds)
         forest = ExtraTreesClassifier(
             self.trees, min_samples_leaf=self.min_samples_leaf, random_state=self.seed
         )
         self.selected_ = np.flatnonzero(selection.get_support()).astype(np.int64)
         self.heads_a_layer_ = heads_a_layer
-        self.forest_ = Forest.of(forest.fit(rows[:, self.selected_], targets))
+        names, is_true = np.nonzero(kinds)
+        forest.fit(rows[np.ix_(names, self.selected_)], is_true.astype(bool), kinds[names, is_true])
+        self.forest_ = Forest.of(forest)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         names = self._by_name(corpus)
@@ -141,6 +153,18 @@ class TransformerMulti(Member):
         self.selected_ = state.arrays["selected"]
         self.heads_a_layer_ = state.values["heads_a_layer"]
         self.forest_ = Forest.from_arrays(state.arrays)
+
+
+def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
+    """Chi-square of each column, (features,), for rows (n, features) that weigh (n, classes) as one of each class.
+
+    As :func:`sklearn.feature_selection.chi2`, which knows neither weights nor soft labels.
+    """
+    observed = kinds.T @ rows
+    shares = kinds.sum(axis=0) / kinds.sum()
+    expected = np.outer(shares, observed.sum(axis=0))
+    statistic: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
+    return statistic
 
 
 @dataclass(frozen=True, slots=True)

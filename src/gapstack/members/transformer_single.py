@@ -14,24 +14,26 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus
+from gapstack.corpus import Corpus, Label
 from gapstack.encoding.attention import Attention, attention
 from gapstack.errors import NotFittedError
 from gapstack.kinds import Natural
 from gapstack.members.member import State
 from gapstack.members.parts.cues import CueMember
-from gapstack.scoring.gap import f1_percent, outcomes
-from gapstack.scoring.scores import gold_decisions
+from gapstack.members.parts.learner import Lessons
+from gapstack.scoring.gap import f1_percent
 from gapstack.text.cues import CueDecisions
 from gapstack.text.scenes import Candidates
 
 
-def head_f1(corpus: Corpus, weights: Attention, direction: str) -> NDArray[np.float64]:
-    """Overall F1 of each head's favourite on a labelled corpus, (layers, heads), in percent (the paper's Table 8)."""
+def head_f1(lessons: Lessons, weights: Attention, direction: str) -> NDArray[np.float64]:
+    """Overall F1 of each head's favourite by the targets, (layers, heads), in percent (the paper's Table 8)."""
     # (n, L, H, 2) -> (L, H, n, 2)
-    decided = np.moveaxis(weights.choices(direction), 0, 2)
-    totals = outcomes(gold_decisions(corpus), decided).sum(axis=2)
-    return f1_percent(totals[..., 0], totals[..., 1], totals[..., 2])
+    decided = np.moveaxis(weights.choices(direction), 0, 2).astype(np.float64)
+    of_rows = np.repeat(lessons.weights[:, None], Label.NEITHER, axis=1)
+    true = of_rows * lessons.targets[:, : Label.NEITHER]
+    tp = np.tensordot(decided, true, axes=2)
+    return f1_percent(tp, np.tensordot(decided, of_rows, axes=2) - tp, true.sum() - tp)
 
 
 class TransformerSingle(CueMember):
@@ -47,7 +49,7 @@ class TransformerSingle(CueMember):
         :class:`~gapstack.encoding.attention.Direction`.
     encoder : str, optional
         As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
-    candidates, context, ridge, parser
+    candidates, context, ridge, parser, extra, teacher, gold_weight
         As for :class:`~gapstack.members.parts.cues.CueMember`; a parser is needed for detected names only.
 
     Attributes
@@ -74,7 +76,10 @@ class TransformerSingle(CueMember):
 
     def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
-        return head_f1(corpus, self._attention(corpus), self.direction)
+        return self._head_f1(Lessons.given(corpus))
+
+    def _head_f1(self, lessons: Lessons) -> NDArray[np.float64]:
+        return head_f1(lessons, self._attention(lessons.corpus), self.direction)
 
     def _needs_parses(self) -> bool:
         return self.candidates == Candidates.DETECTED
@@ -95,9 +100,9 @@ class TransformerSingle(CueMember):
         """Compute all heads in one pass."""
         self._attention(corpus)
 
-    def _fit(self, corpus: Corpus) -> None:
+    def _learn(self, lessons: Lessons) -> None:
         if self.layer is None or self.head is None:
-            table = self.head_table(corpus)
+            table = self._head_f1(lessons)
             allowed = np.ones_like(table, dtype=bool)
             if self.layer is not None:
                 allowed &= np.arange(len(table))[:, None] == self.layer
@@ -107,7 +112,7 @@ class TransformerSingle(CueMember):
             self.layer_, self.head_ = int(layer), int(head)
         else:
             self.layer_, self.head_ = self.layer, self.head
-        super()._fit(corpus)
+        super()._learn(lessons)
 
     def _state(self) -> State:
         state = super()._state()

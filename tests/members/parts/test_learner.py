@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as arrays
 from scipy.special import log_softmax
 
 from gapstack.corpus import Label
+from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.teacher import SoftLabels
 from gapstack.members import create
 from gapstack.members.parts import learner
@@ -17,10 +18,10 @@ SURE_OF_A = np.array([0.9, 0.06, 0.04])
 
 
 @pytest.fixture
-def taught(sample_test, monkeypatch):
-    """A teacher that says A of every row, whatever it is."""
+def taught(request, sample_test, monkeypatch):
+    """A teacher that says the same of every row, whatever it is: A by default."""
     rows = sample_test.unlabelled()
-    soft = SoftLabels(rows, np.tile(SURE_OF_A, (len(rows), 1)), ("one",))
+    soft = SoftLabels(rows, np.tile(getattr(request, "param", SURE_OF_A), (len(rows), 1)), ("one",))
     monkeypatch.setattr(learner, "load_teacher", lambda name: soft)
     return soft
 
@@ -78,6 +79,49 @@ def test_a_member_comes_to_say_what_its_teacher_says(
     assert followed[:, Label.A].mean() > alone[:, Label.A].mean() + 0.05
     assert "gap-stage2" in pupil.contaminated_by
     assert "gap-stage2" not in create(name, **settings).contaminated_by
+
+
+SURE_OF_NEITHER = np.array([0.04, 0.06, 0.9])
+CHOOSE_BY_RULE = (
+    "token_distance",
+    "topical_entity",
+    "prior",
+    "random",
+    "transformer_single",
+    "transformer_multi",
+)
+"""What they learn is how often a choice is right, and is the same for A and B."""
+
+
+@pytest.mark.parametrize("name", CHOOSE_BY_RULE)
+@pytest.mark.parametrize("taught", [SURE_OF_NEITHER], indirect=True, ids=["neither"])
+def test_a_member_that_chooses_by_rule_learns_how_often_it_is_right(
+    name, taught, sample_train, sample_test, tiny_encoder_folder
+):
+    settings = {"encoder": str(tiny_encoder_folder)} if name.startswith("transformer") else {}
+    rows = sample_train[:40]
+    alone = create(name, **settings).fit(rows).predict_proba(sample_test)
+    pupil = create(name, **settings, teacher="any").fit(rows)
+    followed = pupil.predict_proba(sample_test)
+    stubborn = create(name, **settings, teacher="any", gold_weight=1e6).fit(rows).predict_proba(sample_test)
+    assert followed[:, Label.NEITHER].mean() > alone[:, Label.NEITHER].mean() + 0.05
+    assert stubborn[:, Label.NEITHER].mean() < followed[:, Label.NEITHER].mean() - 0.05
+    assert "gap-stage2" in pupil.contaminated_by
+
+
+@pytest.mark.parametrize("name", CHOOSE_BY_RULE)
+def test_a_sure_teacher_of_the_same_rows_is_as_good_as_their_labels(
+    name, sample_train, monkeypatch, tiny_encoder_folder
+):
+    """Rows and weights are doubled alike, so what is learned differs by the penalties alone."""
+    settings = {"encoder": str(tiny_encoder_folder)} if name.startswith("transformer") else {}
+    settings |= {"ridge": 0.0} if name in ("token_distance", "topical_entity", "transformer_single") else {}
+    rows = sample_train[:60]
+    soft = SoftLabels(rows.unlabelled(), one_hot(rows.labels), ("one",))
+    monkeypatch.setattr(learner, "load_teacher", lambda name: soft)
+    alone = create(name, **settings).fit(rows)
+    pupil = create(name, **settings, teacher="any").fit(rows)
+    np.testing.assert_allclose(pupil.predict_proba(rows), alone.predict_proba(rows), atol=0.01)
 
 
 def test_taught_rows_are_prepared_once_and_never_by_who_is_fitted(taught, sample_train, monkeypatch):

@@ -47,18 +47,18 @@ class FirstNames:
         return cls(MappingProxyType(genders), MappingProxyType(partners))
 
 
-def first_names(data: Path | None = None) -> FirstNames:
-    """Read the US Social Security names of 1880 to 2018.
+def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
+    """Read the US Social Security names of 1880 to 2018 that at least so many bear.
 
     Raises DataNotFoundError if the ``names`` folder is missing; DataError if the header is wrong, or a count is no
     number.
     """
     folder = sources.require("names", data)
-    return _read_first_names(folder / "ssa_first_names_by_gender.csv.xz")
+    return _read_first_names(folder / "ssa_first_names_by_gender.csv.xz", bearers)
 
 
 @lru_cache(maxsize=4)
-def _read_first_names(path: Path) -> FirstNames:
+def _read_first_names(path: Path, bearers: int) -> FirstNames:
     def parse(row: Row) -> tuple[str, int, int]:
         def people(column: str) -> int:
             count = whole_number(row[column])
@@ -72,7 +72,7 @@ def _read_first_names(path: Path) -> FirstNames:
     by_gender: dict[Gender, list[tuple[int, str]]] = {Gender.MASCULINE: [], Gender.FEMININE: []}
     for name, feminine, masculine in rows:
         gender, most = (Gender.FEMININE, feminine) if feminine > masculine else (Gender.MASCULINE, masculine)
-        if most >= _MIN_BEARERS and most >= _MIN_SHARE * (feminine + masculine):
+        if most >= bearers and most >= _MIN_SHARE * (feminine + masculine):
             by_gender[gender].append((-most, name))
     ranked = {gender: [name for _, name in sorted(names)] for gender, names in by_gender.items()}
     return FirstNames.of(ranked[Gender.MASCULINE], ranked[Gender.FEMININE])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -35,6 +35,7 @@ AUGMENTATIONS: Registry[Augmentation] = Registry(
         "swap_names": Augmentation(swap_names, (1, 0, 2)),
         "swap_gender": Augmentation(swap_gender),
         "feminise": Augmentation(feminise),
+        "forget_page": Augmentation(lambda example: replace(example, url=None) if example.url else None),
         **{f"anonymise_{k}": Augmentation(partial(anonymise_names, variant=k)) for k in range(4)},
     },
 )

@@ -16,10 +16,10 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from gapstack.corpus import Corpus
-from gapstack.corpus.corpus import one_hot
 from gapstack.kinds import CandidatesName, ContextName, NotNegative
-from gapstack.members.member import Member, Probabilities
+from gapstack.members.member import Probabilities
 from gapstack.members.parts.learned import LearnedArrays
+from gapstack.members.parts.learner import Learner, Lessons
 from gapstack.rowwise import rowwise
 from gapstack.text.cues import OURS, Closeness, Cue, CueDecisions, Definition, decide, needs_parses
 from gapstack.text.scenes import Candidates, Context, Setting
@@ -29,7 +29,7 @@ _HALF = 4.0  # the margin in words or edges that is scaled to one half
 _MOST_PASSES = 5
 
 
-class CueMember(LearnedArrays, Member):
+class CueMember(LearnedArrays, Learner):
     """A coreference cue with calibrated probabilities.
 
     Parameters
@@ -43,6 +43,8 @@ class CueMember(LearnedArrays, Member):
         Strength of the penalty on the squared weights, in units of examples.
     parser : str, optional
         spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.parts.learner.Learner`; a cue learns from them what its decisions are worth.
 
     Attributes
     ----------
@@ -91,24 +93,25 @@ class CueMember(LearnedArrays, Member):
         """Parse and measure all rows in one pass."""
         self.cue_decisions(corpus)
 
-    def _fit(self, corpus: Corpus) -> None:
-        direction, design, doubt = _design(self.cue_decisions(corpus))
-        targets = one_hot(corpus.labels)
+    def _learn(self, lessons: Lessons) -> None:
+        direction, design, doubt = _design(self.cue_decisions(lessons.corpus))
+        targets, weights = lessons.targets, lessons.weights[:, None]
         split = design.shape[1]
 
-        def loss(weights: Floats) -> tuple[float, Floats]:
-            logits = _logits(direction, design @ weights[:split], doubt @ weights[split:])
-            error = softmax(logits, axis=1) - targets
+        def loss(parameters: Floats) -> tuple[float, Floats]:
+            logits = _logits(direction, design @ parameters[:split], doubt @ parameters[split:])
+            error = weights * (softmax(logits, axis=1) - targets)
             gradient = np.concatenate(
                 [design.T @ (direction * (error[:, 0] - error[:, 1])), doubt.T @ error[:, 2]]
             )
-            value = -(targets * log_softmax(logits, axis=1)).sum() + self.ridge / 2 * weights @ weights
-            return float(value), gradient + self.ridge * weights
+            surprise = -(weights * targets * log_softmax(logits, axis=1)).sum()
+            value = surprise + self.ridge / 2 * parameters @ parameters
+            return float(value), gradient + self.ridge * parameters
 
         free, up, down = (None, None), (0.0, None), (None, 0.0)
         bounds = [up] * split + [free, down, down, up] * _MOST_PASSES
-        weights = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
-        self.strength_, self.doubt_ = weights[:split], weights[split:]
+        parameters = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+        self.strength_, self.doubt_ = parameters[:split], parameters[split:]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         def answer(direction: Floats, design: Floats, doubt: Floats) -> Floats:
@@ -126,7 +129,7 @@ class ParallelCueMember(CueMember):
     closeness : str
         Which of several names in the pronoun's function is the closest: that with the shortest dependency path
         (``syntactic``), or with the fewest words between (``token``, as in the paper).
-    candidates, context, ridge, parser
+    candidates, context, ridge, parser, extra, teacher, gold_weight
         See :class:`CueMember`.
     """
 

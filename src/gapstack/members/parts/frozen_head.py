@@ -126,10 +126,10 @@ class FrozenHead(Learner):
         """Give what to learn from, and rows that were given with labels to stop by."""
         given = lessons.corpus.take(np.arange(lessons.gold))
         learn, stop = validation_rows(given, self.validation_share, seed)
-        kept = lessons.take(np.concatenate([learn, np.arange(lessons.gold, len(lessons))]))
-        arrays, rows = self._to_learn(kept.corpus)
+        most = lessons.take(np.concatenate([learn, np.arange(lessons.gold, len(lessons))]))
+        arrays, rows = self._to_learn(most.corpus)
         part = given.take(stop)
-        return self._data(arrays, kept.weighted[rows]), self._data(self._arrays(part), part.labels)
+        return self._data(arrays, most.weighted[rows]), self._data(self._arrays(part), part.labels)
 
     def _data(self, arrays: Arrays, targets: Targets | None = None) -> RowData:
         return RowData(self._scaled(arrays, self.scales_), targets)

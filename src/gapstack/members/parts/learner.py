@@ -98,9 +98,9 @@ class Learner(Member):
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """Name what the extra corpora and the teacher share rows with."""
+        """Add what the extra corpora and the teacher share rows with."""
         shared = (EXTRA[name].contaminates for name in self.extra)
-        return each_once(*shared, CONTAMINATES if self.teacher else ())
+        return each_once(super().contaminated_by, *shared, CONTAMINATES if self.teacher else ())
 
     def prepare(self, corpus: Corpus) -> None:
         """As every member's; before ``fit``, those of the extra corpora and the teacher too."""

@@ -6,6 +6,7 @@ tags, and a mention may begin inside a word.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,10 +42,12 @@ class TaggedPieces:
     is_text: NDArray[np.bool_]
 
 
-def tagged(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> TaggedPieces:
+def tagged(
+    corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, tags: Sequence[str] = TAGS
+) -> TaggedPieces:
     """Tokenise a corpus into windows with tagged mentions.
 
-    Tags are no new vocabulary: the encoder's tokenizer makes several pieces of each (BERT's: ``< a >``).
+    Tags are no new vocabulary: the encoder's tokenizer may make several pieces of each (BERT's: ``< a >``).
 
     Parameters
     ----------
@@ -52,6 +55,8 @@ def tagged(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> T
     encoder : Encoder
     max_pieces : int, optional
         Longest window, tags and special pieces included; at most, and by default, the encoder's limit.
+    tags : sequence of str
+        Of pronoun, A and B.
 
     Raises
     ------
@@ -60,9 +65,9 @@ def tagged(corpus: Corpus, encoder: Encoder, max_pieces: int | None = None) -> T
     """
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_padding()  # tokenizer.json may ask for it
-    tags = [np.array(backend.encode(tag, add_special_tokens=False).ids, dtype=np.int64) for tag in TAGS]
-    plain = align(corpus, encoder, max_pieces, reserved=2 * sum(map(len, tags)))
-    return insert_tags(plain, tags)
+    pieces = [np.array(backend.encode(tag, add_special_tokens=False).ids, dtype=np.int64) for tag in tags]
+    plain = align(corpus, encoder, max_pieces, reserved=2 * sum(map(len, pieces)))
+    return insert_tags(plain, pieces)
 
 
 def insert_tags(plain: PieceView, tags: list[NDArray[np.int64]]) -> TaggedPieces:

@@ -1,0 +1,77 @@
+"""Learning curves of a run's fine-tuned members, as the trainings of its folds logged them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gapstack.corpus import strict_json
+from gapstack.errors import DataError
+from gapstack.types import Floats
+
+if TYPE_CHECKING:
+    from gapstack.runs import RunFolder
+
+_log = logging.getLogger(__name__)
+
+_LINE = {"phase": int, "update": int, "loss": float, "validation": float | None}
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Losses of one training at its evaluations: (k,) each.
+
+    Attributes
+    ----------
+    name : str
+        Of its fold, and of the training where a fold has several.
+    updates : (k,) float64
+        Number of updates so far, over all phases.
+    training, validation : (k,) float64
+        Mean training loss since the previous evaluation, and validation loss; NaN without validation rows.
+    """
+
+    name: str
+    updates: Floats
+    training: Floats
+    validation: Floats
+
+
+def learning_curves(folder: RunFolder, label: str) -> tuple[LearningCurve, ...]:
+    """Read the curves that a member's folds have kept; none for members that are not fine-tuned.
+
+    They are for information: one that is damaged is left out with a warning.
+    """
+    curves = []
+    for fold in sorted(folder.member(label).glob("fold-*")):
+        paths = sorted(fold.glob("training/**/history.jsonl"))
+        for number, path in enumerate(paths, 1):
+            name = fold.name.replace("-", " ") + (f", training {number}" if len(paths) > 1 else "")
+            try:
+                curves.append(read_curve(path, name))
+            except DataError as damage:
+                _log.warning("a learning curve is left out: %s", damage)
+    return tuple(curves)
+
+
+def read_curve(path: Path, name: str = "") -> LearningCurve:
+    """Read a training's ``history.jsonl``; DataError with the line if it is damaged or empty."""
+    lines: list[dict[str, Any]] = [
+        strict_json.read(line, path, number, _LINE)
+        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+    ]
+    if not lines:
+        raise DataError(f"{path} is empty", expected="a line for each evaluation of a training")
+    updates, before = [], 0
+    for line, previous in zip(lines, [None, *lines[:-1]], strict=True):
+        if previous and line["phase"] != previous["phase"]:
+            before += previous["update"]  # a phase counts its own updates
+        updates.append(before + line["update"])
+    losses = [
+        [np.nan if line[key] is None else line[key] for line in lines] for key in ("loss", "validation")
+    ]
+    return LearningCurve(name, np.array(updates, dtype=np.float64), *np.array(losses, dtype=np.float64))

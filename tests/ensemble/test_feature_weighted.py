@@ -1,0 +1,89 @@
+"""Weights that depend on the row: whom to trust follows its facts, and without any it is the conditional logit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.ensemble import create_stacker
+from gapstack.ensemble.feature_weighted import FeatureWeightedStacker
+from gapstack.ensemble.meta_features import NAMES, disagreement, meta_features
+from gapstack.ensemble.stacker import EVIDENCE
+from gapstack.errors import MemberError
+from gapstack.features.blocks import Features, features
+from gapstack.scoring import log_loss
+from tests.ensemble.test_stacker import BASE, HELD, LABELS, TRAIN, base_on, evidence_on
+
+FACTS = evidence_on(LABELS)
+FEMININE = FACTS.shared[:, FACTS.shared_names.index("feminine")] == 1
+TAKEN, LEFT = FACTS.take(np.arange(400)), FACTS.take(np.arange(400, 600))
+
+
+def test_whom_to_trust_follows_the_row():
+    """The first member knows feminine rows alone, the second the others: one weight for all rows wastes both."""
+    sharp = base_on(LABELS, [3.0, 0.0])
+    base = np.where(FEMININE[:, None, None], sharp, sharp[:, ::-1])
+    weighted = create_stacker("feature_weighted", features=["feminine"], shrink=0.01)
+    weighted.fit(base[TRAIN], LABELS[TRAIN], TAKEN)
+    common = create_stacker("conditional").fit(base[TRAIN], LABELS[TRAIN])
+    gain = log_loss(LABELS[HELD], common.predict_proba(base[HELD])) - log_loss(
+        LABELS[HELD], weighted.predict_proba(base[HELD], LEFT)
+    )
+    assert gain > 0.1
+
+
+def test_without_meta_features_it_is_the_conditional_logit():
+    weighted = create_stacker("feature_weighted", features=[]).fit(BASE[TRAIN], LABELS[TRAIN], TAKEN)
+    common = create_stacker("conditional").fit(BASE[TRAIN], LABELS[TRAIN])
+    np.testing.assert_allclose(
+        weighted.predict_proba(BASE[HELD], LEFT), common.predict_proba(BASE[HELD]), atol=1e-4
+    )
+
+
+def test_heavier_feminine_rows_are_fitted_better_at_the_cost_of_the_others():
+    """Either member knows one gender, and weights may not depend on it: the heavier gender's member gains."""
+    sharp = base_on(LABELS, [3.0, 0.0])
+    base = np.where(FEMININE[:, None, None], sharp, sharp[:, ::-1])
+
+    def losses(weight: float) -> tuple[float, float]:
+        stacker = create_stacker("feature_weighted", features=[], feminine=weight).fit(base, LABELS, FACTS)
+        answers = stacker.predict_proba(base, FACTS)
+        return log_loss(LABELS[FEMININE], answers[FEMININE]), log_loss(LABELS[~FEMININE], answers[~FEMININE])
+
+    (feminine, masculine), (heavier, lighter) = losses(1.0), losses(4.0)
+    assert heavier < feminine - 0.05
+    assert lighter > masculine + 0.05
+
+
+def test_disagreement_is_0_for_equals_and_log_2_for_two_that_are_sure_of_different_names():
+    same = np.tile([0.5, 0.3, 0.2], (1, 4, 1))
+    opposed = np.array([[[1.0, 0, 0], [0, 1.0, 0]]])
+    np.testing.assert_allclose(disagreement(np.concatenate([same, same])), 0, atol=1e-12)
+    assert disagreement(opposed).item() == pytest.approx(np.log(2))
+
+
+def test_meta_features_of_the_sample_ignore_the_order_of_the_names(sample_test):
+    evidence = features(sample_test.take(np.arange(20)), EVIDENCE)
+    table = meta_features(evidence)
+    assert table.shape == (20, len(NAMES) - 1)
+    np.testing.assert_array_equal(table, meta_features(evidence.swapped()))
+    genders = sample_test.genders[:20] == "feminine"
+    np.testing.assert_array_equal(table[:, NAMES.index("feminine")], genders)
+
+
+def test_rows_without_a_page_are_predicted(sample_train):
+    """The title's features are NaN there, which counts as average."""
+    rows = sample_train.take(np.arange(40))
+    evidence = features(rows.map(lambda example: replace(example, url=None)), EVIDENCE)
+    assert np.isnan(meta_features(evidence)[:, NAMES.index("titled")]).all()
+    base = base_on(rows.labels, [2.0, 1.0])
+    stacker = FeatureWeightedStacker().fit(base, rows.labels, evidence)
+    assert np.isfinite(stacker.predict_proba(base, evidence)).all()
+
+
+def test_evidence_of_other_blocks_is_refused():
+    evidence = Features(("own",), ("feminine",), FACTS.candidates[:, :, :1], FACTS.shared[:, 1:2])
+    with pytest.raises(
+        MemberError, match="the evidence has no feature 'words'; give the blocks surface and cues"
+    ):
+        create_stacker("feature_weighted").fit(BASE, LABELS, evidence)

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+import torch
+
+from gapstack.corpus import Corpus, Example, Label
+from gapstack.corpus.augment import anonymise_names
+from gapstack.encoding.pieces import align
+from gapstack.members import create
+from gapstack.members.tuned_spans import TAGS, _gathered
+from gapstack.registry import UnknownNameError
+
+TEXT = "Helen Brown told Joan Smith about the choir before she left; Helen Brown knew the songs."
+
+
+@pytest.fixture
+def told() -> Corpus:
+    """One row whose names can be replaced, and one whose pronoun has no placeholders."""
+    return Corpus(
+        [
+            Example.from_text(TEXT, "she", "Helen Brown", "Joan Smith", label=Label.A, id="renamed"),
+            Example.from_text("Kim met Lee when they sang.", "they", "Kim", "Lee", label=Label.B, id="kept"),
+        ]
+    )
+
+
+@pytest.fixture
+def member(tiny_encoder_folder):
+    return create(
+        "tuned_spans", encoder=str(tiny_encoder_folder), blocks=["surface"], forms=2, answer_forms=1
+    )
+
+
+def test_only_pieces_of_mentions_are_gathered_in_the_order_pronoun_a_b():
+    hidden = torch.arange(2 * 6, dtype=torch.float32).view(2, 6, 1)
+    mentions = torch.tensor([[[3, 4], [0, 2], [5, 6]], [[0, 1], [1, 2], [2, 3]]])
+    pieces, spans = _gathered(hidden, mentions)
+    assert pieces[0, :, 0].tolist() == [3, 0, 1, 5]
+    assert pieces[1, :3, 0].tolist() == [6, 7, 8]
+    assert spans.tolist() == [[[0, 1], [1, 3], [3, 4]], [[0, 1], [1, 2], [2, 3]]]
+
+
+def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, member, tiny_encoder):
+    data = member._data(told, tiny_encoder, told.labels)
+    # the second row has no form with other names
+    assert len(data.sizes) == 4
+    batch = data.batch(np.arange(4))
+    assert batch["target"].tolist() == [Label.A, Label.B, Label.A, Label.A]
+    relations = batch["relations"].numpy()
+    np.testing.assert_array_equal(relations[2], relations[0])
+    np.testing.assert_array_equal(relations[3], relations[0])
+    alone = member._data(Corpus([anonymise_names(told[0], 1)]), tiny_encoder, None).batch(np.arange(1))
+    ids = alone["ids"][0]
+    assert batch["ids"][3, : len(ids)].tolist() == ids.tolist()
+
+
+def test_each_mention_stands_between_tags_of_one_piece(told, member, tiny_encoder):
+    batch = member._data(told, tiny_encoder, None).batch(np.arange(2))
+    marks = tiny_encoder.tokenizer.convert_tokens_to_ids(list(TAGS))
+    for row in range(2):
+        for mark, (first, end) in zip(marks, batch["mentions"][row].tolist(), strict=True):
+            assert batch["ids"][row, [first - 1, end]].tolist() == [mark, mark]
+    plain = align(told, tiny_encoder)
+    assert (batch["keep"].sum(1).numpy() == plain.lengths + 6).all()
+
+
+def test_answers_are_averaged_over_the_forms_that_a_row_has(told, member):
+    member.fit(told)
+    both = member.predict_proba(told)
+    one = member.set_params(answer_forms=0).predict_proba(told)
+    assert np.abs(both[0] - one[0]).max() > 1e-6
+    np.testing.assert_allclose(both[1], one[1], atol=1e-9)
+
+
+def test_there_are_four_forms(told, member):
+    with pytest.raises(UnknownNameError, match="anonymise_4"):
+        member.set_params(forms=5).fit(told)
