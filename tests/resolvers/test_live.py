@@ -192,7 +192,7 @@ def prepared(monkeypatch, tmp_path):
 
 
 def test_every_resolver_has_a_stand_in_here():
-    assert set(STAND_INS) == set(ADAPTERS)
+    assert {*STAND_INS, "gapstack"} == set(ADAPTERS), "our own is tested with what it is made of"
 
 
 @pytest.mark.parametrize("name", STAND_INS)

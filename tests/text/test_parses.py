@@ -1,5 +1,8 @@
 """The parse cache: one pass, nothing parsed twice, nothing half-written read, no pipeline to read it back."""
 
+import subprocess
+import sys
+
 import pytest
 import spacy
 from spacy.language import Language
@@ -172,3 +175,12 @@ def test_the_sample_ships_with_its_parses(sample, monkeypatch):
     for example, parse in zip(sample, found, strict=True):
         for span in (example.pronoun, example.a, example.b):
             assert parse.head_of(parse.tokens_in(span)) >= 0
+
+
+def test_a_first_answer_imports_neither_torch_nor_pandas_and_both_can_be_imported_afterwards():
+    script = (
+        "import sys; from gapstack.text.parses import spare_imports; spare_imports(); "
+        "import lightgbm, sklearn.base, spacy; print({'torch', 'pandas'} & set(sys.modules)); import pandas"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

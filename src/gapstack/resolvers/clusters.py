@@ -233,21 +233,23 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
 
 def write_clusters(path: Path, clusters: Clusters) -> None:
     """Write clusters, whole or not at all, compressed if the suffix is ``.gz`` or ``.xz``."""
-    lines = []
-    for document in clusters.documents:
-        record: dict[str, Any] = {
-            **{"id": document.id, "resolver": clusters.resolver, "version": clusters.version},
-            **{"text_sha256": document.text_sha256, "clusters": document.clusters},
-        }
-        if document.mention_scores:
-            record["mention_scores"] = [[*span, score] for span, score in document.mention_scores.items()]
-        if document.link_scores:
-            record["link_scores"] = [
-                [*mention, *antecedent, score]
-                for (mention, antecedent), score in document.link_scores.items()
-            ]
-        lines.append(json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n")
+    lines = [document_line(document, clusters.resolver, clusters.version) for document in clusters.documents]
     write_text(Path(path), "".join(lines))
+
+
+def document_line(document: Document, resolver: str, version: str) -> str:
+    """Write one document as a line of the exchange format."""
+    record: dict[str, Any] = {
+        **{"id": document.id, "resolver": resolver, "version": version},
+        **{"text_sha256": document.text_sha256, "clusters": document.clusters},
+    }
+    if document.mention_scores:
+        record["mention_scores"] = [[*span, score] for span, score in document.mention_scores.items()]
+    if document.link_scores:
+        record["link_scores"] = [
+            [*mention, *antecedent, score] for (mention, antecedent), score in document.link_scores.items()
+        ]
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 class _Line:

@@ -67,15 +67,15 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
 
 def _climb(parse: Parse, token: int, *roles: Role) -> list[int]:
     """The token and its ancestors, as long as each step up has one of ``roles``."""
-    chain = [token]
-    while parse.roles[token] in roles and parse.heads[token] != token:
-        token = int(parse.heads[token])
+    chain, heads = [token], parse.head_list
+    while parse.role_list[token] in roles and heads[token] != token:
+        token = heads[token]
         chain.append(token)
     return chain
 
 
 def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
-    return [int(i) for i in np.flatnonzero(parse.heads == token) if i != token and parse.roles[i] in roles]
+    return [child for child in parse.children[token] if parse.role_list[child] in roles]
 
 
 def understood_subject(parse: Parse, predicate: int) -> int:

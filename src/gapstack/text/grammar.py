@@ -87,6 +87,8 @@ _POS = {
 THETA = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
 THETA_OF_OTHERS = 0.1
 _THETA = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
+_MARKS = (Role.PUNCTUATION, Role.CASE)
+_PROPER_NOUN = int(PartOfSpeech.PROPER_NOUN)
 _CLAUSES = (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
 _IS_CLAUSE = np.isin(np.arange(len(Role)), _CLAUSES)
 # Tokens in these roles have their head's function in the sentence.
@@ -140,9 +142,42 @@ class Parse:
         last = int(np.searchsorted(self.spans[:, 0], span[1], side="left"))
         return range(first, max(first, last))
 
+    def characters(self, tokens: range) -> Span:
+        """Characters from the first of some adjacent tokens to the last."""
+        return Span(int(self.spans[tokens.start, 0]), int(self.spans[tokens.stop - 1, 1]))
+
     def words(self, token: int) -> str:
         """Text of a token."""
-        return self.text[self.spans[token, 0] : self.spans[token, 1]]
+        start, end = self._ends[token]
+        return self.text[start:end]
+
+    # numbers of Python's own for walks over single tokens: those of arrays cost ten times as much to compare
+
+    @cached_property
+    def head_list(self) -> list[int]:
+        """:attr:`heads` as a list."""
+        heads: list[int] = self.heads.tolist()
+        return heads
+
+    @cached_property
+    def role_list(self) -> list[int]:
+        """:attr:`roles` as a list."""
+        roles: list[int] = self.roles.tolist()
+        return roles
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """Dependents of each token in the order of the text; a root is no dependent of itself."""
+        children: list[list[int]] = [[] for _ in self.head_list]
+        for token, head in enumerate(self.head_list):
+            if head != token:
+                children[head].append(token)
+        return children
+
+    @cached_property
+    def _ends(self) -> list[list[int]]:
+        ends: list[list[int]] = self.spans.tolist()
+        return ends
 
     def head_of(self, tokens: range) -> int:
         """Head token of ``tokens``; -1 for an empty range.
@@ -150,17 +185,13 @@ class Parse:
         If several tokens have their head outside, proper nouns come first, then the token nearest to its root, then
         the earliest.
         """
-        candidates = [i for i in tokens if self.heads[i] == i or self.heads[i] not in tokens]
-        if not candidates:
-            return -1
+        heads, roles = self.head_list, self.role_list
+        candidates = [i for i in tokens if heads[i] == i or heads[i] not in tokens]
+        if len(candidates) < 2:
+            return candidates[0] if candidates else -1
         return min(
             candidates,
-            key=lambda i: (
-                self.roles[i] in (Role.PUNCTUATION, Role.CASE),
-                self.pos[i] != PartOfSpeech.PROPER_NOUN,
-                self.depth[i],
-                i,
-            ),
+            key=lambda i: (roles[i] in _MARKS, int(self.pos[i]) != _PROPER_NOUN, int(self.depth[i]), i),
         )
 
     @cached_property

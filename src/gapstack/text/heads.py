@@ -31,4 +31,4 @@ def heads_of(corpus: Corpus, parser: str | Path | None = None) -> Heads:
 def head_span(parse: Parse, span: Span) -> Span:
     """Characters of the head token of a span; the span itself where the parse has no token in it."""
     token = parse.head_of(parse.tokens_in(span))
-    return Span(int(parse.spans[token, 0]), int(parse.spans[token, 1])) if token >= 0 else span
+    return parse.characters(range(token, token + 1)) if token >= 0 else span

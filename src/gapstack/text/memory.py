@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from gapstack.corpus import Example
 
@@ -16,12 +17,33 @@ def row_key(example: Example, *more: Hashable) -> tuple[Hashable, ...]:
     return (example.text, example.pronoun, example.a, example.b, example.url, *more)
 
 
+_drops: list[Callable[[], None]] = []
+
+
+def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """As :func:`functools.lru_cache`, for what is computed of rows or texts: :func:`forget_all` drops it."""
+
+    def remembering(function: Callable[..., Value]) -> Callable[..., Value]:
+        caching: Any = lru_cache(maxsize=most)(function)
+        _drops.append(caching.cache_clear)
+        return caching  # type: ignore[no-any-return]
+
+    return remembering
+
+
+def forget_all() -> None:
+    """Drop everything that is remembered of rows and texts, as a reader of endless text must."""
+    for drop in _drops:
+        drop()
+
+
 class Memory(Generic[Value]):
     """Values by key, at most ``most``: the oldest are dropped first."""
 
     def __init__(self, most: int):
         self._most = most
         self._values: dict[Hashable, Value] = {}
+        _drops.append(self.forget)
 
     def fetch(self, keys: Sequence[Hashable], compute: Callable[[list[int]], Iterable[Value]]) -> list[Value]:
         """Give the value of each key, in order.

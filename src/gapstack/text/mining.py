@@ -27,12 +27,8 @@ from gapstack.text.grammar import Parse
 from gapstack.text.heads import head_span
 from gapstack.text.page_title import tokens
 from gapstack.text.parses import parses
-from gapstack.text.patterns import FORMS, Context, Pattern, contexts, person_names
+from gapstack.text.patterns import FORMS, PER_PAGE, WORDS, Context, Pattern, contexts, person_names
 
-PER_PAGE = 3
-"""Rows of one gender that a page gives at most, as in the paper."""
-WORDS = 100
-"""Tokens of a snippet at most; 92% of GAP development's have no more."""
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""
 
@@ -132,11 +128,11 @@ def balanced(mined: Mined, seed: int = 0) -> Mined:
     rows = [row for row in mined.rows if row.pattern in there]
     weights = np.array([RATIO[pattern] for pattern, _ in cells], dtype=np.float64)
     classes = np.array([cells.index((row.pattern, row.example.gender)) for row in rows], dtype=np.int64)
-    kept = with_shares(classes, weights / weights.sum(), np.random.default_rng(seed)) if cells else []
+    choice = with_shares(classes, weights / weights.sum(), np.random.default_rng(seed)) if cells else []
     left_out = mined.left_out + Counter(
-        {"dropped to balance genders and patterns": len(mined.rows) - len(kept)}
+        {"dropped to balance genders and patterns": len(mined.rows) - len(choice)}
     )
-    return Mined([rows[row] for row in kept], mined.pages, left_out)
+    return Mined([rows[row] for row in choice], mined.pages, left_out)
 
 
 def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
@@ -175,7 +171,7 @@ class _Reader:
             for label in self._labels(context)
         ]
         found.sort(key=lambda item: _RAREST_FIRST.index(item[1].pattern))  # stable: then as in the text
-        kept = []
+        picks = []
         seen: set[tuple[int, Span]] = set()
         names: set[tuple[int, Span, Span]] = set()
         genders: Counter[Gender] = Counter()
@@ -188,11 +184,11 @@ class _Reader:
                 seen.add((number, context.pronoun))
                 names.add((number, context.a, context.b))
                 genders[context.gender] += 1
-                kept.append((number, context, label))
-        kept.sort(key=lambda item: (item[0], item[1].pronoun))
+                picks.append((number, context, label))
+        picks.sort(key=lambda item: (item[0], item[1].pronoun))
         return [
             Row(self._example(self._trees[number], context, label, f"{self._page.id}-{i}"), context.pattern)
-            for i, (number, context, label) in enumerate(kept, start=1)
+            for i, (number, context, label) in enumerate(picks, start=1)
         ]
 
     def _gender(self, tree: Parse, span: Span) -> Gender | None:
@@ -214,7 +210,7 @@ class _Reader:
         return [label]
 
     def _example(self, tree: Parse, context: Context, label: Label | None, name: str) -> Example:
-        start, end = int(tree.spans[context.first, 0]), int(tree.spans[context.last - 1, 1])
+        start, end = tree.characters(range(context.first, context.last))
         pronoun, a, b = (
             Span(span.start - start, span.end - start) for span in (context.pronoun, context.a, context.b)
         )
@@ -236,7 +232,7 @@ class People:
         self._families: dict[str, set[Gender]] = {}
         for tree in trees:
             for name in person_names(tree):
-                span = Span(int(tree.spans[name.start, 0]), int(tree.spans[name.stop - 1, 1]))
+                span = tree.characters(name)
                 own, *rest = tokens(tree.text[slice(*span)])[::-1] or ("",)
                 titled = self._told(tree, span, {})
                 gender = titled or (self._told(tree, span, first_names) if rest else None)

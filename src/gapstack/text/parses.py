@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from safetensors.numpy import save
 from gapstack import cache
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, cache_root, digest, fingerprint, tree_digest
+from gapstack.files import atomic_path, by_content, cache_root, digest, fingerprint, tree_digest
 from gapstack.processes import die_with_parent
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, parse_of
@@ -105,6 +107,23 @@ class Parser:
                 remedy="Choose another pipeline with --parser",
             )
         return nlp
+
+
+def spare_imports(parser: str | Path | None = None) -> None:
+    """Import LightGBM without pandas and spaCy without torch, if the parser is the project's own.
+
+    LightGBM, scikit-learn and spaCy import the two wherever they are installed, which is half of what a first answer
+    takes and of no use to it. For a process that asks one question; both can be imported afterwards.
+    """
+    if parser or os.environ.get(ENVIRONMENT):
+        return
+    for library, without in (("lightgbm", "pandas"), ("spacy", "torch")):
+        if without not in sys.modules:
+            sys.modules[without] = None  # type: ignore[assignment]  # what is None here cannot be imported
+            try:
+                import_module(library)
+            finally:
+                del sys.modules[without]
 
 
 def find_parser(parser: str | Path | None = None) -> Parser:
@@ -272,9 +291,14 @@ def _shipped_keys() -> tuple[str, ...]:
     return tuple(text_key(doc.text) for doc in _doc_bin(SHIPPED_PARSES).get_docs(_vocabulary()))
 
 
+@by_content(lambda pipeline: pipeline.fingerprint, most=2)
+def _loaded(pipeline: Parser) -> Language:
+    return pipeline.load()
+
+
 def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
     """Parse ``texts`` in one pass and store them shard by shard."""
-    nlp = pipeline.load()
+    nlp = _loaded(pipeline)
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
     if processes > 1:
         _bind_workers(nlp)
@@ -292,8 +316,9 @@ def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
 
 def _bind_workers(nlp: Language) -> None:
     """Let the processes that spaCy starts die with this one; components are all of ours that runs in them."""
-    nlp.component(_of_worker.__name__, func=_of_worker)
-    nlp.add_pipe(_of_worker.__name__, first=True)
+    if _of_worker.__name__ not in nlp.pipe_names:
+        nlp.component(_of_worker.__name__, func=_of_worker)
+        nlp.add_pipe(_of_worker.__name__, first=True)
 
 
 def _of_worker(doc: Doc) -> Doc:

@@ -30,6 +30,10 @@ from gapstack.text.word_classes import POSSESSIVE_MARKS
 
 FORMS = frozenset({"he", "him", "his", "she", "her"})
 """The pronouns of GAP."""
+PER_PAGE = 3
+"""Rows of one gender that a page gives at most, as in the paper."""
+WORDS = 100
+"""Tokens of a snippet at most; 92% of GAP development's have no more."""
 GenderOf = Callable[[Span], Gender | None]
 """Gender of the person that a name at a place of the text names; None where nothing tells it."""
 
@@ -68,7 +72,7 @@ def pattern_of(example: Example) -> Pattern:
     )
 
 
-def contexts(parse: Parse, gender_of: GenderOf, words: int = 100) -> Iterator[Context]:
+def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[Context]:
     """Find every match of a pattern in a text, in the order of the pronouns.
 
     Parameters
@@ -81,7 +85,7 @@ def contexts(parse: Parse, gender_of: GenderOf, words: int = 100) -> Iterator[Co
         Contexts whose own sentences have more are left out.
     """
     names = person_names(parse)
-    genders = [gender_of(_characters(parse, name)) for name in names]
+    genders = [gender_of(parse.characters(name)) for name in names]
     for token in range(len(parse)):
         form = parse.words(token).lower()
         if form not in FORMS or parse.pos[token] != PartOfSpeech.PRONOUN:
@@ -95,9 +99,9 @@ def contexts(parse: Parse, gender_of: GenderOf, words: int = 100) -> Iterator[Co
             if bounds is not None:
                 yield Context(
                     pattern,
-                    _characters(parse, range(token, token + 1)),
-                    _characters(parse, one),
-                    _characters(parse, other),
+                    parse.characters(range(token, token + 1)),
+                    parse.characters(one),
+                    parse.characters(other),
                     gender,
                     *bounds,
                 )
@@ -107,7 +111,7 @@ def person_names(parse: Parse) -> list[range]:
     """Tokens of the names of single persons: PERSON entities with a proper noun as head, without a possessive mark."""
     names = []
     for start, stop in parse.persons.tolist():
-        worded = [i for i in range(start, stop) if _is_word(parse.words(i))]
+        worded = [i for i in range(start, stop) if is_word(parse.words(i))]
         name = range(start, worded[-1] + 1 if worded else start)
         head = parse.head_of(name)
         plural = start > 0 and parse.words(start - 1).lower() == "the"  # "the Smiths", "the Duke"
@@ -116,7 +120,8 @@ def person_names(parse: Parse) -> list[range]:
     return names
 
 
-def _is_word(word: str) -> bool:
+def is_word(word: str) -> bool:
+    """Whether a token of a name is one of its words: it has a letter, and is no possessive mark."""
     return word not in POSSESSIVE_MARKS and _LETTER.search(word) is not None
 
 
@@ -172,7 +177,9 @@ def _is_below(parse: Parse, token: int, above: int) -> bool:
 
 def _different(parse: Parse, one: range, other: range) -> bool:
     """Whether two names have heads of their own and share no word; a shared one could be the same person's."""
-    own, others = (set(distinctive_tokens(_text(parse, name))) for name in (one, other))
+    own, others = (
+        set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in (one, other)
+    )
     return bool(own and others) and not own & others
 
 
@@ -186,11 +193,3 @@ def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int]
     while at > 0 and end - sentences[at - 1].start <= words:
         at -= 1
     return sentences[at].start, end
-
-
-def _characters(parse: Parse, tokens: range) -> Span:
-    return Span(int(parse.spans[tokens.start, 0]), int(parse.spans[tokens.stop - 1, 1]))
-
-
-def _text(parse: Parse, tokens: range) -> str:
-    return parse.text[slice(*_characters(parse, tokens))]

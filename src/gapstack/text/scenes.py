@@ -98,7 +98,7 @@ def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
 
 def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
     """Spans of the parse's PERSON entities, except one that overlaps the pronoun."""
-    spans = [Span(int(parse.spans[first, 0]), int(parse.spans[last - 1, 1])) for first, last in parse.persons]
+    spans = [parse.characters(range(first, last)) for first, last in parse.persons.tolist()]
     return tuple(span for span in spans if not span.overlaps(example.pronoun))
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 
 from gapstack.corpus import Span
+from gapstack.text.memory import remembered
 
 # A letter is a word character (possibly with a decomposed accent) or GAP's asterisk; a lone asterisk is a mark, since
 # it may be a bullet or a footnote.
@@ -136,9 +137,14 @@ class Words:
         return True
 
 
-@lru_cache(maxsize=32768)
+@remembered(32768)
 def words(text: str) -> Words:
     """Split ``text`` into words (cached)."""
+    return split(text)
+
+
+def split(text: str) -> Words:
+    """Split ``text`` into words; a long one may be too much to remember."""
     spans = [match.span() for match in _WORD.finditer(text)]
     return Words(
         text=text,

@@ -14,7 +14,9 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import sha256
 from gapstack.resolvers.output import Output
 
-Predict = Callable[[Sequence[str]], Sequence[Output | None]]
+Pages = Sequence[str | None]
+"""Addresses of the pages that texts are from, for a resolver that reads their titles; None where it must not."""
+Predict = Callable[[Sequence[str], Pages], Sequence[Output | None]]
 """Maps texts to outputs, in order; None where the resolver failed."""
 
 
@@ -32,12 +34,18 @@ class Adapter:
         Which model it needs, and where that comes from.
     load : callable
         Takes the model's path; gives the :data:`Predict`. Raises DataNotFoundError if package or model are missing.
+    default : callable, optional
+        Gives the model's path where none is named.
+    contaminated_by : callable, optional
+        Takes the model's path; names the test sets that it has learned from, where that is known.
     """
 
     name: str
     package: str
     needs: str
     load: Callable[[Path], Predict]
+    default: Callable[[], Path] | None = None
+    contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
 
     def version(self, model: Path) -> str:
         """Name package version, model and the first of the hash of its files: another model is another resolver."""

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Pages, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -49,7 +49,7 @@ def _load(kind: str, resolver: str, needs: str, model: Path) -> Predict:
     except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as problem:
         raise unusable(folder, needs, problem) from problem
 
-    def predict(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str], pages: Pages) -> list[Output | None]:
         return [_output(result) for result in predictor.predict(list(texts), max_tokens_in_batch=_TEXTS)]
 
     return predict

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.resolvers.formats.spacy import PREFIX
-from gapstack.resolvers.live.adapter import Adapter, Predict, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Pages, Predict, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -28,7 +28,7 @@ def _load(model: Path) -> Predict:
         names = ", ".join(nlp.pipe_names) or "nothing"
         raise unusable(folder, _NEEDS, ValueError(f"none of its components finds clusters: {names}"))
 
-    def predict(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str], pages: Pages) -> list[Output | None]:
         return [_output(doc) for doc in nlp.pipe(texts)]
 
     return predict

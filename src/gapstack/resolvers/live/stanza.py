@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.resolvers.live.adapter import Adapter, Predict, library, required, unusable
+from gapstack.resolvers.live.adapter import Adapter, Pages, Predict, library, required, unusable
 from gapstack.resolvers.output import Output, spans
 
 _NEEDS = (
@@ -26,7 +26,7 @@ def _load(model: Path) -> Predict:
     except Exception as problem:  # errors of its own, of torch and of transformers
         raise unusable(folder, _NEEDS, problem) from problem
 
-    def predict(texts: Sequence[str]) -> list[Output | None]:
+    def predict(texts: Sequence[str], pages: Pages) -> list[Output | None]:
         return [_output(nlp(text)) for text in texts]
 
     return predict

@@ -1,0 +1,5 @@
+"""``python -m gapstack``: the command line."""
+
+from pkgutil import resolve_name
+
+resolve_name("gapstack.cli:main")()  # by name, since modules beside the rooms import none

@@ -1,0 +1,184 @@
+"""Windows of a text of any length: snippets as long as GAP's, each with the pronouns that it answers for.
+
+A predictor sees a snippet, about 100 words with a pronoun and two names. So a text is cut into sentences (by
+:mod:`gapstack.text.words`, without a parser), and each window has some sentences of its own, whose pronouns are looked
+up in it, after sentences that it shares with the windows before. The pronouns of a window share its text, hence its
+parse and the encoder's pass. What a window holds depends on the text before its end alone, so texts can be
+read as a stream.
+
+Blanks of every kind become single spaces, since no snippet has others; :class:`Window` knows where its characters stand
+in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from gapstack.corpus import Span
+from gapstack.corpus.page_files import WRAPPED
+from gapstack.corpus.pronouns import GENDER_BY_FORM, Gender
+from gapstack.text.patterns import FORMS
+from gapstack.text.words import split
+
+SEEN = FORMS
+"""The forms that GAP has, which predictors were trained on."""
+GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)
+"""The forms that are looked up in documents: a plural they would be taken for a singular one."""
+WORDS = 120
+"""Words of a window; 97% of GAP development's snippets have no more."""
+OWN = 40
+"""Words of the sentences that a window adds to those before it."""
+
+# what the parser was never shown and no terminal prints counts as blank: controls, surrogates without a partner
+_BLANK = r"\s\x00-\x1f\x7f-\x9f\ufeff\ud800-\udfff"
+# no word is longer, and what is would choke a tokenizer
+_VISIBLE = re.compile(rf"[^{_BLANK}]{{1,200}}")
+_PARAGRAPH_ENDS = re.compile(rf"\n[ \t\r]*\n|(?<=[^\n]{{{WRAPPED + 1}}})\n")
+_MOST = 20_000  # characters of a paragraph that are looked at together
+_SENTENCE_ENDS = re.compile(r"[.!?]['\")\u201d\u2019]*\s")
+_PRONOUN = re.compile(
+    rf"(?<![\w'\u2019])(?:{'|'.join(sorted(GENDER_BY_FORM, key=len, reverse=True))})(?!\w|['\u2019]\w{{3}})",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A snippet of a text.
+
+    Attributes
+    ----------
+    text : str
+        With single spaces.
+    pronouns : tuple of Span
+        Pronouns that this window answers for, characters of :attr:`text`.
+    own : int
+        Where the window's own sentences begin in :attr:`text`.
+    starts, origins : tuple of int
+        Where each stretch between spaces begins in :attr:`text`, and in the text that the window was cut from.
+    """
+
+    text: str
+    pronouns: tuple[Span, ...]
+    own: int
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+
+    def origin(self, span: Span) -> Span:
+        """Where the characters of a span of :attr:`text` stand in the text that the window was cut from."""
+        return Span(self._origin(span.start), self._origin(span.end - 1) + 1)
+
+    def _origin(self, at: int) -> int:
+        word = bisect_right(self.starts, at) - 1
+        return self.origins[word] + at - self.starts[word]
+
+    def place(self, span: Span) -> Span | None:
+        """Where a span of the text stands in the window; None where it is not in it."""
+        first, last = (bisect_right(self.origins, at) - 1 for at in (span.start, span.end - 1))
+        if first < 0 or span.end > self.origins[-1] + len(self.text) - self.starts[-1]:
+            return None
+        start = self.starts[first] + span.start - self.origins[first]
+        return Span(start, self.starts[last] + span.end - self.origins[last])
+
+
+def windows(text: str, forms: Collection[str] = GENDER_BY_FORM.keys(), most: int = WORDS) -> Iterator[Window]:
+    """Cut a text into windows, and give those that have a pronoun to answer for, in order.
+
+    Parameters
+    ----------
+    text : str
+        Of any length and in any state.
+    forms : collection of str
+        Pronouns to find, in lower case, among :data:`~gapstack.corpus.pronouns.GENDER_BY_FORM`.
+    most : int
+        Words of a window. A text that has no more is one window; a longer sentence is cut.
+    """
+    seen: list[list[Span]] = []  # sentences, each as the visible stretches of the text
+    own: list[list[Span]] = []
+    for sentence in _sentences(text, most):
+        size = sum(map(len, own))
+        if own and size + len(sentence) > (OWN if seen else most):
+            yield from _window(text, seen, own, forms)
+            seen, own = _last([*seen, *own], most - min(most, max(OWN, len(sentence)))), []
+        own.append(sentence)
+    if own:
+        yield from _window(text, seen, own, forms)
+
+
+def pronouns(text: str, forms: Collection[str] = GENDER_BY_FORM.keys()) -> tuple[Span, ...]:
+    """Find the pronouns of a text that are among ``forms``; 'em and what is part of a word are none."""
+    return tuple(Span(*match.span()) for match in _PRONOUN.finditer(text) if match[0].lower() in forms)
+
+
+def sentences(text: str) -> Iterator[list[Span]]:
+    """The words of each sentence of a text of any length, by the same rules."""
+    for start, end in _paragraphs(text):
+        written = split(text[start:end])
+        for sentence in written.sentences:
+            yield [Span(start + written.starts[i], start + written.ends[i]) for i in sentence]
+
+
+def _window(
+    text: str, seen: list[list[Span]], own: list[list[Span]], forms: Collection[str]
+) -> Iterator[Window]:
+    stretches = [stretch for sentence in (*seen, *own) for stretch in sentence]
+    parts = [text[slice(*stretch)] for stretch in stretches]
+    starts, at = [], 0
+    for part in parts:
+        starts.append(at)
+        at += len(part) + 1
+    written, begin = " ".join(parts), starts[sum(map(len, seen))]
+    own_pronouns = tuple(span for span in pronouns(written, forms) if span.start >= begin)
+    if own_pronouns:
+        origins = tuple(stretch.start for stretch in stretches)
+        yield Window(written, own_pronouns, begin, tuple(starts), origins)
+
+
+def _last(sentences: list[list[Span]], most: int) -> list[list[Span]]:
+    """The last sentences that have at most so many words together."""
+    last: list[list[Span]] = []
+    for sentence in reversed(sentences):
+        most -= len(sentence)
+        if most < 0:
+            break
+        last.append(sentence)
+    return last[::-1]
+
+
+def _sentences(text: str, most: int) -> Iterator[list[Span]]:
+    """The visible stretches of each sentence; one of more than ``most`` words is cut."""
+    for start, end in _paragraphs(text):
+        stretches = [Span(start + m.start(), start + m.end()) for m in _VISIBLE.finditer(text[start:end])]
+        # GAP's rules for sentences read the text without line breaks
+        written = split(" ".join(text[slice(*stretch)] for stretch in stretches))
+        ends = [written.ends[sentence[-1]] for sentence in written.sentences]
+        at, number, sentence = 0, 0, list[Span]()
+        for stretch in stretches:
+            sentence.append(stretch)
+            at += stretch.end - stretch.start
+            if at >= ends[number] or len(sentence) == most:
+                yield sentence
+                sentence = []
+            # a word may end several sentences: "U.S.!So"
+            while number + 1 < len(ends) and at >= ends[number]:
+                number += 1
+            at += 1
+        if sentence:
+            yield sentence
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Half-open ranges of the paragraphs; one that is very long is cut, where a sentence ends if any does."""
+    ends = [*(match.end() for match in _PARAGRAPH_ENDS.finditer(text)), len(text)]
+    start = 0
+    for end in ends:
+        while end - start > _MOST:
+            stops = [match.end() for match in _SENTENCE_ENDS.finditer(text, start, start + _MOST)]
+            cut = stops[-1] if stops else start + _MOST
+            yield start, cut
+            start = cut
+        yield start, end
+        start = end

@@ -1,0 +1,145 @@
+"""Annotated documents as files: the exchange format of clusters, CoNLL columns, or a page.
+
+Written as they come, document by document.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from gapstack import __version__
+from gapstack.antecedents.entities import Annotation
+from gapstack.antecedents.windows import sentences
+from gapstack.corpus import html
+from gapstack.errors import DataError, Place, printable
+from gapstack.files import atomic_path
+from gapstack.resolvers.clusters import document_line
+
+RESOLVER = "gapstack"
+_HEAD = """<!doctype html>
+<meta charset="utf-8"><title>gapstack annotate</title>
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<style>body{font:1rem/1.7 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
+p{white-space:pre-wrap;overflow-wrap:anywhere}sub{opacity:.75}</style>
+"""
+
+
+@dataclass
+class Counts:
+    """What was written."""
+
+    documents: int = 0
+    pronouns: int = 0
+    linked: int = 0
+
+
+def write_annotations(annotations: Iterable[Annotation], output: Path) -> Counts:
+    """Write annotations to a file of the kind that its name says, whole or not at all.
+
+    Raises DataError for a name of no known kind, before any annotation is taken.
+    """
+    kind = kind_of(output)
+    counts = Counts()
+    with atomic_path(output) as temporary, _opened(temporary) as stream:
+        stream.write(_HEAD if kind is _page else "")
+        for one in annotations:
+            for part in kind(one):
+                stream.write(part)
+            counts.documents += 1
+            counts.pronouns += len(one.references)
+            counts.linked += len(one.antecedents)
+    return counts
+
+
+def kind_of(output: Path) -> Callable[[Annotation], Iterator[str]]:
+    """Give what writes a document into a file of this name; DataError if nothing does."""
+    suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".xz")]
+    kind = _KINDS.get(suffixes[-1] if suffixes else "")
+    if kind is None:
+        raise DataError(
+            "no format is known by this name",
+            place=Place(output),
+            expected=", ".join(_KINDS) + ", or those with .gz or .xz",
+        )
+    return kind
+
+
+def _opened(path: Path) -> AbstractContextManager[IO[str]]:
+    if path.suffix == ".gz":
+        import io
+
+        # without the time of writing, so that the same annotations are the same bytes
+        return io.TextIOWrapper(
+            gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0), "utf-8"
+        )
+    if path.suffix == ".xz":
+        return lzma.open(path, "wt", encoding="utf-8")
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def _line(one: Annotation) -> Iterator[str]:
+    yield document_line(one.document, RESOLVER, __version__)
+
+
+def _columns(one: Annotation) -> Iterator[str]:
+    """CoNLL-2012: document, part, number of the word, word, mentions."""
+    name = "_".join(printable(one.id).split()).lstrip("#") or "document"
+    opening: dict[int, list[tuple[int, int]]] = {}
+    for number, cluster in enumerate(one.clusters):
+        for start, end in cluster:
+            opening.setdefault(start, []).append((end, number))
+    starts = sorted(opening)
+    yield f"#begin document ({name}); part 000\n"
+    at = 0
+    open_mentions: list[tuple[int, int]] = []
+    for sentence in sentences(one.text):
+        for place, word in enumerate(sentence):
+            cells = []
+            while at < len(starts) and starts[at] < word.end:
+                for end, number in sorted(opening[starts[at]], reverse=True):
+                    cells.append(f"({number})" if end <= word.end else f"({number}")
+                    if end > word.end:
+                        open_mentions.append((end, number))
+                at += 1
+            closing = [
+                mention
+                for mention in open_mentions
+                if mention[0] <= word.end and f"({mention[1]}" not in cells
+            ]
+            cells += [f"{number})" for _, number in reversed(closing)]
+            open_mentions = [mention for mention in open_mentions if mention not in closing]
+            token = printable(one.text[slice(*word)])
+            yield "\t".join([name, "0", str(place), token, "|".join(cells) or "-"]) + "\n"
+        yield "\n"
+    yield "#end document\n"
+
+
+def _page(one: Annotation) -> Iterator[str]:
+    marks = [
+        (mention, "name", "")
+        for cluster in one.clusters
+        for mention in cluster
+        if mention not in one.references
+    ]
+    for pronoun, reference in one.references.items():
+        name = one.antecedents.get(pronoun)
+        note = (
+            f"nobody here {1 - reference:.0%}"
+            if name is None
+            else f"{one.text[slice(*name)]} {one.links[pronoun, name]:.0%}"
+        )
+        marks.append((pronoun, "pronoun", note))
+    yield f"<h2>{html.escape(one.id)}</h2><p>{html.coloured(one.text, sorted(marks))}</p>\n"
+
+
+_KINDS: dict[str, Callable[[Annotation], Iterator[str]]] = {
+    ".jsonl": _line,
+    ".conll": _columns,
+    ".html": _page,
+}
