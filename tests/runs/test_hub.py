@@ -1,0 +1,117 @@
+"""Sharing through the Hub, with its client replaced where it would reach the network."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import numpy as np
+import pytest
+import yaml
+from huggingface_hub.errors import HfHubHTTPError
+
+from gapstack.errors import DamageError, DataError, DataNotFoundError, RemoteError
+from gapstack.members import create
+from gapstack.runs import Recipe, run
+from gapstack.runs.hub import is_repository, push
+from gapstack.runs.predictors import load
+from gapstack.runs.recipe import Part
+from tests.commands import gap
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A folder that stands for the Hub: what is uploaded lies in OWNER/NAME there, and is downloaded from there."""
+    root = tmp_path / "hub"
+
+    class Api:
+        def create_repo(self, repo_id, *, private, exist_ok):
+            (root / repo_id).mkdir(parents=True, exist_ok=exist_ok)
+
+        def upload_folder(self, *, repo_id, folder_path, delete_patterns, commit_message):
+            assert delete_patterns == "*"
+            shutil.rmtree(root / repo_id)
+            shutil.copytree(folder_path, root / repo_id)
+            return SimpleNamespace(commit_url=f"https://hub/{repo_id}/commit/1")
+
+    def snapshot_download(repo_id, *, revision, local_files_only):
+        if not (root / repo_id).is_dir() or revision not in (None, "main"):
+            raise OSError("404")
+        return str(root / repo_id)
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: "token")
+    return root
+
+
+def metadata(card: Path) -> dict:
+    return yaml.safe_load(card.read_text(encoding="utf-8").split("---")[1])
+
+
+def test_a_member_comes_back_from_the_hub_as_it_was(hub, tmp_path, sample_train, sample_test):
+    member = create("surface", rounds=5).fit(sample_train)
+    member.save(tmp_path / "mine")
+    assert gap("push", tmp_path / "mine", "me/mine") == "https://hub/me/mine/commit/1\n"
+    card = hub / "me/mine/README.md"
+    assert metadata(card)["library_name"] == "gapstack"
+    assert "`surface`" in card.read_text()
+    for name in ("me/mine", "me/mine@main"):
+        np.testing.assert_array_equal(
+            load(name).predict_proba(sample_test), member.predict_proba(sample_test)
+        )
+    with pytest.raises(DataNotFoundError, match="the Hub does not give a repository of this name"):
+        load("me/mine@v2")
+    (hub / "me/mine/arrays.safetensors").write_bytes(b"")
+    with pytest.raises(DamageError, match=r"arrays\.safetensors"):
+        load("me/mine")
+
+
+def test_a_run_comes_back_from_the_hub_with_its_scores_and_without_unfinished_work(
+    hub, tmp_path, monkeypatch, sample_train, sample_test
+):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    members = (Part("prior", "prior"), Part("random", "random"))
+    recipe = Recipe("tiny-sample", members, (Part("logistic", "logistic"),), folds=3)
+    finished = run(recipe, sample_train, sample_test, root=tmp_path)
+    (finished.folder.root / "members" / "prior" / "unfinished").mkdir()
+    gap("push", "tiny-sample", "me/tiny")
+    text = (hub / "me/tiny/README.md").read_text()
+    assert "| `stack` | " in text
+    assert f"{len(sample_test)} rows" in text
+    assert not list((hub / "me/tiny").rglob("unfinished"))
+    assert not (hub / "me/tiny/.lock").exists()
+    np.testing.assert_allclose(load("me/tiny").predict_proba(sample_test), finished.stack.test)
+    random = next(member for member in finished.members if member.label == "random")
+    np.testing.assert_allclose(load("me/tiny:random").predict_proba(sample_test), random.test)
+    with pytest.raises(DataError, match="expected the run"):
+        gap("push", "tiny-sample:prior", "me/prior")
+
+
+def test_a_card_of_one_s_own_is_kept(hub, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/README.md").write_text("my card")
+    push(tmp_path / "mine", "me/mine", "another")
+    assert (hub / "me/mine/README.md").read_text() == "my card"
+
+
+def test_what_the_hub_refuses_is_one_error(hub, tmp_path, monkeypatch):
+    (tmp_path / "mine").mkdir()
+
+    def refused(*_, **__):
+        raise HfHubHTTPError("403 Forbidden", response=SimpleNamespace(headers={}, request=None))
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "create_repo", refused)
+    with pytest.raises(RemoteError, match=r"the Hub does not take me/mine .*403 Forbidden"):
+        push(tmp_path / "mine", "me/mine", "")
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    with pytest.raises(RemoteError, match="no token for the Hub"):
+        push(tmp_path / "mine", "me/mine", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("a/b", True), ("a/b.c-d@v1.0", True), ("a", False), ("a/b/c", False), ("/a/b", False), ("a/", False)],
+)
+def test_names_of_repositories(name, is_one):
+    assert is_repository(name) is is_one

@@ -1,0 +1,171 @@
+"""The search of settings: its space, its trials, its journal, and the recipe part that comes of it."""
+
+import builtins
+import json
+import tomllib
+
+import pytest
+
+from gapstack.errors import ExtraError, RecipeError
+from gapstack.members import MEMBERS, create
+from gapstack.registry import UnknownNameError
+from gapstack.report.recipe_part import part_text
+from gapstack.runs import Recipe
+from gapstack.runs.cross_validation import cross_validate
+from gapstack.runs.recipe import Part
+from gapstack.runs.search_space import Dimension, derived_space, read_space, values_of, with_values
+from gapstack.runs.tune import tune
+from tests.commands import gap
+
+SURFACE = Part("surface", "surface", {"rounds": 8, "leaves": 4})
+SPACE = {
+    "rounds": Dimension(2, 12, log=True),
+    "blocks": Dimension(choices=(["surface"], ["surface", "cues"])),
+}
+
+
+@pytest.fixture
+def optuna():
+    return pytest.importorskip("optuna", reason="the extra tune is not installed")
+
+
+@pytest.fixture
+def recipe():
+    return Recipe("mine", (Part("prior", "prior"), SURFACE), folds=3)
+
+
+def test_the_first_trial_is_the_member_as_it_is_and_the_best_is_what_it_scores(
+    optuna, recipe, sample_train, tmp_path
+):
+    tuning = tune(recipe, "surface", sample_train, SPACE, trials=3, root=tmp_path)
+    assert [trial.number for trial in tuning.trials] == [0, 1, 2]
+    assert tuning.trials[0].values == {"rounds": 8, "blocks": ["surface"]}
+    assert tuning.best.logloss == min(trial.logloss for trial in tuning.trials)
+    (again,) = Recipe.parse(
+        {"name": "again", **tomllib.loads(part_text(tuning.part))}, "what is pasted"
+    ).members
+    assert again == tuning.part
+
+    scores = cross_validate(create(again.name, **again.settings), sample_train, folds=3).scores
+    assert scores.logloss == tuning.best.logloss
+
+
+def test_a_search_goes_on_where_it_was_killed(optuna, recipe, sample_train, tmp_path, monkeypatch):
+    from gapstack.runs import tune as module
+
+    calls = []
+
+    def killed(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return cross_validate(*arguments, **options)
+
+    monkeypatch.setattr(module, "cross_validate", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
+    done = tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
+    assert len(calls) == 3 + 2
+    assert len(done.trials) == 4
+    assert tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path) == done
+    assert len(calls) == 5  # nothing was left to do
+    for line in done.journal.read_text().splitlines():
+        assert json.loads(line)  # no pickle
+    # another space is another search
+    other = tune(recipe, "surface", sample_train, {"leaves": Dimension(2, 8)}, trials=1, root=tmp_path)
+    assert len(other.trials) == 1
+
+
+def test_settings_that_lead_nowhere_are_a_trial_and_not_the_end(
+    optuna, recipe, sample_train, tmp_path, monkeypatch
+):
+    from gapstack.errors import MemberError
+    from gapstack.runs import tune as module
+
+    def diverges(member, *arguments, **options):
+        if member.rounds != 8:
+            raise MemberError("the loss is no number")
+        return cross_validate(member, *arguments, **options)
+
+    monkeypatch.setattr(module, "cross_validate", diverges)
+    space = {"rounds": Dimension(choices=(8, 9, 10))}
+    tuning = tune(recipe, "surface", sample_train, space, trials=6, root=tmp_path)
+    assert len(tuning.trials) == 6
+    assert None in [trial.logloss for trial in tuning.trials]
+    assert tuning.best.values == {"rounds": 8}
+
+
+def test_the_space_of_a_member_s_settings_follows_from_their_kinds(monkeypatch):
+    space = derived_space(SURFACE)
+    assert space["rounds"] == Dimension(2, 32, log=True)
+    assert space["leaves"] == Dimension(2, 16, log=True)  # at least two
+    assert "seed" not in space
+    assert derived_space(SURFACE, ["leaves"]) == {"leaves": space["leaves"]}
+    with pytest.raises(UnknownNameError, match="did you mean leaves"):
+        derived_space(SURFACE, ["leafs"])
+    taught = Part("probert", "probert", {"training": {"encoder_lr": 2e-5, "epochs": 2, "frozen": []}})
+    nested = derived_space(taught)
+    assert nested["training.encoder_lr"] == Dimension(5e-6, 8e-5, log=True)
+    assert nested["training.epochs"] == Dimension(1, 8, log=True)
+    assert values_of(taught, nested)["training.epochs"] == 2
+    changed = with_values(taught, {"training.epochs": 5}).settings["training"]
+    assert changed == {"encoder_lr": 2e-5, "epochs": 5, "frozen": []}
+    monkeypatch.setattr(MEMBERS, "kinds", lambda name: {})  # a member of another package without any
+    with pytest.raises(RecipeError, match="trees has no setting that can be searched"):
+        derived_space(Part("surface", "trees"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("rounds = { low = 1, hihg = 3 }", "rounds.hihg: no such key; did you mean high?"),
+        ("rounds = 5", "rounds: found 5, expected a table of low, high, log, choices"),
+        ("rounds = { low = 5, high = 2 }", "rounds: expected choices, or low below high"),
+        ("rounds = { low = 0, high = 2, log = true }", "rounds.low: a logarithmic scale begins above 0"),
+        ("rounds = { low = 0, high = 2 }", "rounds: found 0, expected a whole number, at least 1"),
+        ("rouns = { low = 1, high = 2 }", "rouns: no such setting; did you mean rounds"),
+        ("rounds = ", "no search space"),
+        ("", "no setting to search"),
+    ],
+)
+def test_a_space_that_cannot_be_searched_is_refused(tmp_path, text, problem):
+    path = tmp_path / "ranges.toml"
+    path.write_text(text)
+    with pytest.raises(RecipeError) as refusal:
+        read_space(path, SURFACE)
+    assert f"{path}: {problem}" in str(refusal.value)
+
+
+def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nfolds = 3\n[[members]]\nname = "surface"\nlabel = "trees"\nsettings = { rounds = 4 }\n'
+    )
+    (tmp_path / "ranges.toml").write_text("rounds = { low = 2, high = 6 }\n")
+    asked = (
+        "tune",
+        tmp_path / "mine.toml",
+        "trees",
+        "--ranges",
+        tmp_path / "ranges.toml",
+        "--data",
+        "sample",
+    )
+    printed = gap(*asked, "--trials", 2)
+    assert "the best of 2 trials" in printed.splitlines()[0]
+    record = json.loads(gap(*asked, "--trials", 2, "--json"))
+    assert tomllib.loads(printed)["members"] == [record["part"]]
+    assert (tmp_path / "models" / "mine-sample.tuning" / "trees.jsonl").is_file()
+
+
+def test_a_missing_package_names_the_extra(recipe, sample_train, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("optuna"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ExtraError, match=r"pip install 'gapstack\[tune\]'"):
+        tune(recipe, "surface", sample_train, SPACE, trials=1, root=tmp_path)
