@@ -1,7 +1,8 @@
-"""A real browser for the tests of pages."""
+"""A real browser for the tests of pages, and axe, which says what is not accessible in one."""
 
 import shutil
 from contextlib import contextmanager
+from importlib import resources
 
 import pytest
 
@@ -14,18 +15,37 @@ def browser():
     if chromium is None:
         pytest.skip("there is no Chromium on this machine")
 
-    @contextmanager
-    def opened(path):
-        with sync.sync_playwright() as playwright:
-            started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            context = started.new_context(viewport={"width": 1200, "height": 900}, offline=True)
+    with sync.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+
+        @contextmanager
+        def opened(page, **settings):
+            """A tab with a file's page or an address; ``settings`` are those of Playwright's browser context."""
+            defaults = {"viewport": {"width": 1200, "height": 900}, "offline": True}
+            context = started.new_context(**{**defaults, **settings})
             tab = context.new_page()
             tab.wrong, tab.asked = [], []
             tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
             tab.on("console", lambda line: tab.wrong.append(line.text) if line.type == "error" else None)
             tab.on("request", lambda request: tab.asked.append(request.url))
-            tab.goto(path.as_uri())
+            tab.goto(page if isinstance(page, str) else page.as_uri())
             yield tab
-            started.close()
+            context.close()
 
-    return opened
+        yield opened
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """Gives the violations of axe's rules in a tab, rule and markup. The tab was opened with ``bypass_csp``."""
+    package = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    script = (resources.files(package) / "axe.min.js").read_text(encoding="utf-8")
+
+    def violations(tab):
+        tab.evaluate(script)
+        result = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert len(result["passes"]) > 10, "axe has looked at the page"
+        return [(one["id"], node["html"]) for one in result["violations"] for node in one["nodes"]]
+
+    return violations

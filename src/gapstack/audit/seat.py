@@ -34,7 +34,7 @@ from gapstack.vectors.word_gender import locate
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.", "{} is here.", "{} is there.")
 """Sentences that each word is put into."""
 
-REPRESENTATIONS = {"first": "first", "mean": "mean", "word": "word"}
+REPRESENTATIONS = ("first", "mean", "word")
 """Vectors of :class:`~gapstack.encoding.sentences.SentenceVectors` that are tested."""
 
 

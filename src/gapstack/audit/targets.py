@@ -86,7 +86,7 @@ def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) ->
     run = FittedRun(folder, [only] if only else (), folds=folds, keep=True)
     recipe = run.recipe
     which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
-    trained = f"trained on GAP {' and '.join(recipe.train)}, {recipe.labels} labels"
+    trained = f"trained on {recipe.trained_on}, {recipe.labels} labels"
     return Target(
         run.systems,
         f"run {recipe.name}" + (f", {only}" if only else ""),

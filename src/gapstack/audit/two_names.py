@@ -157,7 +157,9 @@ def _rewriting(name: str) -> str:
     return "+".join(sorted(name.partition("+")[2].split("+"))) or "as written"
 
 
-KNOWREF = TwoNames("knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", pages.read_knowref)
+KNOWREF = TwoNames(
+    "knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", partial(pages.read_knowref, "test")
+)
 DPR = TwoNames(
     "dpr",
     "Definite Pronoun Resolution, test",

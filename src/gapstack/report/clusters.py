@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gapstack.corpus import Corpus
 from gapstack.errors import printable
 from gapstack.resolvers.formats import Reading
 from gapstack.scoring import Scores
+
+
+def clusters_record(reading: Reading, rows: Corpus, scores: Mapping[str, Scores]) -> dict[str, Any]:
+    """What :func:`clusters_text` says, for JSON."""
+    return {
+        "resolver": reading.clusters.name,
+        "format": reading.format,
+        "rows": len(rows),
+        "covered": int(reading.clusters.covers(rows).sum()),
+        "not_aligned": list(reading.failed),
+        "mentions": reading.mentions,
+        "mentions_lost": reading.lost,
+        "scores": {name: found.as_dict() for name, found in scores.items()},
+    }
 
 
 def clusters_text(reading: Reading, rows: Corpus, scores: Mapping[str, Scores]) -> str:

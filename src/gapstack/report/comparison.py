@@ -9,6 +9,8 @@ from gapstack.report.render import Cell, Table
 from gapstack.report.scores import ScoreRow, scores_table
 from gapstack.runs import Result, Run
 
+_INTERVALS = "Brackets hold 95% intervals, whole pages resampled."
+
 
 def comparison(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
     """Show the scores of a run (:func:`~gapstack.comparison.results.score_run`).
@@ -25,8 +27,13 @@ def comparison(run: Run, parts: Sequence[PartScores], *, parameters: bool = Fals
         _heading(part): [(label, scores, extra[label]) for label, scores in part.systems.items()]
         for part in parts
     }
-    degenerate = {_heading(part): part.degenerate for part in parts}
-    return scores_table(sections, degenerate=degenerate, title=run.recipe.title, caption=run.stack_note)
+    return scores_table(
+        sections,
+        degenerate={_heading(part): part.degenerate for part in parts},
+        intervals={_heading(part): part.intervals for part in parts},
+        title=run.recipe.title,
+        caption=f"{_INTERVALS} {run.stack_note[:1].upper()}{run.stack_note[1:]}".strip(),
+    )
 
 
 def _heading(part: PartScores) -> str:

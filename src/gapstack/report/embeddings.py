@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from gapstack.corpus.papers import paper, papers_note
 from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit import show
-from gapstack.report.render import WIDTH, Column, Section, Table
+from gapstack.report.render import WIDTH, Column, Section, Table, text_of
 
 PAPER = "dawkins2021"
 DEBIASED = {
@@ -93,7 +92,7 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
     )
 
 
-def embeddings_text(found: EmbeddingAudit, *, details: bool = False) -> str:
+def embeddings_text(found: EmbeddingAudit, *, details: bool = False, width: int = WIDTH) -> str:
     """The table and the coverage of word lists; ``details`` lists every missing word."""
     lines = [f"{heading}: {name}." for heading, name in found.spaces.items()]
     for coverage in found.coverage:
@@ -106,8 +105,7 @@ def embeddings_text(found: EmbeddingAudit, *, details: bool = False) -> str:
     lines += [f"{name}: {group.note}." for name, group in found.measures.items() if group.note]
     lines += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
     lines += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
-    wrapped = [line for text in lines for line in textwrap.wrap(printable(text), WIDTH)]
-    return embeddings_table(found).text() + "\n" + "\n".join(wrapped) + "\n"
+    return text_of([embeddings_table(found), "\n".join(map(printable, lines))], width)
 
 
 def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gapstack.report.render import Cell, Column, Section, Table, printable
+from gapstack.report.render import WIDTH, Cell, Column, Section, Table, printable
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.folder import STACK
 
@@ -37,7 +37,7 @@ class RunIdentity:
         """Everything, digests in full."""
         return asdict(self)
 
-    def text(self) -> str:
+    def text(self, width: int = WIDTH) -> str:
         """The shared identity, and a table of the rest."""
         lines = [f"run {self.name} in {self.folder}"]
         lines += [f"{key}: {value}" for key, value in self.shared.items()]
@@ -48,7 +48,7 @@ class RunIdentity:
         for text, labels in by_version.items():
             whose = "" if len(by_version) == 1 else f" of {', '.join(labels)}"
             lines.append(f"versions{whose}: {text or 'unknown'}")
-        return "\n".join(map(printable, lines)) + "\n\n" + self.table().text()
+        return "\n".join(map(printable, lines)) + "\n\n" + self.table().text(width)
 
     def table(self) -> Table:
         """Identities by member; digests are cut to their first digits."""

@@ -9,9 +9,9 @@ from gapstack.report.render import Cell, Column, Section, Table
 from gapstack.text.mining import Mined
 
 
-def mining_table(extracted: Mined, kept: Mined) -> Table:
-    """Rows extracted and rows kept, by pattern and gender, and kept rows by label where they have labels."""
-    labels = Counter(row.example.label for row in kept.rows if row.example.label is not None)
+def mining_table(extracted: Mined, result: Mined) -> Table:
+    """Rows before and after balancing, by pattern and gender, and the latter by label where they have labels."""
+    labels = Counter(row.example.label for row in result.rows if row.example.label is not None)
     columns = [
         Column(f"{what}_{gender}", f"{gender} {what}")
         for what in ("extracted", "kept")
@@ -22,18 +22,18 @@ def mining_table(extracted: Mined, kept: Mined) -> Table:
             pattern.value,
             {
                 f"{what}_{gender}": mined.counts()[pattern][gender]
-                for what, mined in (("extracted", extracted), ("kept", kept))
+                for what, mined in (("extracted", extracted), ("kept", result))
                 for gender in (Gender.FEMININE, Gender.MASCULINE)
             },
         )
         for pattern in extracted.counts()
     ]
-    said = "".join(f"{reason}: {count:,}. " for reason, count in sorted(kept.left_out.items()) if count)
+    said = "".join(f"{reason}: {count:,}. " for reason, count in sorted(result.left_out.items()) if count)
     answers = ", ".join(f"{label.name} {count:,}" for label, count in sorted(labels.items()))
     return Table(
         columns,
         [Section("", rows)],
-        title=f"{len(kept.rows):,} rows of {kept.pages:,} {'page' if kept.pages == 1 else 'pages'}"
+        title=f"{len(result.rows):,} rows of {result.pages:,} {'page' if result.pages == 1 else 'pages'}"
         + (f": {answers}" if answers else ""),
         caption=f"Left out: {said}" if said else "",
         name_title="pattern",

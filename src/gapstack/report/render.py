@@ -1,31 +1,35 @@
-"""One table, four renderings: rich on a terminal, aligned plain text elsewhere, Markdown, JSON.
+"""One table, four renderings: lines for a terminal or a file, Markdown, HTML, JSON.
 
 Cells are data until they are rendered, and every rendering escapes what its target would take for markup.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, groupby
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console, Group, RenderableType
-from rich.table import Table as RichTable
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from gapstack.corpus import html
 from gapstack.errors import printable
+from gapstack.report import layout
+from gapstack.scoring import Difference, Interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 100
-"""Columns of plain text; also the widest that a terminal rendering gets."""
+"""Cells of a line where there is no terminal and ``COLUMNS`` is not set."""
 
-Cell = str | int | float | None
+_LEAST_NAME = 8
+
+Cell = str | int | float | Interval | Difference | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +37,49 @@ class Column:
     """A column of numbers or words.
 
     ``key`` finds the cell in a row (and is its key in JSON), ``decimals`` is how a float is printed, and
-    ``better`` (``"low"`` or ``"high"``) has the best cell of each section emphasised.
+    ``better`` (``"low"`` or ``"high"``) has the best cell of each section emphasised. Neighbours of one ``group``
+    share a heading above their titles, and a block where the table is stacked.
     """
 
     key: str
     title: str
     decimals: int = 3
     better: str | None = None
+    group: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with its group's, for renderings without headings above titles."""
+        return f"{self.group}: {self.title}" if self.group else self.title
 
     def show(self, cell: Cell) -> str:
-        """A cell as text; "-" where there is no value."""
+        """A cell as text, ``68.0 [61.2, 74.1]`` for an interval, ``p=0.031`` after a difference; "-" for no value."""
         if cell is None:
             return "-"
+        if isinstance(cell, tuple):
+            if isnan(cell.value):
+                return "-"
+            low, high = (f"{end:.{self.decimals}f}" for end in cell[1:3])
+            p = f" p={cell.p:.3f}" if isinstance(cell, Difference) else ""
+            return f"{cell.value:.{self.decimals}f} [{low}, {high}]{p}"
         return f"{cell:.{self.decimals}f}" if isinstance(cell, float) else printable(str(cell))
+
+    def texts(self, cells: Sequence[Cell]) -> list[str]:
+        """All cells as text, padded so that numbers with and without intervals are aligned at the right."""
+        shown = [self.show(cell) for cell in cells]
+        tails = [
+            len(text) - text.find(" ") if isinstance(cell, tuple) and " " in text else 0
+            for cell, text in zip(cells, shown, strict=True)
+        ]
+        room = max(tails, default=0)
+        return [text + " " * (room - tail) for text, tail in zip(shown, tails, strict=True)]
+
+    def flat(self, cell: Cell) -> dict[str, str | int | float | None]:
+        """A cell by keys of JSON: KEY, for an interval also KEY_low and KEY_high, for a difference KEY_p."""
+        if not isinstance(cell, tuple):
+            return {self.key: cell}
+        keys = (self.key, *(f"{self.key}_{part}" for part in cell._fields[1:]))
+        return {key: None if isnan(part) else part for key, part in zip(keys, cell, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +98,7 @@ class Section:
         values = [
             value
             for name, cells in self.rows
-            if name not in self.aside and isinstance(value := cells.get(column.key), (int, float))
+            if name not in self.aside and isinstance(value := point(cells.get(column.key)), (int, float))
         ]
         if column.better is None or len(values) < 2:
             return None
@@ -82,72 +116,89 @@ class Table:
     name_title: str = ""
 
     def text(self, width: int = WIDTH) -> str:
-        """Aligned plain text, no line longer than ``width`` unless the numbers alone are."""
-        shown = [
-            [
-                (printable(name), [c.show(cells.get(c.key)) for c in self.columns])
-                for name, cells in section.rows
-            ]
-            for section in self.sections
-        ]
-        rows = [row for section in shown for row in section]
-        sizes = [
-            max([cell_len(column.title), *(cell_len(cells[i]) for _, cells in rows)])
-            for i, column in enumerate(self.columns)
-        ]
-        room = width - sum(size + 2 for size in sizes)
-        widest = max([cell_len(self.name_title), *(cell_len(name) for name, _ in rows)], default=0)
-        # section titles may run over the columns: their lines hold nothing else
-        first = max(min(widest, room), 8)
+        """Aligned plain text, no line longer than ``width`` unless a number alone is."""
+        return "".join(line.plain.rstrip() + "\n" for line in self.lines(width))
 
-        def line(name: str, cells: Sequence[str]) -> str:
-            padded = (" " * (size - cell_len(cell)) + cell for cell, size in zip(cells, sizes, strict=True))
-            return "  ".join([_fit(name, first), *padded]).rstrip()
+    def lines(self, width: int, rule: str = "-") -> Iterator[Text]:
+        """The table as styled lines of at most ``width`` cells.
 
-        lines = [printable(self.title), ""] if self.title else []
-        lines.append(line(self.name_title, [column.title for column in self.columns]))
-        lines.append("  ".join("-" * size for size in (first, *sizes)))
-        for section, section_rows in zip(self.sections, shown, strict=True):
-            if section.title:
-                lines.append(_fit(printable(section.title), width).rstrip())
-            lines.extend(line(name, cells) for name, cells in section_rows)
-        if self.caption:
-            lines += ["", *textwrap.wrap(printable(self.caption), width)]
-        return "\n".join(lines) + "\n"
-
-    def rich(self) -> RenderableType:
-        """The table for a rich console; names are text, never markup."""
-        table = RichTable(box=box.SIMPLE_HEAD, title=None, pad_edge=False)
-        # the column may shrink and its texts may not wrap: so a long name is cut, and never a number
-        table.add_column(_line(self.name_title))
-        for column in self.columns:
-            table.add_column(Text(column.title), justify="right", no_wrap=True)
-        for section in self.sections:
-            if section.title:
-                table.add_row(_line(section.title, "bold cyan"))
-            for name, cells in section.rows:
-                table.add_row(
-                    _line(name, "dim" if name in section.aside else ""),
-                    *(
-                        Text(
-                            column.show(cells.get(column.key)),
-                            style=self._style(section, name, cells, column),
-                        )
-                        for column in self.columns
-                    ),
-                )
-            table.add_section()
-        parts: list[RenderableType] = [table]
+        Columns that do not fit side by side are stacked in blocks. Long names are cut in the middle; numbers and titles
+        of sections are not cut.
+        """
         if self.title:
-            parts.insert(0, Text(printable(self.title), style="bold"))
+            yield from (Text(line, "bold") for line in layout.wrap(printable(self.title), width))
+            yield Text()
+        rows = [row for section in self.sections for row in section.rows]
+        texts = [column.texts([cells.get(column.key) for _, cells in rows]) for column in self.columns]
+        sizes = [
+            max(map(cell_len, (column.title, *shown)))
+            for column, shown in zip(self.columns, texts, strict=True)
+        ]
+        name = max(map(cell_len, (self.name_title, *(printable(name) for name, _ in rows))))
+        groups = [column.group for column in self.columns]
+        for group, members in groupby(range(len(groups)), lambda place: groups[place]):
+            *_, last = places = list(members)  # the last one makes room for the heading
+            sizes[last] += max(0, cell_len(group) - layout.extent(places, sizes) + layout.GAP)
+        for number, block in enumerate(layout.blocks(max(name, _LEAST_NAME), sizes, groups, width)):
+            if number:
+                yield Text()
+            yield from self._block(block, texts, sizes, width, rule, sparse=number > 0)
         if self.caption:
-            parts.append(Text(printable(self.caption), style="dim"))
-        return Group(*parts)
+            yield Text()
+            yield from (Text(line, "dim") for line in layout.wrap(printable(self.caption), width))
 
-    def _style(self, section: Section, name: str, cells: Mapping[str, Cell], column: Column) -> str:
-        if name in section.aside:
-            return "dim"
-        return "bold green" if _is_best(section, name, cells, column) else ""
+    def _block(
+        self,
+        block: layout.Block,
+        texts: Sequence[Sequence[str]],
+        sizes: Sequence[int],
+        width: int,
+        rule: str,
+        *,
+        sparse: bool,
+    ) -> Iterator[Text]:
+        """Lines of some columns; ``texts`` and ``sizes`` are of all columns, ``sparse`` leaves empty rows out."""
+        gap = " " * layout.GAP
+        columns = {place: self.columns[place] for place in block.columns}
+
+        def line(name: str, style: str, cells: Iterable[tuple[str, str]]) -> Text:
+            text = Text()
+            text.append(layout.left(layout.cut(name, block.name), block.name), style)
+            for cell, cell_style in cells:
+                text.append(gap).append(cell, cell_style)
+            return text
+
+        if any(column.group for column in columns.values()):
+            heads = []
+            for group, places in groupby(columns, lambda place: columns[place].group):
+                extent = layout.extent(list(places), sizes) - layout.GAP
+                heads.append((layout.left(layout.cut(group, extent), extent), "bold"))
+            yield line("", "", heads)
+        titles = [(layout.right(column.title, sizes[place]), "bold") for place, column in columns.items()]
+        yield line(self.name_title, "bold", titles)
+        yield Text(
+            gap.join(rule * size for size in (block.name, *(sizes[place] for place in columns))), "dim"
+        )
+        numbers = count()
+        for section in self.sections:
+            rows = [
+                (row, name, cells)
+                for (name, cells), row in zip(section.rows, numbers, strict=False)
+                if not sparse or any(cells.get(column.key) is not None for column in columns.values())
+            ]
+            if section.title and (rows or not sparse):
+                yield from (Text(part, "bold cyan") for part in layout.wrap(printable(section.title), width))
+            for row, name, cells in rows:
+                shown = [
+                    (layout.right(texts[place][row], sizes[place]), _style(section, name, cells, column))
+                    for place, column in columns.items()
+                ]
+                yield line(printable(name), "dim" if name in section.aside else "", shown)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in self.lines(options.max_width, "-" if options.ascii_only else "─"):
+            line.no_wrap, line.overflow = True, "ignore"
+            yield line
 
     def markdown(self) -> str:
         """GitHub Markdown, one table a section, best cells in bold."""
@@ -156,7 +207,9 @@ class Table:
             if section.title:
                 blocks.append(escape_markdown(section.title) + ":")
             lines = [
-                _pipe([escape_markdown(self.name_title), *(escape_markdown(c.title) for c in self.columns)]),
+                _pipe(
+                    [escape_markdown(self.name_title), *(escape_markdown(c.heading) for c in self.columns)]
+                ),
                 _pipe(["---", *("---:" for _ in self.columns)]),
             ]
             for name, cells in section.rows:
@@ -171,7 +224,7 @@ class Table:
         return "\n\n".join(blocks) + "\n"
 
     def json(self) -> dict[str, Any]:
-        """Unrounded cells, for ``json.dumps``; null where there is no value."""
+        """Unrounded cells, for ``json.dumps``; null where there is no value, and KEY_low and KEY_high for intervals."""
         return {
             "title": self.title,
             "caption": self.caption,
@@ -180,7 +233,8 @@ class Table:
                 {
                     "title": section.title,
                     "rows": [
-                        {"name": name, **{column.key: cells.get(column.key) for column in self.columns}}
+                        {"name": name}
+                        | {k: v for c in self.columns for k, v in c.flat(cells.get(c.key)).items()}
                         for name, cells in section.rows
                     ],
                 }
@@ -201,7 +255,7 @@ class Table:
                     f"<b>{text}</b>" if is_best else text for text, is_best in zip(shown, best, strict=True)
                 ]
                 rows.append([html.escape(name), *marked])
-        table = html.table([self.name_title, *(column.title for column in self.columns)], rows, self.title)
+        table = html.table([self.name_title, *(column.heading for column in self.columns)], rows, self.title)
         return table + (f"<p><small>{html.escape(self.caption)}</small></p>" if self.caption else "")
 
     def to_pandas(self) -> pd.DataFrame:
@@ -216,16 +270,51 @@ class Table:
         return pd.DataFrame(rows)
 
     def print(self, console: Console | None = None) -> None:
-        """Write to standard output: rich on a terminal, plain text to a file or pipe."""
+        """Write to standard output: as wide as a terminal and coloured, plain text to a file or pipe."""
         console = console or Console()
         if console.is_terminal:
-            console.print(self.rich(), width=min(console.width, WIDTH), soft_wrap=False)
+            console.print(self, soft_wrap=False, crop=False)
         else:
-            console.file.write(self.text())
+            console.file.write(self.text(pipe_width()))
 
 
-def _line(text: str, style: str = "") -> Text:
-    return Text(printable(text), style=style, overflow="ellipsis", no_wrap=True)
+def point(cell: Cell) -> str | int | float | None:
+    """A cell without its interval; None where an interval has no value."""
+    if isinstance(cell, tuple):
+        return None if isnan(cell.value) else cell.value
+    return cell
+
+
+def pipe_width() -> int:
+    """Cells of a line that is no terminal's: ``COLUMNS``, else :data:`WIDTH`."""
+    stated = os.environ.get("COLUMNS", "")
+    return int(stated) if stated.isascii() and stated.isdigit() and int(stated) else WIDTH
+
+
+def text_of(parts: Iterable[Table | str], width: int = WIDTH) -> str:
+    """Tables and paragraphs (a line each, wrapped) as plain text, a blank line between two parts."""
+    return "\n".join("".join(f"{line.plain.rstrip()}\n" for line in _lines(part, width)) for part in parts)
+
+
+def print_parts(parts: Iterable[Table | str], console: Console) -> None:
+    """Write tables and paragraphs as :meth:`Table.print` writes a table."""
+    if not console.is_terminal:
+        console.file.write(text_of(parts, pipe_width()))
+        return
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        if isinstance(part, Table):
+            part.print(console)
+        else:
+            for line in _lines(part, console.width):
+                console.print(line, soft_wrap=True)
+
+
+def _lines(part: Table | str, width: int) -> Iterator[Text]:
+    if isinstance(part, Table):
+        return part.lines(width)
+    return (Text(line) for text in part.splitlines() for line in layout.wrap(printable(text), width))
 
 
 def escape_markdown(text: str) -> str:
@@ -233,15 +322,16 @@ def escape_markdown(text: str) -> str:
     return "".join("\\" + letter if letter in "\\`*_{}[]<>#|~&" else letter for letter in printable(text))
 
 
+def _style(section: Section, name: str, cells: Mapping[str, Cell], column: Column) -> str:
+    if name in section.aside:
+        return "dim"
+    return "bold green" if _is_best(section, name, cells, column) else ""
+
+
 def _is_best(section: Section, name: str, cells: Mapping[str, Cell], column: Column) -> bool:
     best = section.best(column)
-    return best is not None and name not in section.aside and cells.get(column.key) == best
+    return best is not None and name not in section.aside and point(cells.get(column.key)) == best
 
 
 def _pipe(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _fit(text: str, size: int) -> str:
-    """Cut or pad to ``size`` terminal cells, an ellipsis saying that something was cut."""
-    return set_cell_size(text, size) if cell_len(text) <= size else set_cell_size(text, size - 1) + "…"

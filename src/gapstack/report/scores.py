@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gapstack.errors import printable
-from gapstack.report.render import Cell, Column, Section, Table
-from gapstack.scoring import METRICS, Counts, GapScores, Scores
+from gapstack.report.render import WIDTH, Cell, Column, Section, Table
+from gapstack.scoring import METRICS, Counts, GapScores, Interval, Scores
 
 SCORE_COLUMNS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy")
 
@@ -21,6 +21,7 @@ def scores_table(
     title: str = "",
     caption: str = "",
     degenerate: Mapping[str, Mapping[str, Scores]] | None = None,
+    intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
     metrics: Sequence[str] = SCORE_COLUMNS,
     name_title: str = "member",
 ) -> Table:
@@ -35,6 +36,8 @@ def scores_table(
         Above and below the table.
     degenerate : mapping of section title to the result of ``degenerate_scores``, optional
         Rows added at the end of their section, outside the contest for the best cell.
+    intervals : mapping of section title to mapping of name to intervals by metric, optional
+        They take the place of the plain scores.
     metrics : sequence of str
         Keys of :data:`gapstack.scoring.METRICS`, in order.
     name_title : str
@@ -48,7 +51,8 @@ def scores_table(
             extra: Mapping[str, Cell] = rest[0] if rest else {}
             for key in extra:
                 columns.setdefault(key, Column(key, key, decimals=1))
-            cells.append((name, {**_cells(scores, metrics), **extra}))
+            within = (intervals or {}).get(section_title, {}).get(name, {})
+            cells.append((name, {**_cells(scores, metrics), **within, **extra}))
         aside = (degenerate or {}).get(section_title, {})
         cells.extend((name, _cells(scores, metrics)) for name, scores in aside.items())
         parts.append(Section(section_title, cells, aside=frozenset(aside)))
@@ -80,6 +84,7 @@ def gap_report(
     scores: Scores,
     degenerate: Mapping[str, Scores] | None = None,
     notes: Sequence[str] = (),
+    width: int = WIDTH,
 ) -> str:
     """Report of ``gap score``: the official scorecard, notes, and all scores beside degenerate predictions."""
     remarks = [f"Note: {note}." for note in notes]
@@ -90,7 +95,7 @@ def gap_report(
         )
     heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels"
     table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="predictions")
-    blocks = [heading + "\n", scorecard(scores.gap), table.text()]
+    blocks = [heading + "\n", scorecard(scores.gap), table.text(width)]
     if remarks:
         blocks.insert(2, "".join(f"{printable(remark)}\n" for remark in remarks))
     return "\n".join(blocks)

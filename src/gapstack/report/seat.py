@@ -27,9 +27,9 @@ def sentences_table(found: SentenceAudit) -> Table:
         ),
         *(
             column
-            for key, title in REPRESENTATIONS.items()
+            for key in REPRESENTATIONS
             for column in (
-                Column(key, title),
+                Column(key, key),
                 Column(f"{key}_p", "p"),
                 Column(f"{key}_p_words", "words"),
             )

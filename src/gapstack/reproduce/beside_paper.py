@@ -1,64 +1,102 @@
-"""Bases of reports: the paper's figures beside ours, as tables and plots."""
+"""Bases of reports: the paper's figures beside ours, as tables, notes and plots."""
 
 from __future__ import annotations
 
+import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
+from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.render import Table
 
-_WIDTH = 140
-
 
 class Tables(ABC):
-    """A report of several tables, and of plots; :attr:`NAME` names its files."""
+    """A report of several tables, of notes under them, and of plots.
+
+    :attr:`NAME` names its files, :attr:`WIDTH` is how many columns its plain text has.
+    """
 
     NAME: ClassVar[str]
+    WIDTH: ClassVar[int] = 140
 
     @property
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
         """Everything, ours and theirs, in the order of the paper."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is said under all tables; nothing by default."""
+        return ()
+
     @abstractmethod
     def json(self) -> dict[str, Any]:
         """Unrounded figures, for ``json.dumps``."""
 
-    def plots(self) -> Mapping[str, str]:
-        """SVG by file name; none by default."""
+    def files(self) -> Mapping[str, str]:
+        """Plots, and what else is written, by file name; none by default."""
         return {}
 
     def text(self) -> str:
         """Plain text."""
-        return "\n".join(table.text(_WIDTH) for table in self.tables)
+        lines = [line for note in self.notes for line in textwrap.wrap(printable(note), self.WIDTH)]
+        return _blocks([table.text(self.WIDTH) for table in self.tables], lines)
 
     def markdown(self) -> str:
         """GitHub Markdown."""
-        return "\n".join(table.markdown() for table in self.tables)
+        return _blocks([table.markdown() for table in self.tables], [f"- {note}" for note in self.notes])
 
     def write(self, folder: Path) -> list[Path]:
-        """Write ``NAME.md``, ``NAME.json`` and the plots to ``folder``; give their paths."""
-        plots = self.plots()
-        paths = [Path(folder) / name for name in (f"{self.NAME}.md", f"{self.NAME}.json", *plots)]
+        """Write ``NAME.md``, ``NAME.json`` and :meth:`files` to ``folder``; give their paths."""
+        files = self.files()
+        paths = [Path(folder) / name for name in (f"{self.NAME}.md", f"{self.NAME}.json", *files)]
         write_text(paths[0], self.markdown())
         write_json(paths[1], self.json())
-        for path, plot in zip(paths[2:], plots.values(), strict=True):
-            write_text(path, plot)
+        for path, text in zip(paths[2:], files.values(), strict=True):
+            write_text(path, text)
         return paths
 
 
-class OneTable(Tables):
-    """A report of one table."""
+class ComputedTables(Tables):
+    """A report whose tables, notes and files were computed together; :attr:`TITLE` is the paper's."""
 
-    @property
-    @abstractmethod
-    def table(self) -> Table:
-        """Everything, ours and theirs."""
+    TITLE: ClassVar[str]
+
+    def __init__(
+        self,
+        tables: tuple[Table, ...],
+        notes: tuple[str, ...],
+        files: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._tables, self._notes, self._files = tables, notes, files
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """That table."""
-        return (self.table,)
+        """Those tables."""
+        return self._tables
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those notes."""
+        return self._notes
+
+    def json(self) -> dict[str, Any]:
+        """Unrounded figures, for ``json.dumps``."""
+        return {
+            "paper": self.TITLE,
+            "tables": [table.json() for table in self.tables],
+            "notes": list(self.notes),
+        }
+
+    def files(self) -> Mapping[str, str]:
+        """Those files."""
+        return self._files
+
+
+def _blocks(tables: list[str], lines: list[str]) -> str:
+    """Tables with an empty line after each but the last, then the lines."""
+    return "\n".join([*tables, *(["\n".join(lines) + "\n"] if lines else [])])

@@ -7,11 +7,10 @@ gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vector
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,8 @@ from gapstack.audit.suite import Items
 from gapstack.corpus import Corpus
 from gapstack.corpus.papers import paper, papers_note
 from gapstack.corpus.word_lists import read_lists
-from gapstack.errors import DamageError, DataError, printable
-from gapstack.files import cache_root, discard, fingerprint, write_json, write_text
+from gapstack.errors import DamageError, DataError
+from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import Member, create
 from gapstack.members.inputs import identity_of
 from gapstack.members.part import Part
@@ -31,6 +30,7 @@ from gapstack.members.store import is_saved, load, save
 from gapstack.progress import progress
 from gapstack.report.embeddings import DEBIASED, TABLES, published
 from gapstack.report.render import Cell, Column, Section, Table
+from gapstack.reproduce.beside_paper import ComputedTables
 from gapstack.runs import Recipe
 from gapstack.scoring import Interval, score
 from gapstack.types import Floats
@@ -43,7 +43,6 @@ RECIPE = "sowinobias"
 SEEDS = (0, 1, 2)
 SPACES = ("glove", "gn_glove")
 """The vectors of our figures in tables 2 and 3: as they are and debiased; and the one trained without gender."""
-_WIDTH = 140
 _COPIES = " + swapped copies"
 _SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
 ARMS = {
@@ -65,34 +64,10 @@ class Arm(NamedTuple):
     sides: Mapping[str, Sides]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(ComputedTables):
     """The paper's five tables."""
 
-    tables: tuple[Table, ...]
-    notes: tuple[str, ...]
-
-    def text(self) -> str:
-        """Plain text, 140 columns."""
-        notes = (line for note in self.notes for line in textwrap.wrap(printable(note), _WIDTH))
-        return "\n".join([*(table.text(_WIDTH) for table in self.tables), *notes]) + "\n"
-
-    def markdown(self) -> str:
-        """GitHub Markdown."""
-        return (
-            "\n".join([*(table.markdown() for table in self.tables), *(f"- {n}" for n in self.notes)]) + "\n"
-        )
-
-    def json(self) -> dict[str, Any]:
-        """Unrounded figures, for ``json.dumps``."""
-        return {"paper": PAPER, "tables": [table.json() for table in self.tables], "notes": list(self.notes)}
-
-    def write(self, folder: Path) -> list[Path]:
-        """Write ``dawkins2021.md`` and ``dawkins2021.json`` to ``folder``; give their paths."""
-        paths = [Path(folder) / f"{PAPER}{suffix}" for suffix in (".md", ".json")]
-        write_text(paths[0], self.markdown())
-        write_json(paths[1], self.json())
-        return paths
+    NAME = TITLE = PAPER
 
 
 def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> Report:

@@ -67,7 +67,7 @@ class Report(Tables):
             self._examples(),
         )
 
-    def plots(self) -> Mapping[str, str]:
+    def files(self) -> Mapping[str, str]:
         """Figures 3 and 4 as SVG."""
         return {
             f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot)
@@ -318,11 +318,11 @@ def reproduce(
 
 
 def _fitted(train: Corpus, members: Sequence[str], parser: str | Path | None) -> dict[str, Predictor]:
-    made = {name: create(name) for name in members}
-    for member in made.values():
+    by_name = {name: create(name) for name in members}
+    for member in by_name.values():
         if parser is not None and "parser" in member.get_params():
             member.set_params(parser=str(parser))
-    return {name: member.fit(train) for name, member in made.items()}
+    return {name: member.fit(train) for name, member in by_name.items()}
 
 
 def _apart(new: Mapping[str, Predictor], known: Mapping[str, Predictor], name: str) -> dict[str, Predictor]:

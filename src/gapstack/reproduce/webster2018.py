@@ -7,20 +7,16 @@ nothing is fitted or chosen on test.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gapstack.corpus import Corpus, make_folds
 from gapstack.corpus.papers import paper, papers_note
 from gapstack.corpus.sources import GapData, find, load_gap
-from gapstack.errors import printable
-from gapstack.files import write_json, write_text
-from gapstack.report.render import Table
 from gapstack.report.scatter import precision_recall_svg
 from gapstack.reproduce import webster2018_tables as tables
+from gapstack.reproduce.beside_paper import ComputedTables
 from gapstack.reproduce.webster2018_agreement import (
     difficulty_table,
     read_red,
@@ -38,43 +34,15 @@ from gapstack.reproduce.webster2018_systems import Systems, fit_cues, read_resol
 from gapstack.text.heads import heads_of
 from gapstack.text.scenes import Candidates, Context, Setting
 
-TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
 _DRAWN = ("Syntactic Distance", "Parallelism", "Transformer-Single", "Transformer-Multi")
 
 
-@dataclass(frozen=True)
-class Report:
-    """The tables in the order of the paper, and its figure as SVG."""
+class Report(ComputedTables):
+    """The tables in the order of the paper, its figure 1, and Red pairs of table 11 to be annotated for table 12."""
 
-    tables: tuple[Table, ...]
-    figure: str
-    notes: tuple[str, ...]
-    red: str
-    """A TSV of Red pairs of table 11, to be annotated for table 12."""
-
-    def text(self) -> str:
-        """Plain text, 100 columns."""
-        return "\n".join([*(table.text() for table in self.tables), *map(printable, self.notes)]) + "\n"
-
-    def markdown(self) -> str:
-        """GitHub Markdown."""
-        return (
-            "\n".join([*(table.markdown() for table in self.tables), *(f"- {n}" for n in self.notes)]) + "\n"
-        )
-
-    def json(self) -> dict[str, Any]:
-        """Unrounded figures, for ``json.dumps``."""
-        return {"paper": TITLE, "tables": [t.json() for t in self.tables], "notes": list(self.notes)}
-
-    def write(self, folder: Path) -> list[Path]:
-        """Write ``webster2018.md`` and ``.json``, ``figure1.svg`` and ``red.tsv`` to ``folder``; give their paths."""
-        names = ("webster2018.md", "webster2018.json", "figure1.svg", "red.tsv")
-        paths = [Path(folder) / name for name in names]
-        write_text(paths[0], self.markdown())
-        write_json(paths[1], self.json())
-        write_text(paths[2], self.figure)
-        write_text(paths[3], self.red)
-        return paths
+    NAME = "webster2018"
+    TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
+    WIDTH = 100
 
 
 def reproduce(
@@ -122,7 +90,7 @@ def reproduce(
 
     def decide(split: str) -> Systems:
         corpus = splits[split]
-        cues = {setting: made for one in fitted for setting, made in one.decide(corpus).items()}
+        cues = {setting: decisions for one in fitted for setting, decisions in one.decide(corpus).items()}
         heads = heads_of(corpus, parser) if folder else None
         return Systems(corpus, read_resolvers(corpus, split, folder, heads), cues)
 
@@ -149,8 +117,11 @@ def reproduce(
         statistics_table(agreement, theirs, parser),
     )
     missing = papers_note("webster2018", data=place)
-    template = red_template(development.corpus, agreement[0][1], seed)
-    return Report(result, _figure(development), _notes(found, folder, splits, missing), template)
+    files = {
+        "figure1.svg": _figure(development),
+        "red.tsv": red_template(development.corpus, agreement[0][1], seed),
+    }
+    return Report(result, _notes(found, folder, splits, missing), files)
 
 
 def _figure(at_hand: Systems) -> str:
@@ -174,7 +145,8 @@ def _splits(data: GapData, seed: int) -> dict[str, Corpus]:
 
 def _notes(data: GapData, folder: Path | None, splits: Mapping[str, Corpus], missing: str) -> tuple[str, ...]:
     notes = [
-        f"{TITLE}. {missing}".strip(),
+        f"{Report.TITLE}.",
+        *([missing] if missing else []),
         f"Data: {data.source}, {splits['test'].label_set} labels. The transformer cues are fitted on "
         f"{splits['validation'].name} ({len(splits['validation'])} rows).",
         "Figure 1 is drawn from the systems at hand, cues in snippet-context.",

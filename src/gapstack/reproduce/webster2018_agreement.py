@@ -46,7 +46,8 @@ def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
     """Table 11: agreement with gold, from the easiest pairs to the hardest."""
     found = {systems.corpus.name: difficulty for systems, difficulty in agreement}
     theirs = paper.get("table11_agreement_with_gold", {})
-    most = max(len(difficulty.systems) for difficulty in found.values())
+    longest = max(found.values(), key=lambda difficulty: len(difficulty.systems))
+    most = len(longest.systems)
     columns = [Column("paper", "paper %", 1), Column("paper_pairs", "pairs")]
     rows: list[tuple[str, dict[str, Cell]]] = [(f"{most - i} right", {}) for i in range(most + 1)]
     if most + 1 == len(theirs.get("count", ())):
@@ -59,8 +60,9 @@ def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
             rows[-len(difficulty.counts) :], difficulty.shares, difficulty.counts, strict=True
         ):
             row[1][f"{name}_share"], row[1][f"{name}_pairs"] = float(share), int(count)
-    colours = ["Green", *["Yellow"] * (most - 1), "Red"]
-    coloured = [(f"{name} ({colour})", cells) for (name, cells), colour in zip(rows, colours, strict=True)]
+    coloured = [
+        (f"{name} ({colour})", cells) for (name, cells), colour in zip(rows, longest.colours(), strict=True)
+    ]
     used = "; ".join(f"{name}: {', '.join(difficulty.systems)}" for name, difficulty in found.items())
     return Table(
         columns,
@@ -180,8 +182,8 @@ def statistics_table(
     shares: dict[str, Cell] = {}
     of_hits: dict[str, Cell] = {}
     for systems in parts:
-        made, hits, own = parallelism_choices(systems.corpus, parser).T
-        shares[systems.corpus.name] = float((made & ~own).sum() / max(1, made.sum()))
+        any_choice, hits, own = parallelism_choices(systems.corpus, parser).T
+        shares[systems.corpus.name] = float((any_choice & ~own).sum() / max(1, any_choice.sum()))
         of_hits[systems.corpus.name] = float((hits & ~own).sum() / max(1, hits.sum()))
     key = "parallelism_predictions_scored_through_a_candidate_that_is_not_one_of_the_two_names"
     rows += [

@@ -38,17 +38,7 @@ def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = Non
     for pattern in Pattern:
         own = [(e, tree) for e, tree in zip(corpus, trees, strict=True) if pattern_of(e) == pattern]
         holds = [sum(test(e, tree) for e, tree in own) for test in (_in_its_sentences, _is_initial)]
-
-        def found(example: Example, tree: Parse) -> bool:
-            def gender(span: Span) -> Gender | None:
-                return gender_of_name(example.words(span), example.text[: span.start], first_names)
-
-            return any(
-                one.pronoun == example.pronoun and one.a.overlaps(example.a) and one.b.overlaps(example.b)
-                for one in contexts(tree, gender, len(tree))
-            )
-
-        mined = sum(found(e, tree) for e, tree in own)
+        mined = sum(_is_mined(e, tree, first_names) for e, tree in own)
         cells: dict[str, Cell] = {"order": _ORDER[pattern], "rows": len(own)}
         for split in splits:
             cells[split] = sum(pattern_of(e) == pattern for e in splits[split])
@@ -173,6 +163,18 @@ def _in_its_sentences(example: Example, tree: Parse) -> bool:
 def _is_initial(example: Example, tree: Parse) -> bool:
     tokens = tree.tokens_in(example.pronoun)
     return bool(tokens) and is_initial(tree, tokens[0])
+
+
+def _is_mined(example: Example, tree: Parse, first_names: Mapping[str, Gender]) -> bool:
+    """Whether the extraction finds the row: its pronoun, and names that share characters with its names."""
+
+    def gender(span: Span) -> Gender | None:
+        return gender_of_name(example.words(span), example.text[: span.start], first_names)
+
+    return any(
+        context.pronoun == example.pronoun and context.a.overlaps(example.a) and context.b.overlaps(example.b)
+        for context in contexts(tree, gender, len(tree))
+    )
 
 
 def _ratio(*counts: int) -> str:

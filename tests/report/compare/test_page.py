@@ -1,5 +1,7 @@
 """The page in a real browser: it works offline, sorts, filters, draws, fits a phone and shows text as text."""
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
@@ -11,6 +13,12 @@ from gapstack.report.compare import compare, write_page
 from gapstack.report.compare.page import page, page_data
 
 HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>&amp;"
+
+
+def show(tab, part):
+    """Open a part of the page by its address."""
+    tab.evaluate("part => { location.hash = part }", part)
+    tab.locator(f"#tab-{part.partition('?')[0]}[aria-selected=true]").wait_for()
 
 
 def hostile(example):
@@ -49,8 +57,21 @@ def test_nothing_is_loaded_and_nothing_goes_wrong(opened):
     assert len(opened.asked) == 1
 
 
+def test_the_answer_comes_first(opened, attacked):
+    assert opened.locator("#tab-overview").get_attribute("aria-selected") == "true"
+    rows = opened.locator("#overview table tbody tr")
+    assert rows.count() == len(attacked.names)
+    first = rows.first.inner_text()
+    assert f"{attacked.main.points['logloss'][0]:.4f}" in first
+    assert "the best" in first
+    assert rows.first.locator("svg.whisker line").count() == 2
+    assert opened.locator(".findings li").count() >= 3
+    assert not opened.locator("#examples").is_visible()
+
+
 def test_hostile_text_is_shown_and_never_run(opened):
     assert opened.evaluate("window.owned") is None
+    show(opened, "examples")
     opened.fill("#filters input[name=text]", "bad</script>")
     card = opened.locator("#list > li")
     assert card.count() == 1
@@ -62,6 +83,7 @@ def test_hostile_text_is_shown_and_never_run(opened):
 def test_spans_are_highlighted_where_they_are(opened, attacked):
     from playwright.sync_api import expect
 
+    show(opened, "examples")
     # no waiting for a function: the page's policy forbids to evaluate strings in it
     expect(opened.locator("#list > li")).to_have_count(10)
     for place, example in enumerate(list(attacked.rows)[:10]):
@@ -74,26 +96,151 @@ def test_spans_are_highlighted_where_they_are(opened, attacked):
 
 
 def test_every_members_answer_is_shown(opened, attacked):
+    show(opened, "examples")
     answers = opened.locator("#list > li").nth(1).locator(".answers .name").all_inner_texts()
     assert answers == list(attacked.names)
 
 
+def test_tabs_work_by_keyboard_and_by_address(opened):
+    opened.locator("#tab-overview").focus()
+    opened.keyboard.press("ArrowRight")
+    assert opened.locator("#differences").is_visible()
+    assert opened.evaluate("document.activeElement.id") == "tab-differences"
+    opened.keyboard.press("End")
+    assert opened.locator("#tables").is_visible()
+    assert not opened.locator("#differences").is_visible()
+    opened.go_back()
+    assert opened.locator("#differences").is_visible()
+    show(opened, "overview")
+
+
+def test_findings_lead_to_what_they_are_about(opened):
+    opened.locator(".findings a").first.click()
+    assert opened.locator("#plot-forest").is_visible()
+    show(opened, "overview")
+
+
+def test_the_bar_of_tabs_stays_in_sight(opened):
+    show(opened, "examples")
+    opened.evaluate("window.scrollTo(0, 3000)")
+    opened.wait_for_timeout(100)
+    assert opened.locator("nav").bounding_box()["y"] == 0
+    opened.evaluate("window.scrollTo(0, 0)")
+
+
 def test_filters_find_the_rows_that_they_name(opened, attacked):
+    show(opened, "examples")
     opened.select_option("#filters select[name=wrong]", label="poor")
     place = attacked.names.index("poor")
     wrong = int((~attacked.right[place]).sum())
     assert opened.inner_text("#count") == f"{wrong} of {len(attacked.rows)} rows"
     opened.evaluate("document.querySelector('#filters details').open = true")
-    opened.select_option("#filters select[name=dimension-0]", label="feminine")
+    opened.select_option("#filters select[name='slice gender']", label="feminine")
     both = int((~attacked.right[place] & (attacked.rows.genders == "feminine")).sum())
     assert opened.inner_text("#count") == f"{both} of {len(attacked.rows)} rows"
+    assert opened.evaluate("location.hash") == "#examples?wrong=poor&slice+gender=feminine"
     opened.click("#filters button[type=reset]")
     opened.select_option("#filters select[name=agreement]", "some")
     assert not opened.inner_text("#count").startswith(f"{len(attacked.rows)} of")
     opened.click("#filters button[type=reset]")
+    assert opened.evaluate("location.hash") == "#examples"
+
+
+def test_the_address_brings_filters_back(opened, attacked):
+    show(opened, "examples?wrong=poor&text=" + attacked.rows.ids[3])
+    assert opened.input_value("#filters input[name=text]") == attacked.rows.ids[3]
+    assert opened.locator("#filters select[name=wrong]").evaluate("s => s.selectedOptions[0].text") == "poor"
+    show(opened, "examples")
+    assert opened.inner_text("#count") == f"{len(attacked.rows)} of {len(attacked.rows)} rows"
+
+
+def test_label_errors_lead_to_their_examples(opened):
+    show(opened, "tables")
+    link = opened.locator("#label-errors tbody a").first
+    name = link.inner_text()
+    link.click()
+    assert opened.locator("#list > li").count() == 1
+    assert opened.locator("#list > li strong").inner_text() == name
+    show(opened, "overview")
+
+
+def test_two_members_are_compared_row_by_row(opened, attacked):
+    show(opened, "differences")
+    opened.select_option("#pair select[name=one]", label="middling")
+    opened.select_option("#pair select[name=other]", label="poor")
+    one, other = (attacked.right[attacked.names.index(name)] for name in ("middling", "poor"))
+    counts = opened.locator("#pair-outcomes table").first.locator("td").all_inner_texts()
+    expected = [one & other, one & ~other, ~one & other, ~one & ~other]
+    assert counts == [str(int(rows.sum())) for rows in expected]
+    assert "better" in opened.locator("#pair-outcomes table").nth(1).inner_text()
+    opened.locator("#pair-outcomes a").nth(1).click()
+    assert opened.inner_text("#count") == f"{int(expected[1].sum())} of {len(attacked.rows)} rows"
+    show(opened, "overview")
+
+
+def test_the_picker_hides_members_everywhere(opened, attacked):
+    opened.click(".picker summary")
+    opened.locator(".picker label", has_text="poor").locator("input").uncheck()
+    opened.keyboard.press("Escape")
+    assert opened.locator("#overview tbody tr:visible").count() == len(attacked.names) - 1
+    show(opened, opened.evaluate("location.hash.slice(1)").replace("overview", "examples"))
+    assert "poor" not in opened.locator("#list > li").first.locator(".answers .name").all_inner_texts()
+    show(opened, "overview")
+    assert opened.locator("#overview tbody tr:visible").count() == len(attacked.names)
+
+
+def test_every_table_is_copied_as_csv(opened, attacked):
+    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened.locator("#overview .tablehead button").first.click()
+    opened.locator("#overview .tablehead button", has_text="Copied").wait_for()
+    head, *rows = csv.reader(io.StringIO(opened.evaluate("navigator.clipboard.readText()")))
+    assert head[:4] == ["member", "logloss", "logloss low", "logloss high"]
+    interval = attacked.main.interval(attacked.names[0], "logloss")
+    assert [float(cell) for cell in rows[0][1:4]] == pytest.approx(list(interval))
+    assert len(rows) == len(attacked.names)
+    assert opened.locator(".tablehead button").count() == opened.locator(".tablehead").count()
+
+
+def test_light_and_dark(opened):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = opened.evaluate(colour)
+    opened.click("nav button[title='Light or dark']")
+    dark = opened.evaluate(colour)
+    assert dark != light
+    opened.click("nav button[title='Light or dark']")
+    assert opened.evaluate(colour) == light
+    opened.emulate_media(color_scheme="dark")
+    assert opened.evaluate(colour) == light, "the button decides"
+    opened.emulate_media(color_scheme="light")
+
+
+def test_print_shows_every_part_and_no_controls(opened):
+    opened.emulate_media(media="print")
+    assert all(
+        opened.locator(f"#{part}").is_visible() for part in ("overview", "plots", "examples", "tables")
+    )
+    assert not opened.locator("nav").is_visible()
+    opened.emulate_media(media="screen")
+
+
+def test_without_the_script_everything_is_visible(attacked, browser, tmp_path):
+    write_page(attacked, tmp_path / "page.html")
+    with browser(tmp_path / "page.html", java_script_enabled=False) as tab:
+        assert all(tab.locator(f"#{part}").is_visible() for part in ("overview", "slices", "tables"))
+        assert tab.locator("#tables").inner_text().count(HOSTILE) > 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible(attacked, browser, axe, tmp_path, scheme):
+    write_page(attacked, tmp_path / "page.html")
+    with browser(tmp_path / "page.html", bypass_csp=True, color_scheme=scheme) as tab:
+        for part in ("overview", "differences", "plots", "slices", "examples", "tables"):
+            show(tab, part)
+            assert axe(tab) == []
 
 
 def test_a_click_on_a_heading_sorts_by_number(opened):
+    show(opened, "tables")
     table = opened.locator("#tables table.sortable").first
     heading = table.locator("thead th", has_text="acc")
     column = heading.evaluate("th => th.cellIndex")
@@ -106,8 +253,8 @@ def test_a_click_on_a_heading_sorts_by_number(opened):
 
 
 def test_plots_are_drawn_and_tell_their_numbers(opened, attacked):
+    show(opened, "plots")
     figure = opened.locator("#plot-scores")
-    figure.scroll_into_view_if_needed()
     figure.locator("svg").wait_for()
     assert figure.locator("circle").count() == 3, "decisions have no logloss"
     figure.locator("select").select_option(label="F1 O")
@@ -115,14 +262,29 @@ def test_plots_are_drawn_and_tell_their_numbers(opened, attacked):
     figure.locator("circle").first.click()
     value = attacked.main.points["f1_overall"][0]
     assert f"{value:.4g}" in figure.locator("output").inner_text()
-    for name in ("gaps", "reliability", "wins", "likeness", "added"):
-        opened.locator(f"#plot-{name}").scroll_into_view_if_needed()
-        opened.locator(f"#plot-{name} svg").wait_for()
+    for part, names in {
+        "plots": ("reliability", "risk", "added"),
+        "slices": ("gaps",),
+        "differences": ("forest", "likeness", "wins"),
+    }.items():
+        show(opened, part)
+        for name in names:
+            opened.locator(f"#plot-{name}").scroll_into_view_if_needed()
+            opened.locator(f"#plot-{name} svg").wait_for()
     assert opened.locator("#plot-wins rect").count() == 6, "logloss of the three that have one"
+    assert opened.locator("#plot-forest circle").count() == 2
+
+
+def test_curves_have_a_line_for_each_member_with_probabilities(opened):
+    show(opened, "plots")
+    for name in ("reliability", "risk"):
+        opened.locator(f"#plot-{name} svg").wait_for()
+        assert opened.locator(f"#plot-{name} polyline").count() == 3
 
 
 def test_slices_are_of_the_member_chosen(opened, attacked):
-    opened.select_option("#slice-member", label="poor")
+    show(opened, "slices")
+    opened.select_option("#slice-form select", label="poor")
     (whole,) = (part for part in attacked.slices if part.dimension == "rows")
     row = opened.locator("#slice-table tbody tr").first
     assert (
@@ -133,8 +295,10 @@ def test_slices_are_of_the_member_chosen(opened, attacked):
 
 def test_a_phone_shows_it_without_scrolling_sideways(opened):
     opened.set_viewport_size({"width": 390, "height": 844})
-    opened.wait_for_timeout(100)
-    assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    for part in ("overview", "differences", "plots", "slices", "examples", "tables"):
+        show(opened, part)
+        opened.wait_for_timeout(100)
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390, part
     opened.set_viewport_size({"width": 1200, "height": 900})
 
 

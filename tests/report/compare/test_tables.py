@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from gapstack.report.compare import tables
 from gapstack.report.render import WIDTH
 
@@ -12,7 +10,8 @@ def test_every_question_has_its_table_within_the_width(made):
     texts = [table.text() for table in tables(made)]
     joined = "\n".join(texts)
     for expected in (
-        "95% intervals", "pairwise wins", "similarity of", "contribution of each", "slices: good", "likely label errors"
+        *("95% intervals", "against the best", "pairwise wins", "similarity of"),
+        *("contribution of each", "slices: good", "likely label errors"),
     ):  # fmt: skip
         assert expected in joined
     assert max(map(len, joined.splitlines())) <= WIDTH
@@ -20,7 +19,7 @@ def test_every_question_has_its_table_within_the_width(made):
 
 def test_warnings_stand_in_the_scores_by_number(made):
     shown = tables(made)[0].text()
-    (line,) = (line for line in shown.splitlines() if " decided " in line)
+    *_, line = (line for line in shown.splitlines() if " decided " in line)
     assert line.split()[-1] == "1"
     assert "[1] 1 rows are TRUE for both names" in " ".join(shown.split())
 
@@ -35,11 +34,25 @@ def test_without_warnings_there_is_no_column_for_them(made):
     assert "see" not in [column.title for column in tables(silent)[0].columns]
 
 
-@pytest.mark.parametrize(("row", "signs"), [("1 good", r"\++="), ("3 poor", r"--\=")])
-def test_the_matrix_says_who_beats_whom(made, row, signs):
+def test_every_member_has_its_verdict_against_the_best(made):
+    (section,) = tables(made)[0].sections
+    verdicts = {name.strip(): cells["verdict"] for name, cells in section.rows}
+    assert verdicts == {
+        "1 good": "the best", "2 middling": "worse", "3 poor": "worse", "4 decided": "cannot be told by F1 O"
+    }  # fmt: skip
+
+
+def test_wins_and_losses_are_those_of_the_tests(made):
     (wins,) = (table for table in tables(made) if table.sections[0].title == "pairwise wins")
-    (cells,) = (cells for name, cells in wins.sections[0].rows if name.strip() == row)
-    assert cells["matrix"] == signs
+    counts = {name.strip(): cells for name, cells in wins.sections[0].rows}
+    assert (counts["1 good"]["logloss beats"], counts["1 good"]["logloss beaten"]) == (2, 0)
+    assert (counts["3 poor"]["logloss beats"], counts["3 poor"]["logloss beaten"]) == (0, 2)
+
+
+def test_scores_hold_their_intervals(made):
+    (section,) = tables(made)[0].sections
+    for name, cells in section.rows:
+        assert cells["f1_overall"] == made.main.interval(name.split()[-1], "f1_overall")
 
 
 def test_few_replicates_are_said_to_be_too_few(made):
@@ -49,7 +62,7 @@ def test_few_replicates_are_said_to_be_too_few(made):
 
 def test_a_terminal_lists_the_most_telling_of_many_members(made):
     whole, short = tables(made), tables(made, 2)
-    assert [len(table.sections[0].rows) for table in short[:2]] == [len(made.names), 2], "scores are of all"
+    assert len(short[0].sections[0].rows) == len(made.names), "scores are of all"
     (added,) = (table for table in short if "contribution of each member" in table.sections[0].title)
     (every,) = (table for table in whole if "contribution of each member" in table.sections[0].title)
     values = sorted((cells["shapley"] for _, cells in every.sections[0].rows), reverse=True)

@@ -5,11 +5,12 @@
 """
 
 from gapstack.report.audit.page import write_page
-from gapstack.report.audit.records import audit_json, audit_text, card_lines, write_audit
+from gapstack.report.audit.records import audit_json, audit_parts, audit_text, card_lines, write_audit
 from gapstack.report.audit.tables import audit_tables, show
 
 __all__ = [
     "audit_json",
+    "audit_parts",
     "audit_tables",
     "audit_text",
     "card_lines",

@@ -22,8 +22,9 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Line:
-    """A headline with its figures; :attr:`apart` is None for suites of one gender."""
+    """A headline of a suite with its figures; :attr:`apart` is None for suites of one gender."""
 
+    suite: str
     headline: Headline
     good: Quoted
     apart: Quoted | None
@@ -43,7 +44,7 @@ def lines(found: Audit) -> Iterator[Line]:
                 for key in (headline.good, headline.apart)
             )
             assert good is not None
-            yield Line(headline, good, apart)
+            yield Line(covered.suite.name, headline, good, apart)
 
 
 def differs(value: Value, even: float = 0.0) -> bool | None:

@@ -3,14 +3,6 @@ const [SENTENCE, RIGHT, MASCULINE, FEMININE] = [0, 1, 2, 3];
 const [TEXT, PRONOUN, A, B, GIVEN] = [0, 1, 2, 3, 4];
 const PAGE = 10;
 
-/* A link to a part that is closed opens it. */
-function openPart() {
-  const part = document.getElementById(location.hash.slice(1));
-  if (part instanceof HTMLDetailsElement) part.open = true;
-}
-window.addEventListener("hashchange", openPart);
-openPart();
-
 /* Pairs of sentences, each with whom a system takes the pronoun for. */
 function side(pair, which, system) {
   const [text, pronoun, a, b] = pair[which];
@@ -50,8 +42,6 @@ if (form) {
     document.getElementById("count").textContent = `${found.length} of ${data.pairs.length} pairs`;
     showMore();
   };
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
+  rememberForm(form, filter);
   more.addEventListener("click", showMore);
-  filter();
 }

@@ -1,27 +1,28 @@
-"""An audit as one self-contained web page: headlines, tables, figures, Winogender's pairs and the model card."""
+"""An audit as one self-contained web page: verdict and headlines first, then suites, pairs and the model card."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gapstack.audit import CAUTION, MARK, Audit, Measure, Panel, Scatter, SuiteAudit
-from gapstack.audit.suite import Value
+from gapstack.audit import CAUTION, MARK, Audit, Scatter, SuiteAudit
 from gapstack.audit.winogender import pairs
 from gapstack.corpus import Example
 from gapstack.corpus.datasets import DATASETS
 from gapstack.files import write_text
-from gapstack.report.audit.headlines import Line, differs, lines
-from gapstack.report.audit.published import published
+from gapstack.members.member import each_once
+from gapstack.report.audit.headlines import Line, Quoted, lines
+from gapstack.report.audit.tables import figure_cell, panel_table, verdict
 from gapstack.report.regression import regression_svg
-from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16
-from gapstack.scoring import Difference, Interval
+from gapstack.report.render import Column
+from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16, web_cell, web_table
+from gapstack.runs.folder import STACK
 from gapstack.scoring.metrics import answers
 
-_LEAST_P = 0.001  # the tests permute two thousand times
 _VERDICTS = {True: "differs", False: "no clear difference", None: "-"}
 
 
@@ -40,12 +41,13 @@ def page(found: Audit) -> str:
         ["page.js"],
         title=f"Bias audit of {found.target}",
         parts=[
-            ("headlines", "In short"),
-            *((suite["id"], suite["title"]) for suite in suites),
+            ("headlines", "Overview"),
+            *((suite["id"], suite["name"]) for suite in suites),
             *([("pairs", "Pairs")] if data["pairs"] else []),
             ("card", "Model card"),
         ],
         found=found,
+        verdict=verdict(found, alike=len(found.systems) == 1),
         headlines=_headlines(found),
         suites=suites,
         pairs=bool(data["pairs"]),
@@ -64,16 +66,17 @@ def page(found: Audit) -> str:
 
 
 def page_data(found: Audit) -> dict[str, Any]:
-    """Data of the page's script: systems, and Winogender's pairs of a masculine and a feminine sentence.
+    """Data of the page's script: systems, the stack first, and Winogender's pairs of sentences, which differ in gender.
 
     A pair is ``[sentence, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
     UTF-16 units and one answer (0 for A, 1 for B, 2 for neither) for each system.
     """
     for covered in found.covered:
         if covered.suite.name == "winogender":
-            choices = np.array([answers(p) for p in covered.answers.values()])
+            systems = _stack_first(covered.answers)
+            choices = np.array([answers(covered.answers[name]) for name in systems])
             return {
-                "systems": list(covered.answers),
+                "systems": systems,
                 "pairs": [
                     [
                         str(covered.items.facts["sentence"][masculine]),
@@ -95,63 +98,84 @@ def _side(example: Example, choices: Sequence[int]) -> list[Any]:
 
 
 def _headlines(found: Audit) -> list[WebTable]:
-    """One system: a row for each suite. Several: a row for each system, first of differences, then of scores."""
+    """One system: a row for each suite. Several: who differs in how few suites, and each suite beside the others."""
     headlines = list(lines(found))
     if not headlines:
         return []
     if len(found.systems) == 1:
         rows = [_headline(line, system) for line in headlines for system in line.good.figures]
-        return [WebTable(["suite", "score", "gender difference", "verdict"], rows)]
-    systems = list(dict.fromkeys(system for line in headlines for system in line.good.figures))
+        return [WebTable(["suite", "verdict", "gender difference", "score"], rows)]
+    systems = _stack_first(each_once(*(line.good.figures for line in headlines)))
     apart = [line for line in headlines if line.apart is not None]
+    outcomes = {
+        system: [outcome for line in apart if (outcome := line.differs(system)) is not None]
+        for system in systems
+    }
     return [
         WebTable(
+            ["system", "suites with a clear difference between the genders"],
             [
-                "system",
-                *(f"{line.headline.title}: {line.apart.measure.title}" for line in apart if line.apart),
+                WebRow(system, [WebCell(f"{sum(each)} of {len(each)}", sum(each))])
+                for system, each in sorted(outcomes.items(), key=lambda item: sum(item[1]))
             ],
-            [WebRow(system, [_apart(line, system) for line in apart]) for system in systems],
+            "Leaderboard",
+        ),
+        WebTable(
+            ["suite", *systems],
+            [
+                _row(line, line.apart.measure.title, [_apart(line, s) for s in systems])
+                for line in apart
+                if line.apart
+            ],
             "Gender differences",
         ),
         WebTable(
-            ["system", *(f"{line.headline.title}: {line.headline.score}" for line in headlines)],
-            [
-                WebRow(
-                    system,
-                    [_cell(line.good.figures.get(system), line.good.measure.decimals) for line in headlines],
-                )
-                for system in systems
-            ],
+            ["suite", *systems],
+            [_row(line, line.headline.score, [_cell(line.good, s) for s in systems]) for line in headlines],
             "Scores",
         ),
     ]
 
 
+def _row(line: Line, figure: str, cells: Sequence[WebCell]) -> WebRow:
+    return WebRow(f"{line.headline.title}: {figure}", cells, link=f"#suite-{line.suite}")
+
+
+def _stack_first(systems: Iterable[str]) -> list[str]:
+    return sorted(systems, key=lambda name: name.removesuffix(MARK) != STACK)
+
+
 def _headline(line: Line, system: str) -> WebRow:
-    good = _cell(line.good.figures[system], line.good.measure.decimals, line.headline.score)
-    verdict = line.differs(system)
+    outcome = line.differs(system)
+    apart = _apart(line, system)
+    named = replace(apart, note=f"{apart.note} {line.apart.measure.title}".strip()) if line.apart else apart
+    good = _cell(line.good, system)
     return WebRow(
         line.headline.title + (f" ({system})" if system.endswith(MARK) else ""),
-        [
-            good,
-            _apart(line, system, named=True),
-            WebCell(_VERDICTS[verdict], kind="clear" if verdict else ""),
+        link=f"#suite-{line.suite}",
+        cells=[
+            WebCell(_VERDICTS[outcome], _VERDICTS[outcome], "clear" if outcome else ""),
+            named,
+            replace(good, note=f"{good.note} {line.headline.score}".strip()),
         ],
     )
 
 
-def _apart(line: Line, system: str, *, named: bool = False) -> WebCell:
+def _apart(line: Line, system: str) -> WebCell:
+    """The gap between the genders, red where it differs."""
     if line.apart is None:
         return WebCell("-")
-    measure = line.apart.measure
-    cell = _cell(line.apart.figures.get(system), measure.decimals, measure.title if named else "")
-    return WebCell(cell.text, cell.value, "clear" if line.differs(system) else "", cell.note)
+    return replace(_cell(line.apart, system), kind="clear" if line.differs(system) else "")
+
+
+def _cell(quoted: Quoted, system: str) -> WebCell:
+    return web_cell(Column("", "", quoted.measure.decimals), figure_cell(quoted.figures.get(system)))
 
 
 def _suite(covered: SuiteAudit) -> dict[str, Any]:
     """Context of the template for a suite: its tables, details separately, and its figures."""
     suite = covered.suite
-    shown = [(panel.detail, _table(panel)) for panel in covered.findings.panels]
+    shown = [(panel.detail, web_table(panel_table(panel))) for panel in covered.findings.panels]
     return {
         "id": f"suite-{suite.name}",
         "title": suite.title,
@@ -170,51 +194,3 @@ def _suite(covered: SuiteAudit) -> dict[str, Any]:
 def _figures(plot: Scatter) -> list[str]:
     """A drawing for each system on common axes, as escaped markup."""
     return [regression_svg(plot, name) for name in plot.series]
-
-
-def _table(panel: Panel) -> WebTable:
-    quoted = published(panel.key)
-    return WebTable(
-        ["system", *(measure.title for measure in panel.measures)],
-        [
-            *(_row(name, panel.measures, figures) for name, figures in panel.rows.items()),
-            *(_row(name, panel.measures, figures, "aside") for name, figures in quoted.items()),
-        ],
-        panel.title,
-        panel.note,
-    )
-
-
-def _row(
-    name: str,
-    measures: Sequence[Measure],
-    figures: Mapping[str, Value] | Mapping[str, float],
-    kind: str = "",
-) -> WebRow:
-    cells = []
-    for measure in measures:
-        value = figures.get(measure.key)
-        cell = _cell(value, measure.decimals)
-        clear = isinstance(value, Difference) and differs(value)
-        cells.append(WebCell(cell.text, cell.value, "clear" if clear else "", cell.note))
-    return WebRow(name, cells, kind)
-
-
-def _cell(value: Value, decimals: int, named: str = "") -> WebCell:
-    """A figure with its interval, p and name in small print, sorted by the figure."""
-    if value is None or (isinstance(value, Interval | Difference | float) and np.isnan(_point(value))):
-        return WebCell("-", note=named)
-    notes = [named] if named else []
-    if isinstance(value, Interval | Difference):
-        notes.insert(0, f"[{value.low:.{decimals}f}, {value.high:.{decimals}f}]")
-        if isinstance(value, Difference):
-            notes.insert(1, f"p={value.p:.3f}" if value.p >= _LEAST_P else f"p<{_LEAST_P}")
-    if isinstance(value, str):
-        return WebCell(value, value)
-    point = _point(value)
-    text = str(value) if isinstance(value, int) else f"{point:.{decimals}f}"
-    return WebCell(text, point, note=" ".join(notes))
-
-
-def _point(value: Interval | Difference | float) -> float:
-    return float(value.value if isinstance(value, Interval | Difference) else value)

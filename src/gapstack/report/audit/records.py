@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,29 @@ from gapstack.errors import printable
 from gapstack.files import write_json, write_text
 from gapstack.report.audit.headlines import lines
 from gapstack.report.audit.published import published
-from gapstack.report.audit.tables import audit_tables, headline_tables
+from gapstack.report.audit.tables import audit_tables, headline_table, verdict
 from gapstack.report.regression import regression_svg
-from gapstack.report.render import WIDTH
+from gapstack.report.render import Table, text_of
 from gapstack.scoring import Difference, Interval
 
 _PAPERS = {"winogender": "rudinger2018", "sowinobias": "dawkins2021"}
 """Papers whose figures stand beside a suite's."""
 
 
+def audit_parts(found: Audit, *, details: bool = False) -> list[Table | str]:
+    """What a reader of an audit sees, in its order: the verdict, the headlines, the tables, the model card."""
+    headlines = headline_table(found)
+    return [
+        *(["\n".join(sentences)] if (sentences := verdict(found)) else []),
+        *([headlines] if headlines else []),
+        *audit_tables(found, details=details),
+        "\n".join(card_lines(found)),
+    ]
+
+
 def audit_text(found: Audit, *, details: bool = False) -> str:
-    """Everything as plain text: the model card, the headlines and the tables."""
-    return "\n".join(
-        [
-            "\n".join(line for text in card_lines(found) for line in textwrap.wrap(text, WIDTH)) + "\n",
-            *(table.text() for table in headline_tables(found)),
-            *(table.text() for table in audit_tables(found, details=details)),
-        ]
-    )
+    """Everything as plain text."""
+    return text_of(audit_parts(found, details=details))
 
 
 def card_lines(found: Audit) -> list[str]:
@@ -80,6 +84,7 @@ def audit_json(found: Audit) -> dict[str, Any]:
         "note": found.note,
         "systems": list(found.systems),
         "average": list(found.average),
+        "verdict": verdict(found),
         "headlines": [
             {
                 "title": line.headline.title,

@@ -1,42 +1,58 @@
-"""The panels of an audit as tables that fit a terminal, published figures beneath ours."""
+"""The verdict of an audit, and its panels as tables, published figures beneath ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from gapstack.audit import Audit, Measure, Panel
+from gapstack.audit import Audit, Panel
 from gapstack.audit.suite import Value
 from gapstack.members.member import each_once
 from gapstack.report.audit.headlines import Quoted, lines
 from gapstack.report.audit.published import published
-from gapstack.report.render import WIDTH, Cell, Column, Section, Table
-from gapstack.scoring import Difference, Interval
-
-_NAME_ROOM = 28
-"""Maximum width of names where figures need the rest."""
+from gapstack.report.render import Cell, Column, Section, Table, point
 
 
 def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
-    """The panels of all suites as tables, published figures beneath ours; wide panels are split."""
+    """The panels of all suites as tables, published figures beneath ours."""
     return [
-        table
+        panel_table(panel)
         for covered in found.covered
         for panel in covered.findings.panels
         if details or not panel.detail
-        for table in _tables(panel)
     ]
 
 
-def headline_tables(found: Audit) -> list[Table]:
+def verdict(found: Audit, *, alike: bool = True) -> list[str]:
+    """A sentence for each system: suites that show a difference between the genders and, if ``alike``, the others."""
+    headlines = [line for line in lines(found) if line.apart]
+    sentences = []
+    for system in each_once(*(line.good.figures for line in headlines)):
+        by_answer: dict[bool | None, list[str]] = {True: [], False: []}
+        for line in headlines:
+            assert line.apart is not None
+            figure = show(line.apart.figures.get(system), line.apart.measure.decimals)
+            what = f"{line.headline.title} ({line.apart.measure.title} {figure})"
+            by_answer.setdefault(line.differs(system), []).append(what)
+        different, others = by_answer[True], by_answer[False]
+        sentences.append(
+            f"{system}: a clear difference between the genders in {len(different)} of {len(different) + len(others)} "
+            "suites"
+            + (f": {'; '.join(different)}." if different else ", which can show bias and never its absence.")
+            + (f" None that is clear: {'; '.join(others)}." if alike and others and different else "")
+        )
+    return sentences
+
+
+def headline_table(found: Audit) -> Table | None:
     """Headlines: for one system a row per suite, with intervals; for several a row per system."""
     headlines = list(lines(found))
     if not headlines:
-        return []
+        return None
     if len(found.systems) == 1:
         (system,) = headlines[0].good.figures
-        rows: list[tuple[str, dict[str, Cell]]] = [
+        by_suite: list[tuple[str, dict[str, Cell]]] = [
             (
                 line.headline.title,
                 {
@@ -47,13 +63,21 @@ def headline_tables(found: Audit) -> list[Table]:
             for line in headlines
         ]
         columns = [Column("good", "score", 1), Column("apart", "gender difference", 1)]
-        return [Table(columns, [Section("", rows)], title="In short", name_title="suite")]
-    apart = [(line.headline.title, line.apart.measure.title, line.apart) for line in headlines if line.apart]
-    good = [(line.headline.title, line.headline.score, line.good) for line in headlines]
-    return [
-        *_numbered("In short: gender differences", apart),
-        *_numbered("In short: scores", good),
+        return Table(columns, [Section("", by_suite)], title="In short", name_title="suite")
+    by_figure: list[Column] = []
+    figures: dict[str, Mapping[str, Value]] = {}
+    for number, line in enumerate(headlines):
+        for key, title, quoted in (
+            (f"{number}.good", line.headline.score, line.good),
+            *([(f"{number}.apart", line.apart.measure.title, line.apart)] if line.apart else []),
+        ):
+            by_figure.append(Column(key, title, quoted.measure.decimals, group=line.headline.title))
+            figures[key] = quoted.figures
+    rows = [
+        (system, {key: point(figure_cell(by_system.get(system))) for key, by_system in figures.items()})
+        for system in each_once(*figures.values())
     ]
+    return Table(by_figure, [Section("", rows)], title="In short", name_title="system")
 
 
 def _named(what: str, quoted: Quoted, system: str) -> str | None:
@@ -61,71 +85,34 @@ def _named(what: str, quoted: Quoted, system: str) -> str | None:
     return None if shown is None else f"{what} {shown}"
 
 
-def _numbered(title: str, quoted: Sequence[tuple[str, str, Quoted]]) -> list[Table]:
-    """Systems by figures without their intervals, in columns whose headings stand below."""
-    if not quoted:
-        return []
-    measures = tuple(Measure(str(k), f"({k})", one.measure.decimals) for k, (*_, one) in enumerate(quoted, 1))
-    rows = {
-        system: {str(k): _point(one.figures.get(system)) for k, (*_, one) in enumerate(quoted, 1)}
-        for system in each_once(*(one.figures for *_, one in quoted))
-    }
-    legend = "; ".join(f"({k}) {suite}, {what}" for k, (suite, what, _) in enumerate(quoted, 1))
-    return _tables(Panel("headlines", title, measures, rows, legend + "."))
+def panel_table(panel: Panel) -> Table:
+    """The panel, and beneath it the papers' figures."""
+
+    def rows(figures: Mapping[str, Mapping[str, Value]]) -> list[tuple[str, dict[str, Cell]]]:
+        return [
+            (name, {measure.key: figure_cell(row.get(measure.key)) for measure in panel.measures})
+            for name, row in figures.items()
+        ]
+
+    sections = [Section("", rows(panel.rows))]
+    if quoted := published(panel.key):
+        sections.append(Section("published", rows(quoted), aside=frozenset(quoted)))
+    return Table(
+        [Column(measure.key, measure.title, measure.decimals) for measure in panel.measures],
+        sections,
+        title=panel.title,
+        caption=panel.note,
+        name_title="system",
+    )
 
 
-def _tables(panel: Panel) -> list[Table]:
-    """The panel as tables that each fit a terminal's width, so that no figure is cut."""
-    quoted = published(panel.key)
-    sizes = {
-        measure.key: max(
-            len(measure.title),
-            *(len(str(_cells((measure,), figures)[measure.key])) for figures in panel.rows.values()),
-        )
-        for measure in panel.measures
-    }
-    room = WIDTH - min(_NAME_ROOM, max(map(len, [*panel.rows, *quoted]), default=0))
-    parts: list[list[Measure]] = [[]]
-    for measure in panel.measures:
-        if parts[-1] and sum(2 + sizes[m.key] for m in (*parts[-1], measure)) > room:
-            parts.append([])
-        parts[-1].append(measure)
-    tables = []
-    for number, measures in enumerate(parts):
-        sections = [Section("", [(name, _cells(measures, figures)) for name, figures in panel.rows.items()])]
-        theirs = {n: f for n, f in quoted.items() if any(m.key in f for m in measures)}
-        if theirs:
-            sections.append(Section("published", [(n, _cells(measures, f)) for n, f in theirs.items()]))
-        tables.append(
-            Table(
-                [Column(measure.key, measure.title, measure.decimals) for measure in measures],
-                sections,
-                title=panel.title + (" (continued)" if number else ""),
-                caption=panel.note if number == len(parts) - 1 else "",
-                name_title="system",
-            )
-        )
-    return tables
+def figure_cell(value: Value) -> Cell:
+    """A figure as a cell: None where it has no value."""
+    return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def _cells(
-    measures: Sequence[Measure], figures: Mapping[str, Value] | Mapping[str, float]
-) -> dict[str, Cell]:
-    return {measure.key: show(figures.get(measure.key), measure.decimals) for measure in measures}
-
-
-def _point(value: Value) -> Value:
-    return value.value if isinstance(value, Interval | Difference) else value
-
-
-def show(value: Value, decimals: int) -> Cell:
-    """A figure as a cell: ``68.0 [61.2, 74.1]``, with ``p`` where it is a tested difference; None for no value."""
-    if isinstance(value, Interval | Difference):
-        if np.isnan(value.value):
-            return None
-        low, high = (f"{end:.{decimals}f}" for end in (value.low, value.high))
-        p = f" p={value.p:.3f}" if isinstance(value, Difference) else ""
-        return f"{value.value:.{decimals}f} [{low}, {high}]{p}"
-    if isinstance(value, float):
-        return None if np.isnan(value) else f"{value:.{decimals}f}"
-    return value
+def show(value: Value, decimals: int) -> str | int | None:
+    """A figure as text, as :meth:`~gapstack.report.render.Column.show` does; None for no value, a count as it is."""
+    if isinstance(value, int) or point(figure_cell(value)) is None:
+        return value if isinstance(value, int) else None
+    return Column("", "", decimals).show(value)

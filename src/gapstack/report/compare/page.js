@@ -4,48 +4,91 @@ const CHOICES = ["A", "B", "NEITHER"];
 const CLASSES = ["a", "b", "neither"];
 const PAGE = 10;
 
+const memberNames = data.members.map((member) => member.name);
+function number(value, decimals) {
+  return value === null ? "-" : value.toFixed(decimals);
+}
+function fill(select, titles, first) {
+  if (first !== undefined) select.append(element("option", {value: ""}, first));
+  titles.forEach((title, k) => select.append(element("option", {value: k}, title)));
+}
+/* A table of rows [name, ...cells], a cell [text, value, class, low, high]. */
+function drawTable(table, titles, rows) {
+  const head = titles.map((title) => element("th", {scope: "col"}, element("button", {type: "button"}, title)));
+  const body = rows.map(([name, ...cells]) => element("tr", {}, element("th", {scope: "row"}, name),
+    ...cells.map(([text, value, className = "", low = null, high = null]) => {
+      const cell = element("td", {className}, text);
+      cell.dataset.value = value ?? "";
+      if (low !== null) Object.assign(cell.dataset, {low, high});
+      return cell;
+    })));
+  table.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
+}
+
 /* Slices of one member. */
 const SLICE_COLUMNS = [
   ["logloss", "logloss", 3], ["accuracy", "acc", 3], ["f1_overall", "F1 O", 1], ["f1_masculine", "F1 M", 1],
   ["f1_feminine", "F1 F", 1], ["f1_gap", "F1 F-M", 1], ["logloss_gap", "logloss F-M", 3],
 ];
-const sliceMember = document.getElementById("slice-member");
-function number(value, decimals) {
-  return value === null ? "-" : value.toFixed(decimals);
-}
+const sliceForm = document.getElementById("slice-form");
+fill(sliceForm.elements.slices, memberNames);
 function drawSlices() {
-  const member = Number(sliceMember.value);
-  const head = element("tr", {});
-  for (const title of ["slice", "rows", ...SLICE_COLUMNS.map((column) => column[1])]) {
-    head.append(element("th", {scope: "col"}, element("button", {type: "button"}, title)));
-  }
-  const body = element("tbody", {});
-  for (const slice of data.slices) {
-    const row = element("tr", {}, element("th", {scope: "row"}, `${slice.dimension}: ${slice.value}`));
-    const rows = element("td", {}, slice.rows.toLocaleString("en"));
-    rows.dataset.value = slice.rows;
-    row.append(rows);
-    for (const [key, , decimals] of SLICE_COLUMNS) {
-      const [value, low, high] = slice.scores[key][member];
-      const cell = element("td", {title: low === null ? "" : `${number(low, decimals)} to ${number(high, decimals)}`});
-      cell.textContent = number(value, decimals) + (key.endsWith("_gap") && low !== null
-        ? ` (${number(low, decimals)} to ${number(high, decimals)})` : "");
-      cell.dataset.value = value ?? "";
-      if (key.endsWith("_gap") && low !== null && (low > 0 || high < 0)) cell.className = "clear";
-      row.append(cell);
-    }
-    body.append(row);
-  }
-  document.getElementById("slice-table").replaceChildren(element("thead", {}, head), body);
+  const member = Number(sliceForm.elements.slices.value);
+  drawTable(document.getElementById("slice-table"), ["slice", "rows", ...SLICE_COLUMNS.map((column) => column[1])],
+    data.slices.map((slice) => [`${slice.dimension}: ${slice.value}`, [slice.rows.toLocaleString("en"), slice.rows],
+      ...SLICE_COLUMNS.map(([key, , decimals]) => {
+        const [value, low, high] = slice.scores[key][member];
+        const range = low === null ? "" : `[${number(low, decimals)}, ${number(high, decimals)}]`;
+        const gap = key.endsWith("_gap");
+        const note = element("small", {}, gap && range ? ` ${range}` : "");
+        const clear = gap && low !== null && (low > 0 || high < 0);
+        return [element("span", {title: range}, number(value, decimals), note), value, clear ? "clear" : "", low, high];
+      })]));
 }
-data.members.forEach((member, k) => sliceMember.append(element("option", {value: k}, member.name)));
-sliceMember.addEventListener("change", drawSlices);
+rememberForm(sliceForm, drawSlices);
+
+/* Two members: where one is right and the other wrong. */
+const pairForm = document.getElementById("pair");
+function drawPair() {
+  const [one, other] = [Number(pairForm.elements.one.value), Number(pairForm.elements.other.value)];
+  const place = document.getElementById("pair-outcomes");
+  const counts = [[0, 0], [0, 0]];
+  for (const example of data.examples) counts[Number(example.right(one))][Number(example.right(other))] += 1;
+  const link = (count, filters) => {
+    const query = new URLSearchParams(filters);
+    return [element("a", {href: `#examples?${query}`}, count.toLocaleString("en")), count];
+  };
+  const names = [memberNames[one], memberNames[other]];
+  const outcomes = element("table", {className: "sortable"});
+  drawTable(outcomes, ["rows", `${names[1]} right`, `${names[1]} wrong`], [
+    [`${names[0]} right`, link(counts[1][1], [["right", names[0]], ["also-right", names[1]]]),
+      link(counts[1][0], [["right", names[0]], ["wrong", names[1]]])],
+    [`${names[0]} wrong`, link(counts[0][1], [["right", names[1]], ["wrong", names[0]]]),
+      link(counts[0][0], [["wrong", names[0]], ["also-wrong", names[1]]])],
+  ]);
+  const tested = data.plots.find((plot) => plot.id === "wins")?.views ?? [];
+  const differences = element("table", {className: "sortable"});
+  drawTable(differences, ["score", "difference", "p (Holm)", "verdict"], tested.map((view) => {
+    const {low, high, p, better} = view.tests;
+    const gain = view.values[one][other];
+    const shown = (value) => (value === null ? "-" : String(value));
+    const verdict = p[one][other] === null || p[one][other] > 0.05 ? "cannot be told" : gain > 0 ? "better" : "worse";
+    const [difference, from, to] = [gain && better * gain, low[one][other], high[one][other]];
+    return [view.title, [`${shown(difference)} [${shown(from)}, ${shown(to)}]`, difference, "", from, to],
+      [shown(p[one][other]), p[one][other]], [verdict, verdict]];
+  }));
+  const headed = (title, table) => element("div", {}, addCopy(element("div", {className: "tablehead"}, element("h3", {}, title))),
+    element("div", {className: "scroll", tabIndex: 0, role: "region", ariaLabel: title}, table));
+  place.replaceChildren(...(one === other ? [] : [
+    element("div", {className: "side"}, headed("Rows that either has right", outcomes), headed("Differences of scores", differences))]));
+}
 
 /* Examples: what each member answers, how far they agree. */
 for (const example of data.examples) {
   const given = example[ANSWERS].map(([, , choice]) => choice);
   const counts = CHOICES.map((_, choice) => given.filter((one) => one === choice).length);
   example.given = given;
+  example.right = (k) => given[k] === example[LABELS][0];
   example.agreeing = Math.max(...counts) / given.length;
   example.wrong = given.filter((one) => one !== example[LABELS][0]).length;
   example.differ = new Set(example[LABELS]).size > 1;
@@ -55,32 +98,29 @@ for (const example of data.examples) {
 const form = document.getElementById("filters");
 const list = document.getElementById("list");
 const more = document.getElementById("more");
-function fill(select, first, titles) {
-  select.append(element("option", {value: ""}, first));
-  titles.forEach((title, k) => select.append(element("option", {value: k}, title)));
-}
-fill(form.elements.label, "any label", CHOICES);
-fill(form.elements.right, "anybody", data.members.map((member) => member.name));
-fill(form.elements.wrong, "anybody", data.members.map((member) => member.name));
-data.dimensions.forEach((dimension, k) => {
-  const select = element("select", {name: `dimension-${k}`});
-  fill(select, "any", dimension.values);
+fill(form.elements.label, CHOICES, "any label");
+for (const name of ["right", "wrong", "also-right", "also-wrong"]) fill(form.elements[name], memberNames, name.startsWith("also") ? "-" : "anybody");
+data.dimensions.forEach((dimension) => {
+  const select = element("select", {name: `slice ${dimension.name}`});
+  fill(select, dimension.values, "any");
   document.getElementById("dimension-filters").append(
     element("label", {title: dimension.title}, dimension.name, select));
 });
+const ids = new Set(data.examples.map((example) => example[ID]));
 
 let found = [];
 let shown = 0;
 function matches(example, wanted) {
   const label = example[LABELS][0];
-  return (wanted.text === "" || example.search.includes(wanted.text.toLowerCase()))
+  const each = (names, test) => names.every((name) => wanted[name] === "" || test(Number(wanted[name])));
+  return (wanted.text === "" || (ids.has(wanted.text) ? example[ID] === wanted.text : example.search.includes(wanted.text.toLowerCase())))
     && (wanted.label === "" || label === Number(wanted.label))
     && (wanted.agreement === "" || (wanted.agreement === "all" ? example.agreeing === 1
       : wanted.agreement === "some" ? example.agreeing < 1 : example.agreeing < 2 / 3))
-    && (wanted.right === "" || example.given[Number(wanted.right)] === label)
-    && (wanted.wrong === "" || example.given[Number(wanted.wrong)] !== label)
+    && each(["right", "also-right"], example.right)
+    && each(["wrong", "also-wrong"], (k) => !example.right(k))
     && (wanted.corrected === "" || (wanted.corrected === "yes") === example.differ)
-    && data.dimensions.every((_, k) => wanted[`dimension-${k}`] === "" || example[VALUES][k] === Number(wanted[`dimension-${k}`]));
+    && data.dimensions.every(({name}, k) => wanted[`slice ${name}`] === "" || example[VALUES][k] === Number(wanted[`slice ${name}`]));
 }
 const ORDERS = {
   disagreement: (one, other) => one.agreeing - other.agreeing,
@@ -110,9 +150,10 @@ function card(example) {
     byLabel.set(label, [...(byLabel.get(label) ?? []), name]);
   });
   for (const [label, names] of byLabel) {
-    head.append(element("span", {}, byLabel.size > 1 ? `${label} (${names.join(", ")})` : label));
+    head.append(element("span", {}, byLabel.size > 1 ? `label ${label} (${names.join(", ")})` : `label ${label}`));
   }
-  head.append(element("span", {}, `${example.wrong} of ${data.members.length} members wrong`));
+  const wrong = [...picked].filter((k) => !example.right(k)).length;
+  head.append(element("span", {}, `${wrong} of ${picked.size} ${picked.size === 1 ? "member" : "members"} wrong`));
   if (/^https?:\/\//.test(example[URL_])) {
     head.append(element("a", {href: example[URL_], rel: "noopener noreferrer", target: "_blank"}, "page"));
   }
@@ -121,7 +162,8 @@ function card(example) {
 }
 function answersOf(example) {
   const grid = element("div", {className: "answers"});
-  data.members.forEach((member, k) => {
+  for (const k of [...picked].sort((one, other) => one - other)) {
+    const member = data.members[k];
     const [a, b] = example[ANSWERS][k];
     const parts = member.soft ? [a, b, Math.max(0, 1000 - a - b)] : CHOICES.map((_, c) => example.given[k] === c ? 1000 : 0);
     const bar = element("div", {className: "bar"});
@@ -131,16 +173,22 @@ function answersOf(example) {
       bar.append(piece);
     });
     const given = example.given[k];
-    const right = given === example[LABELS][0];
+    const right = example.right(k);
     const said = (CHOICES[given] ?? (a && b ? "A and B" : "no answer")) + (member.soft ? ` ${(parts[given] / 1000).toFixed(2)}` : "");
     grid.append(element("span", {className: "name", title: member.name}, member.name), bar,
       element("span", {className: right ? "right" : "wrong"}, `${right ? "✓" : "✗"} ${said}`));
-  });
+  }
   return grid;
 }
-form.addEventListener("input", filter);
-form.addEventListener("reset", () => setTimeout(filter));
-form.addEventListener("submit", (event) => event.preventDefault());
+rememberForm(form, filter);
 more.addEventListener("click", showMore);
-drawSlices();
-filter();
+window.addEventListener("picked", filter);
+
+if (pairForm) {  // the stack against the best, or the best against the next
+  const stack = Math.max(0, memberNames.findIndex((name) => /(^|:)stack$/.test(name)));
+  const order = [stack, ...memberNames.keys()].filter((k, place, all) => all.indexOf(k) === place);
+  for (const [select, first] of [[pairForm.elements.one, order[0]], [pairForm.elements.other, order[1]]]) {
+    for (const k of [first, ...order.filter((other) => other !== first)]) select.append(element("option", {value: k}, memberNames[k]));
+  }
+  rememberForm(pairForm, drawPair);
+}

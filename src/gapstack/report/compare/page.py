@@ -1,9 +1,11 @@
-"""The comparison as one self-contained web page: sortable tables, plots, and a browser of examples."""
+"""The comparison as one self-contained web page: the answer first, then plots, slices, examples and tables."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -11,10 +13,11 @@ from gapstack.comparison.entries import Entry
 from gapstack.comparison.measurements import Comparison
 from gapstack.comparison.strata import STRATA
 from gapstack.files import write_text
+from gapstack.report.compare.findings import findings
 from gapstack.report.compare.plots import plots, rounded
 from gapstack.report.compare.tables import tables, warnings
-from gapstack.report.render import Cell, Column, Table
-from gapstack.report.web import WebCell, WebRow, WebTable, render, utf16
+from gapstack.report.render import Section, Table, point
+from gapstack.report.web import render, utf16, web_table
 from gapstack.scoring import answers
 
 _SCALE = 1000  # probabilities go out as whole thousandths
@@ -27,18 +30,53 @@ def write_page(comparison: Comparison, path: Path) -> None:
 
 def page(comparison: Comparison) -> str:
     """The page as HTML."""
-    shown = [table for table in tables(comparison) if not table.title.startswith("slices:")]
+    rows = {f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)}
+    scores, *others = tables(comparison)
+    label_errors = [table for table in others if table.name_title == "row"]
+    shown = [table for table in others if table.name_title == "member"]
     return render(
         "gapstack.report.compare",
         page_data(comparison),
         ["page.js", "plots.js"],
         title=f"{comparison.rows.name}: {len(comparison.entries)} members compared",
-        parts=[("tables", "Tables"), ("plots", "Plots"), ("slices-of", "Slices"), ("examples", "Examples")],
+        parts=[
+            ("overview", "Overview"),
+            *([("differences", "Differences")] if len(comparison.entries) > 1 else []),
+            ("plots", "Plots"),
+            ("slices", "Slices"),
+            ("examples", "Examples"),
+            ("tables", "Tables"),
+        ],
         comparison=comparison,
         pages=len(set(comparison.rows.groups)),
         warnings=warnings(comparison)[0],
-        tables=[_table(table) for table in shown],
+        findings=findings(comparison),
+        leaderboard=web_table(_leaderboard(scores), members=rows, drawn=["logloss"]),
+        tables=[web_table(table, members=rows) for table in (replace(scores, caption=""), *shown)],
+        label_errors=[
+            web_table(table, links={name: f"#examples?{urlencode({'text': name})}" for name in _names(table)})
+            for table in label_errors
+        ],
     )
+
+
+def _leaderboard(scores: Table) -> Table:
+    """The scores that decide, their intervals in the table of all scores; the best cells are not emphasised."""
+    columns = [
+        replace(column, better=None)
+        for column in scores.columns
+        if column.key in ("logloss", "verdict", "f1_masculine", "f1_feminine", "bias", "ece", "warnings")
+    ]
+    (section,) = scores.sections
+    plain = [
+        (name, {key: cell if key == "logloss" else point(cell) for key, cell in cells.items()})
+        for name, cells in section.rows
+    ]
+    return replace(scores, columns=columns, sections=[Section("", plain)], title="Leaderboard", caption="")
+
+
+def _names(table: Table) -> list[str]:
+    return [name for section in table.sections for name, _ in section.rows]
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
@@ -111,24 +149,3 @@ def _answers(entry: Entry) -> list[list[int]]:
         return np.column_stack([given.astype(int), choice]).tolist()
     soft = np.round(_SCALE * found.probabilities[:, :2]).astype(int)
     return np.column_stack([soft, answers(found.probabilities)]).tolist()
-
-
-def _table(table: Table) -> WebTable:
-    """A table for the page, its best cells emphasised."""
-    return WebTable(
-        [table.name_title, *(column.title for column in table.columns)],
-        [
-            WebRow(
-                name,
-                [_shown(column, cells.get(column.key), section.best(column)) for column in table.columns],
-            )
-            for section in table.sections
-            for name, cells in section.rows
-        ],
-        table.sections[0].title or table.title,
-        table.caption,
-    )
-
-
-def _shown(column: Column, cell: Cell, best: Cell) -> WebCell:
-    return WebCell(column.show(cell), cell, "best" if cell is not None and cell == best else "")

@@ -1,6 +1,6 @@
 "use strict";
 /* Plots, drawn as SVG when they come near the screen. A view is chosen from a list, series by their boxes. */
-const COLOURS = ["#1f6fb4", "#c8553d", "#3c8d53", "#8a5fb0", "#b8860b"];
+const COLOURS = Array.from({length: 8}, (_, k) => `var(--c${k})`);
 const LINE = 18;
 
 function svg(tag, attributes, ...children) {
@@ -39,25 +39,27 @@ function axis(root, scale, low, high, left, right, top, bottom) {
 
 /* Dots: a line for each row, on it a mark with its interval for each series. */
 function dots(plot, view, chosen, width) {
+  const rows = [...view.rows.keys()].filter((row) => !view.members || picked.has(view.members[row]));
   const series = view.series.map((one, k) => ({...one, k})).filter((one) => chosen.has(one.k));
-  const values = series.flatMap((one) => one.ends.flat()).filter((value) => value !== null);
+  const values = series.flatMap((one) => rows.flatMap((row) => one.ends[row])).filter((value) => value !== null);
   if (plot.line !== undefined) values.push(plot.line);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const left = Math.min(260, width * 0.42), right = width - 12;
   const scale = (value) => left + 8 + ((value - low) / (high - low || 1)) * (right - left - 8);
-  const step = Math.max(LINE, 8 * series.length + 8), bottom = 6 + step * view.rows.length;
+  const step = Math.max(LINE, 8 * series.length + 8), bottom = 6 + step * rows.length;
   const root = svg("svg", {width, height: bottom + 20, role: "img", "aria-label": `${plot.title}, ${view.title}`});
   axis(root, scale, low, high, left, right, 0, bottom);
   if (plot.line !== undefined) {
     root.append(svg("line", {class: "zero", x1: scale(plot.line), x2: scale(plot.line), y1: 0, y2: bottom}));
   }
-  view.rows.forEach((name, row) => {
-    root.append(label(name, left, {x: left, y: 6 + step * (row + 0.5), "text-anchor": "end"}));
+  rows.forEach((row, line) => {
+    const name = view.rows[row], note = view.notes[row] ? `, ${view.notes[row]}` : "";
+    root.append(label(name, left, {x: left, y: 6 + step * (line + 0.5), "text-anchor": "end"}));
     series.forEach((one, place) => {
       const [value, start, end] = one.ends[row];
       if (value === null) return;
-      const y = 6 + step * row + (step * (place + 1)) / (series.length + 1);
-      const tip = `${name}, ${one.name}: ${told(value)} (${told(start)} to ${told(end)})`;
+      const y = 6 + step * line + (step * (place + 1)) / (series.length + 1);
+      const tip = `${name}, ${one.name}: ${told(value)} (${told(start)} to ${told(end)})${note}`;
       if (start !== null) root.append(svg("line", {x1: scale(start), x2: scale(end), y1: y, y2: y, stroke: COLOURS[one.k], "stroke-width": 2}));
       root.append(svg("circle", {cx: scale(value), cy: y, r: 5, fill: COLOURS[one.k], "data-tip": tip, tabindex: -1}));
     });
@@ -67,56 +69,70 @@ function dots(plot, view, chosen, width) {
 
 /* Matrix: a square for each pair; blue above and red below 0 where it diverges, else the darker the more. */
 function matrix(plot, view, chosen, width) {
-  const count = view.names.length, left = Math.min(230, width * 0.42);
+  const places = [...picked].sort((one, other) => one - other);
+  const count = places.length, left = Math.min(230, width * 0.42);
   const size = Math.min(44, Math.max(18, (width - left - 4) / count)), top = 20;
   const root = svg("svg", {width: left + size * count + 4, height: top + size * count + 4, role: "img",
     "aria-label": `${plot.title}, ${view.title}`});
-  const known = view.values.flatMap((row, i) => row.filter((value, j) => value !== null && i !== j));
+  const known = places.flatMap((i) => places.filter((j) => i !== j).map((j) => view.values[i][j])).filter((value) => value !== null);
   const most = Math.max(...known.map(Math.abs), 1e-12);
   const least = plot.diverging ? 0 : Math.min(...known);
-  view.names.forEach((name, i) => {
-    const middle = top + size * (i + 0.5);
+  places.forEach((i, row) => {
+    const name = view.names[i], middle = top + size * (row + 0.5);
     root.append(label(`${i + 1} ${name}`, left - 8, {x: left - 6, y: middle, "text-anchor": "end"}),
-      svg("text", {x: left + size * (i + 0.5), y: top - 6, "text-anchor": "middle"}, i + 1));
-    view.names.forEach((other, j) => {
+      svg("text", {x: left + size * (row + 0.5), y: top - 6, "text-anchor": "middle"}, i + 1));
+    places.forEach((j, column) => {
+      const other = view.names[j];
       const value = view.values[i][j];
       if (i === j || value === null) return;
       const share = (Math.abs(value) - least) / (most - least || 1);
-      const fill = plot.diverging && value < 0 ? `rgba(200,85,61,${0.9 * share})` : `rgba(31,111,180,${0.05 + 0.85 * share})`;
-      const notes = (view.notes ?? []).map(([title, ...each]) => `; ${title} ${each.map((one) => told(one[i][j])).join(", ")}`);
-      const tip = `${name} against ${other}: ${told(value)}${notes.join("")}`;
-      root.append(svg("rect", {x: left + size * j, y: top + size * i, width: size - 1, height: size - 1, fill, "data-tip": tip, tabindex: -1}));
+      const fill = plot.diverging && value < 0 ? "var(--b)" : "var(--a)";
+      const {tests} = view;
+      const shown = tests ? `${told(tests.better * value)} (${told(tests.low[i][j])} to ${told(tests.high[i][j])}), p=${told(tests.p[i][j])} (Holm)` : told(value);
+      const tip = `${name} against ${other}: ${shown}`;
+      root.append(svg("rect", {x: left + size * column, y: top + size * row, width: size - 1, height: size - 1, rx: 3, fill, "fill-opacity": 0.06 + 0.54 * share, "data-tip": tip, tabindex: -1}));
       if (view.signs) {
-        root.append(svg("text", {x: left + size * (j + 0.5), y: middle, dy: "0.35em", "text-anchor": "middle", "pointer-events": "none"}, view.signs[i][j]));
+        root.append(svg("text", {x: left + size * (column + 0.5), y: middle, dy: "0.35em", "text-anchor": "middle", "pointer-events": "none"}, view.signs[i][j]));
       }
     });
   });
   return root;
 }
 
-/* Curve: share right against stated confidence, beside the diagonal. */
-function curve(plot, view, chosen, width) {
-  const side = Math.min(width - 60, 420), left = 44, bottom = side + 6;
-  const x = (value) => left + value * side, y = (value) => bottom - value * side;
-  const root = svg("svg", {width: left + side + 16, height: bottom + 36, role: "img", "aria-label": `${plot.title}, ${view.title}`});
-  axis(root, x, 0, 1, left, left + side, 6, bottom);
-  for (const tick of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
-    root.append(svg("text", {x: left - 6, y: y(tick), dy: "0.35em", "text-anchor": "end"}, tick));
+/* Curves: a line for each picked member, or for each training of one; the first eight of them, each in its colour. */
+function curves(plot, view, chosen, width) {
+  const one = new Set(view.lines.map((line) => line.member)).size === 1;
+  const lines = view.lines.filter((line) => one || picked.has(line.member)).slice(0, COLOURS.length);
+  const left = 54, side = Math.min(width - left - 16, 480), tall = Math.min(side, 320), bottom = tall + 6;
+  const largest = (k) => Math.max(...lines.flatMap((line) => line.points.map((point) => point[k])), 1e-6);
+  const farthest = Math.max(1, largest(0)), most = view.diagonal ? 1 : largest(1) * 1.05;
+  const x = (value) => left + (value / farthest) * side, y = (value) => bottom - (value / most) * tall;
+  const root = svg("svg", {width: left + side + 16, height: bottom + 40 + LINE * lines.length, role: "img", "aria-label": `${plot.title}, ${view.title}`});
+  axis(root, x, 0, farthest, left, left + side, 6, bottom);
+  for (const tick of ticks(0, most, 5)) {
+    root.append(svg("line", {class: "grid", x1: left, x2: left + side, y1: y(tick), y2: y(tick)}),
+      svg("text", {x: left - 6, y: y(tick), dy: "0.35em", "text-anchor": "end"}, tick));
   }
-  root.append(svg("line", {class: "zero", x1: x(0), y1: y(0), x2: x(1), y2: y(1)}),
-    svg("text", {x: x(0.5), y: bottom + 30, "text-anchor": "middle"}, "confidence, and share right upwards"),
-    svg("polyline", {points: view.points.map(([said, right]) => `${x(said)},${y(right)}`).join(" "), fill: "none", stroke: COLOURS[0]}));
-  const most = Math.max(...view.points.map((point) => point[2]));
-  for (const [said, right, rows] of view.points) {
-    root.append(svg("circle", {cx: x(said), cy: y(right), r: 3 + 7 * Math.sqrt(rows / most), fill: COLOURS[0], "fill-opacity": 0.8, tabindex: -1,
-      "data-tip": `says ${told(said)}, is right ${told(right)} of the time in ${rows} rows`}));
-  }
+  root.append(svg("text", {x: left + side / 2, y: bottom + 30, "text-anchor": "middle"}, view.x),
+    svg("text", {transform: `translate(12 ${bottom - tall / 2}) rotate(-90)`, "text-anchor": "middle"}, view.y));
+  if (view.diagonal) root.append(svg("line", {class: "zero", x1: x(0), y1: y(0), x2: x(1), y2: y(1)}));
+  lines.forEach(({name, member, points}, k) => {
+    const rows = Math.max(...points.map((point) => point[2] ?? 0));
+    root.append(svg("polyline", {points: points.map(([across, up]) => `${x(across)},${y(up)}`).join(" "), fill: "none", stroke: COLOURS[k], "stroke-width": 2}));
+    for (const [across, up, count] of points) {
+      const tip = `${name}: ${view.x} ${told(across)}, ${view.y} ${told(up)}${count === undefined ? "" : `, ${count} rows`}`;
+      root.append(svg("circle", {cx: x(across), cy: y(up), r: count === undefined ? 4 : 3 + 4 * Math.sqrt(count / rows), fill: COLOURS[k],
+        "fill-opacity": count === undefined ? 0 : 0.85, tabindex: -1, "data-tip": tip}));
+    }
+    root.append(svg("circle", {cx: left + 6, cy: bottom + 42 + LINE * k, r: 5, fill: COLOURS[k]}),
+      label(one ? name : `${member + 1} ${name}`, side, {x: left + 18, y: bottom + 42 + LINE * k}));
+  });
   return root;
 }
 
-const DRAW = {dots, matrix, curve};
+const DRAW = {dots, matrix, curves};
 function placePlot(plot) {
-  const place = element("div", {className: "plot scroll", tabIndex: 0});
+  const place = element("div", {className: "plot scroll", tabIndex: 0, role: "region", ariaLabel: plot.title});
   const tip = element("output", {});
   const controls = element("div", {className: "controls"});
   const select = element("select", {ariaLabel: `View of ${plot.title}`});
@@ -125,7 +141,7 @@ function placePlot(plot) {
   const series = plot.views[0].series ?? [];
   const chosen = new Set(series.length > 2 ? [0] : series.keys());
   const draw = () => place.replaceChildren(
-    DRAW[plot.kind](plot, plot.views[Number(select.value)], chosen, place.clientWidth - 2));
+    DRAW[plot.kind](plot, plot.views[Number(select.value)], chosen, (place.clientWidth || 720) - 2));
   if (series.length > 1) {
     series.forEach((one, k) => {
       const box = element("input", {type: "checkbox", checked: chosen.has(k)});
@@ -148,18 +164,23 @@ function placePlot(plot) {
   }
   const figure = element("figure", {id: `plot-${plot.id}`}, element("h3", {}, plot.title), controls, place, tip,
     element("figcaption", {}, plot.caption));
-  document.getElementById("plots").append(figure);
+  document.querySelector(`#${plot.part} .plotted`).append(figure);
   return {figure, draw};
 }
 const placed = data.plots.map(placePlot);
-const seen = new Set();
 const sight = new IntersectionObserver((entries) => {
   for (const entry of entries.filter((one) => one.isIntersecting)) {
-    const found = placed.find((one) => one.figure === entry.target);
     sight.unobserve(entry.target);
-    seen.add(found);
-    found.draw();
+    placed.find((one) => one.figure === entry.target).draw();
   }
 }, {rootMargin: "400px"});
-for (const {figure} of placed) sight.observe(figure);
-window.addEventListener("resize", () => seen.forEach((one) => one.draw()));
+/* Drawn when it comes near the screen, and again after what it shows has changed. */
+function drawAll() {
+  for (const {figure} of placed) {
+    sight.unobserve(figure);
+    sight.observe(figure);
+  }
+}
+for (const kind of ["picked", "resize"]) window.addEventListener(kind, drawAll);
+window.addEventListener("beforeprint", () => placed.forEach((one) => one.draw()));
+drawAll();

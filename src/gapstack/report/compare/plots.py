@@ -1,6 +1,8 @@
 """Plots of the page, as data for its script: dots with intervals, matrices of pairs, and curves.
 
-A plot is a dict with ``id``, ``title``, ``caption``, ``kind`` and ``views``, of which the reader chooses one.
+A plot is a dict with ``id``, ``part`` (the part of the page that it is in), ``title``, ``caption``, ``kind`` and
+``views``, of which the reader chooses one. Rows, lines and names of members are those of all members; their places are
+in ``members``.
 """
 
 from __future__ import annotations
@@ -22,15 +24,16 @@ _DIGITS = 4  # significant ones, more than a plot shows
 
 def plots(comparison: Comparison) -> list[Plot]:
     """All plots that have a view."""
-    found = [_scores(comparison), _slices(comparison), _reliability(comparison)]
+    found = [_scores(comparison), _slices(comparison), _reliability(comparison), _risk_coverage(comparison)]
     if len(comparison.entries) > 1:
-        found += [_wins(comparison), _similarity(comparison)]
+        found += [_forest(comparison), _wins(comparison), _similarity(comparison)]
     if comparison.contribution:
         found.append(_contribution(comparison))
     if comparison.balanced:
         found.append(_balance(comparison))
     if comparison.flips:
         found.append(_flips(comparison))
+    found.append(_learning_curves(comparison))
     return [plot for plot in found if plot["views"]]
 
 
@@ -42,30 +45,49 @@ def rounded(values: Floats) -> Any:
 
 
 def _plot(
-    name: str, title: str, caption: str, kind: str, views: Iterable[Mapping[str, Any]], **more: Any
+    name: str,
+    title: str,
+    caption: str,
+    kind: str,
+    views: Iterable[Mapping[str, Any]],
+    part: str = "plots",
+    **more: Any,
 ) -> Plot:
-    return {"id": name, "title": title, "caption": caption, "kind": kind, "views": list(views), **more}
+    shown = {"id": name, "part": part, "title": title, "caption": caption, "kind": kind}
+    return {**shown, "views": list(views), **more}
 
 
-def _dots(title: str, rows: Sequence[str], series: Mapping[str, Floats]) -> dict[str, Any]:
+def _dots(
+    title: str, rows: Sequence[str], series: Mapping[str, Floats], notes: Sequence[str] = ()
+) -> dict[str, Any]:
     """A view with a line for each of ``rows``; a series is (rows, 3) values, lows and highs."""
     return {
         "title": title,
         "rows": list(rows),
+        "notes": list(notes),
         "series": [{"name": name, "ends": rounded(ends)} for name, ends in series.items()],
     }
 
 
-def _numbered(comparison: Comparison, names: Sequence[str]) -> list[str]:
-    """Names with their places, which tell them apart where they are cut."""
-    return [f"{comparison.names.index(name) + 1} {name}" for name in names]
+def _by_member(
+    comparison: Comparison,
+    title: str,
+    names: Sequence[str],
+    series: Mapping[str, Floats],
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Dots with a line for each of these members, numbered, which tells them apart where they are cut."""
+    places = [comparison.names.index(name) for name in names]
+    rows = [f"{place + 1} {name}" for place, name in zip(places, names, strict=True)]
+    return {**_dots(title, rows, series, notes), "members": places}
 
 
 def _scores(comparison: Comparison) -> Plot:
     views = [
-        _dots(
+        _by_member(
+            comparison,
             METRICS[metric].title,
-            _numbered(comparison, comparison.names),
+            comparison.names,
             {
                 labels: np.array([scores.interval(name, metric) for name in comparison.names])
                 for labels, scores in comparison.scores.items()
@@ -87,14 +109,14 @@ def _slices(comparison: Comparison) -> Plot:
         if parts
     ]
     caption = "F1 of feminine rows minus F1 of masculine rows on every slice that has both, by member."
-    return _plot("gaps", "F1 gap between the genders", caption, "dots", views, line=0)
+    return _plot("gaps", "F1 gap between the genders", caption, "dots", views, "slices", line=0)
 
 
 def _contribution(comparison: Comparison) -> Plot:
     found = comparison.contribution
     assert found is not None
     views = [
-        _dots(title, _numbered(comparison, found.members), {title: values})
+        _by_member(comparison, title, found.members, {title: values})
         for title, values in (("Shapley value", found.shapley), ("leave-one-out", found.left_out))
     ]
     caption = "Contribution of each member to a cross-fitted blend, in nats of logloss."
@@ -113,25 +135,30 @@ def _balance(comparison: Comparison) -> Plot:
     caption = (
         "F1 feminine over F1 masculine; also reweighted to balance number of names and rank of the right one."
     )
-    return _plot(
-        "bias",
-        "Bias",
-        caption,
-        "dots",
-        [_dots("bias", _numbered(comparison, comparison.names), series)],
-        line=1,
-    )
+    view = _by_member(comparison, "bias", comparison.names, series)
+    return _plot("bias", "Bias", caption, "dots", [view], line=1)
 
 
 def _flips(comparison: Comparison) -> Plot:
     found = comparison.flips
     assert found is not None
     views = [
-        _dots(kind, _numbered(comparison, found.members), {kind: values})
-        for kind, values in found.shares.items()
+        _by_member(comparison, kind, found.members, {kind: values}) for kind, values in found.shares.items()
     ]
     caption = "Share of predictions that flip under the counterfactual."
     return _plot("flips", "Counterfactual flips", caption, "dots", views, line=0)
+
+
+def _forest(comparison: Comparison) -> Plot:
+    best, *others = comparison.names
+    views = []
+    for metric, pairs in comparison.pairs.items():
+        ends = np.stack([pairs.value, pairs.low, pairs.high], axis=-1)[1:, 0]
+        if not np.isnan(ends).all():
+            notes = [f"p={p:.3g} (Holm)" for p in pairs.p_holm[1:, 0].tolist()]
+            views.append(_by_member(comparison, METRICS[metric].title, others, {"difference": ends}, notes))
+    caption = f"Each member's score minus that of {best}, with its 95% interval; p by permutation of pages."
+    return _plot("forest", "Differences to the best", caption, "dots", views, "differences", line=0)
 
 
 def _wins(comparison: Comparison) -> Plot:
@@ -148,18 +175,19 @@ def _wins(comparison: Comparison) -> Plot:
                 "names": comparison.names,
                 "values": rounded(better * pairs.value),
                 "signs": signs.tolist(),
-                "notes": [
-                    ["95% interval", rounded(pairs.low), rounded(pairs.high)],
-                    ["p (bootstrap, permutation, Holm)"]
-                    + [rounded(each) for each in (pairs.p_bootstrap, pairs.p_permutation, pairs.p_holm)],
-                ],
+                "tests": {
+                    "better": better,
+                    "low": rounded(pairs.low),
+                    "high": rounded(pairs.high),
+                    "p": rounded(pairs.p_holm),
+                },
             }
         )
     caption = (
         "The row's member against the column's: + win, - loss, = no significant difference (Holm, 5%). "
         "Blue is better."
     )
-    return _plot("wins", "Pairwise wins", caption, "matrix", views, diverging=True)
+    return _plot("wins", "Pairwise wins", caption, "matrix", views, "differences", diverging=True)
 
 
 def _similarity(comparison: Comparison) -> Plot:
@@ -174,13 +202,56 @@ def _similarity(comparison: Comparison) -> Plot:
         for title, values in kinds.items()
         if not np.isnan(values).all()
     ]
-    return _plot("likeness", "Similarity of members", "", "matrix", views, diverging=False)
+    return _plot("likeness", "Similarity of members", "", "matrix", views, "differences", diverging=False)
 
 
 def _reliability(comparison: Comparison) -> Plot:
+    lines = [
+        _line(comparison, name, np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0])
+        for name, bins in comparison.reliability.items()
+    ]
+    caption = "On the diagonal a member is right as often as it says. Larger dots are more rows."
+    view = _curves("accuracy by confidence", "confidence", "accuracy", lines, diagonal=True)
+    return _plot("reliability", "Reliability", caption, "curves", [view] if lines else [])
+
+
+def _risk_coverage(comparison: Comparison) -> Plot:
+    lines = [
+        _line(
+            comparison, f"{name} (area {curve.area:.4f})", np.column_stack([curve.coverage, curve.risk]), name
+        )
+        for name, curve in comparison.risk_coverage.items()
+    ]
+    caption = (
+        "Share of wrong answers where only the most confident rows are answered (Geifman and El-Yaniv 2017). A lower "
+        "curve knows better when it is wrong."
+    )
+    view = _curves("risk by coverage", "share of rows answered", "share wrong", lines)
+    return _plot("risk", "Risk and coverage", caption, "curves", [view] if lines else [])
+
+
+def _learning_curves(comparison: Comparison) -> Plot:
+    """A view for each fine-tuned member and loss, a line for each of its trainings."""
     views = []
-    for name, bins in comparison.reliability.items():
-        points = np.column_stack([bins.confidence, bins.accuracy, bins.rows])[bins.rows > 0]
-        views.append({"title": name, "points": rounded(points)})
-    caption = "Accuracy by confidence. Larger dots are more rows."
-    return _plot("reliability", "Reliability", caption, "curve", views)
+    for entry in comparison.entries:
+        for loss in ("validation", "training"):
+            lines = [
+                _line(comparison, curve.name, np.column_stack([curve.updates, losses]), entry.name)
+                for curve in entry.curves
+                if not np.isnan(losses := getattr(curve, loss)).any()
+            ]
+            if lines:
+                views.append(_curves(f"{entry.name}, {loss} loss", "updates", f"{loss} loss", lines))
+    caption = "Loss at each evaluation of a training, over its updates; a line for each fold."
+    return _plot("learning", "Learning curves", caption, "curves", views)
+
+
+def _line(comparison: Comparison, title: str, points: Floats, name: str = "") -> dict[str, Any]:
+    """A curve of (k, 2) points, or (k, 3) with their rows."""
+    return {"name": title, "member": comparison.names.index(name or title), "points": rounded(points)}
+
+
+def _curves(
+    title: str, x: str, y: str, lines: Sequence[Mapping[str, Any]], *, diagonal: bool = False
+) -> dict[str, Any]:
+    return {"title": title, "x": x, "y": y, "lines": list(lines), "diagonal": diagonal}

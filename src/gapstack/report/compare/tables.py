@@ -9,13 +9,13 @@ import numpy as np
 
 from gapstack.comparison.analysis import RANKED
 from gapstack.comparison.measurements import Comparison
-from gapstack.report.render import Cell, Column, Section, Table
-from gapstack.scoring import METRICS, Interval
+from gapstack.comparison.verdicts import against_best
+from gapstack.report.render import Cell, Column, Section, Table, point
+from gapstack.scoring import METRICS, Bootstrap, Interval
 
 SCORES = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy", "ece")
 
-_SHORT = {"logloss": 3, "bias": 2, "accuracy": 3, "ece": 3}  # decimals of an interval's ends; F1s have 1
-
+VERDICT = Column("verdict", "against the best")
 
 LISTED = 40
 """Members in each table on a terminal, but for the scores, which are of all."""
@@ -23,7 +23,7 @@ LISTED = 40
 
 def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
     """All tables in the order of the report; those after the scores list ``listed`` members at most."""
-    found = [scores_table(comparison), _shortened(intervals_table(comparison), listed)]
+    found = [scores_table(comparison)]
     if len(comparison.scores) > 1:
         found.append(_shortened(label_sets_table(comparison), listed))
     if len(comparison.entries) > 1:
@@ -50,39 +50,29 @@ def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
 
 
 def scores_table(comparison: Comparison) -> Table:
-    """Scores under the main label set, with the numbers of warnings."""
+    """Scores under the main label set, the verdict against the best, and the numbers of warnings."""
     texts, numbers = warnings(comparison)
-    columns = [_metric_column(metric) for metric in SCORES]
+    loss, *others = (_metric_column(metric) for metric in SCORES)
+    columns = [loss, *([VERDICT] if len(comparison.entries) > 1 else []), *others]
     if texts:
         columns.append(Column("warnings", "see"))
     rows = comparison.rows
     heading = f"{rows.name}: {len(rows):,} rows of {len(set(rows.groups)):,} pages, {rows.label_set} labels"
     cells: list[dict[str, Cell]] = [
         {
-            **{metric: _cell(comparison.main.points[metric][place]) for metric in SCORES},
+            **{metric: _interval(comparison.main, name, metric) for metric in SCORES},
+            "verdict": "the best" if verdict is None else f"{verdict.outcome}{_by(verdict.metric)}",
             "warnings": numbers[name] or None,
         }
-        for place, name in enumerate(comparison.names)
+        for name, verdict in zip(comparison.names, against_best(comparison), strict=True)
     ]
-    notes = [f"[{number}] {text}." for number, text in enumerate(texts, 1)]
+    notes = [
+        f"Brackets hold 95% intervals, by {comparison.replicates:,} resamples of whole pages. Better and worse are by "
+        "permutation of pages at 5%, Holm's correction for all pairs."
+    ]
+    notes += [f"[{number}] {text}." for number, text in enumerate(texts, 1)]
     notes += [f"{note[:1].upper()}{note[1:]}." for note in comparison.notes]
     return _by_member(comparison, heading, columns, cells, caption=" ".join(notes))
-
-
-def intervals_table(comparison: Comparison) -> Table:
-    """Intervals of the scores."""
-    return _by_member(
-        comparison,
-        f"95% intervals: {comparison.replicates:,} resamples of pages",
-        [Column(metric, METRICS[metric].title) for metric in SCORES],
-        [
-            {
-                metric: _range(comparison.main.interval(name, metric), _SHORT.get(metric, 1))
-                for metric in SCORES
-            }
-            for name in comparison.names
-        ],
-    )
 
 
 def label_sets_table(comparison: Comparison) -> Table:
@@ -94,9 +84,9 @@ def label_sets_table(comparison: Comparison) -> Table:
     }
     return _by_member(
         comparison,
-        "logloss, then F1, on every label set",
+        "every label set",
         [
-            Column(key, name, METRICS[metric].decimals, METRICS[metric].better)
+            Column(key, name, METRICS[metric].decimals, METRICS[metric].better, METRICS[metric].title)
             for key, (metric, name) in keys.items()
         ],
         [
@@ -110,33 +100,22 @@ def label_sets_table(comparison: Comparison) -> Table:
 
 
 def wins_table(comparison: Comparison) -> Table:
-    """Number of significant wins and losses of each member, and all of them as a matrix in one column of signs."""
-    count = len(comparison.names)
+    """Number of significant wins and losses of each member by each metric."""
     columns: list[Column] = []
-    for metric in comparison.pairs:
-        columns += [Column(f"{metric} beats", f"{METRICS[metric].title} +"), Column(f"{metric} beaten", "-")]
-    columns.append(Column("matrix", "".join(str(n % 10) for n in range(1, min(count, LISTED) + 1))))
-    wins = {metric: pairs.wins() for metric, pairs in comparison.pairs.items()}
-    main = next(metric for metric in wins if not np.isnan(comparison.main.points[metric]).all())
-    rows: list[dict[str, Cell]] = []
-    for place in range(count):
-        cells: dict[str, Cell] = {}
-        for metric, won in wins.items():
-            cells[f"{metric} beats"] = int((won[place] > 0).sum())
-            cells[f"{metric} beaten"] = int((won[place] < 0).sum())
-        cells["matrix"] = "".join(
-            "\\" if other == place else "-=+"[value + 1]
-            for other, value in enumerate(wins[main][place, :LISTED])
-        )
-        rows.append(cells)
-    pairs = count * (count - 1) // 2
+    rows: list[dict[str, Cell]] = [{} for _ in comparison.names]
+    for metric, pairs in comparison.pairs.items():
+        wins = pairs.wins()
+        for key, title, outcome in ((f"{metric} beats", "wins", 1), (f"{metric} beaten", "losses", -1)):
+            columns.append(Column(key, title, group=METRICS[metric].title))
+            for cells, counts in zip(rows, (wins == outcome).sum(axis=1).tolist(), strict=True):
+                cells[key] = counts
+    count = len(rows) * (len(rows) - 1) // 2
     caption = (
-        f"+ wins and - losses at 5% by permutation of pages, Holm's correction for {pairs} pairs of each metric; = no "
-        f"significant difference. The matrix is by {METRICS[main].title}: the row's member against the column's"
-        f"{f', the best {LISTED} of them' if count > LISTED else ''}."
+        f"At 5% by permutation of pages, Holm's correction for {count} pairs of each metric; other pairs cannot be "
+        "told apart."
     )
-    if pairs / 0.05 > comparison.replicates + 1:
-        caption += f" {comparison.replicates:,} permutations are too few for {pairs} pairs to be significant."
+    if count / 0.05 > comparison.replicates + 1:
+        caption += f" {comparison.replicates:,} permutations are too few for {count} pairs to be significant."
     return _by_member(comparison, "pairwise wins", columns, rows, caption=caption)
 
 
@@ -175,22 +154,13 @@ def contribution_table(comparison: Comparison) -> Table:
     found = comparison.contribution
     assert found is not None
     columns = [
-        Column("left out", "leave-one-out", 4),
-        Column("left out interval", "95%"),
-        Column("shapley", "Shapley value", 4),
-        Column("shapley interval", "95%"),
+        Column("left out", "leave-one-out", 4, "high"),
+        Column("shapley", "Shapley value", 4, "high"),
     ]
-    rows: list[dict[str, Cell]] = []
-    for values in zip(found.left_out, found.shapley, strict=True):
-        left_out, shapley = (Interval(*each) for each in values)
-        rows.append(
-            {
-                "left out": left_out.value,
-                "left out interval": _range(left_out, 4),
-                "shapley": shapley.value,
-                "shapley interval": _range(shapley, 4),
-            }
-        )
+    rows: list[dict[str, Cell]] = [
+        {"left out": Interval(*left_out), "shapley": Interval(*shapley)}
+        for left_out, shapley in zip(found.left_out, found.shapley, strict=True)
+    ]
     how = (
         f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
         if found.draws
@@ -213,7 +183,6 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
         Column("accuracy", "acc", 3),
         Column("f1_overall", "F1 O", 1),
         Column("f1_gap", "F1 F-M", 1),
-        Column("f1_gap interval", "95%"),
         Column("clear", "clear"),
     ]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
@@ -223,8 +192,7 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
         cells: dict[str, Cell] = {
             "rows": part.rows,
             **scores,
-            "f1_gap": _cell(gap.value),
-            "f1_gap interval": _range(gap, 1),
+            "f1_gap": gap,
             "clear": "*" if gap.low > 0 or gap.high < 0 else None,
         }
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
@@ -242,24 +210,15 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
 
 def balance_table(comparison: Comparison) -> Table:
     """F1 and bias, unweighted and reweighted by difficulty."""
-    columns = [
-        Column("bias", "bias", 3),
-        Column("bias interval", "95%"),
-        Column("weighted bias", "weighted", 3),
-        Column("weighted bias interval", "95%"),
-        Column("weighted f1_masculine", "F1 M", 1),
-        Column("weighted f1_feminine", "F1 F", 1),
-    ]
+    keys = ("bias", "f1_masculine", "f1_feminine")
+    columns = [Column("bias", "bias", 3)]
+    if comparison.balanced:
+        columns += [replace(_metric_column(key), key=f"weighted {key}", group="weighted") for key in keys]
     rows: list[dict[str, Cell]] = []
-    for place, name in enumerate(comparison.names):
-        plain = comparison.main.interval(name, "bias")
-        cells: dict[str, Cell] = {"bias": _cell(plain.value), "bias interval": _range(plain, 2)}
+    for name in comparison.names:
+        rows.append({"bias": _interval(comparison.main, name, "bias")})
         if comparison.balanced:
-            weighted = comparison.balanced.interval(name, "bias")
-            cells |= {"weighted bias": _cell(weighted.value), "weighted bias interval": _range(weighted, 2)}
-            for metric in ("f1_masculine", "f1_feminine"):
-                cells[f"weighted {metric}"] = _cell(comparison.balanced.points[metric][place])
-        rows.append(cells)
+            rows[-1] |= {f"weighted {key}": _interval(comparison.balanced, name, key) for key in keys}
     if comparison.weights is not None:
         used = comparison.weights[comparison.weights > 0]
         effective = used.sum() ** 2 / (used**2).sum()
@@ -277,16 +236,11 @@ def flips_table(comparison: Comparison) -> Table:
     """Share of predictions that counterfactuals flip."""
     flips = comparison.flips
     assert flips is not None
-    columns: list[Column] = []
-    for kind, count in flips.rows.items():
-        columns += [Column(kind, f"{kind} ({count:,})", 3, "low"), Column(f"{kind} interval", "95%")]
-    rows: list[dict[str, Cell]] = []
-    for place in range(len(flips.members)):
-        cells: dict[str, Cell] = {}
-        for kind, values in flips.shares.items():
-            share = Interval(*values[place])
-            cells |= {kind: share.value, f"{kind} interval": _range(share, 3)}
-        rows.append(cells)
+    columns = [Column(kind, f"{kind} ({count:,})", 3, "low") for kind, count in flips.rows.items()]
+    rows: list[dict[str, Cell]] = [
+        {kind: Interval(*values[place]) for kind, values in flips.shares.items()}
+        for place in range(len(flips.members))
+    ]
     swapped = "words and first names" if flips.names_swapped else "words (there is no list of first names)"
     caption = (
         f"Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
@@ -343,7 +297,7 @@ def _shortened(table: Table, most: int | None, by: str = "") -> Table:
     rows, which = list(section.rows), "the best"
     if by:
         rows, which = (
-            sorted(rows, key=lambda row: -float(row[1].get(by) or 0)),
+            sorted(rows, key=lambda row: -float(point(row[1].get(by)) or 0)),
             f"those with the largest {by}",
         )
     note = f"{most} of {len(section.rows)} members: {which}; --csv, --json and --html have all."
@@ -363,15 +317,11 @@ def _cell(value: float | np.floating) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _range(interval: Interval, decimals: int) -> str | None:
-    """The ends alone, short: ".30-.38"; a negative end needs "to"."""
-    if np.isnan(interval.low):
-        return None
-    low, high = (_short(end, decimals) for end in interval[1:])
-    return f"{low} to {high}" if interval.low < 0 else f"{low}-{high}"
+def _interval(scores: Bootstrap, name: str, metric: str) -> Interval | None:
+    interval = scores.interval(name, metric)
+    return None if np.isnan(interval.value) else interval
 
 
-def _short(value: float, decimals: int) -> str:
-    """A number without the zero before its point, where that leaves two digits or more."""
-    shown = f"{value:.{decimals}f}"
-    return shown.replace("0.", ".", 1) if decimals > 1 and shown.lstrip("-").startswith("0.") else shown
+def _by(metric: str) -> str:
+    """What a verdict adds where logloss does not decide it."""
+    return "" if metric == "logloss" else f" by {METRICS[metric].title}"

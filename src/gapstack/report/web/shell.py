@@ -1,4 +1,4 @@
-"""The shell of a page: one file that works offline, and its tables.
+"""The shell of a page: one file that works offline.
 
 All data are escaped, or JSON that the script inserts as text, never as markup; a content security policy keeps the page
 from loading anything.
@@ -8,45 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from gapstack.corpus import Span
-from gapstack.report.render import Cell
 
 _HERE = "gapstack.report.web"
-
-
-@dataclass(frozen=True, slots=True)
-class WebCell:
-    """A cell: its text, sort value, class (``best``, ``clear``), and a note in small print."""
-
-    text: str
-    value: Cell = None
-    kind: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WebRow:
-    """A row: its name, cells, and class (``aside`` for published figures)."""
-
-    name: str
-    cells: Sequence[WebCell]
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WebTable:
-    """A table that can be sorted by each column, the first of which holds the rows' names."""
-
-    columns: Sequence[str]
-    rows: Sequence[WebRow]
-    title: str = ""
-    caption: str = ""
 
 
 def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **context: Any) -> str:

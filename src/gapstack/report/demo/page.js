@@ -1,0 +1,105 @@
+"use strict";
+const DELAY = 150;  // milliseconds without a keystroke before a text is asked about
+const typed = document.getElementById("typed");
+const place = document.getElementById("answers");
+const problem = document.getElementById("problem");
+
+/* One text is asked about at a time; of those typed meanwhile the last is next. */
+let timer = 0, busy = false, next = null;
+function changed() {
+  clearTimeout(timer);
+  timer = setTimeout(() => ask(typed.value), DELAY);
+}
+async function ask(text) {
+  if (busy) {
+    next = text;
+    return;
+  }
+  busy = true;
+  place.classList.add("waiting");
+  const started = performance.now();
+  try {
+    const response = await fetch("/ask", {method: "POST", headers: {"Content-Type": "text/plain;charset=utf-8"}, body: text});
+    const record = await response.json();
+    if (response.ok) show(record);
+    else complain(record.problem);
+    document.getElementById("seconds").textContent = ` in ${((performance.now() - started) / 1000).toFixed(2)} s`;
+  } catch (failure) {
+    complain(`The demo does not answer (${failure.message}). Is gap demo still running?`);
+  }
+  place.classList.remove("waiting");
+  busy = false;
+  if (next !== null) {
+    const last = next;
+    next = null;
+    ask(last);
+  }
+}
+function complain(text) {
+  problem.textContent = text;
+  problem.hidden = false;
+  place.replaceChildren();
+}
+
+/* Spans come as places of characters; JavaScript counts those outside of the basic plane twice. */
+function placesOf(text) {
+  const places = [0];
+  for (const letter of text) places.push(places.at(-1) + letter.length);
+  return places;
+}
+const colourOf = (k) => `var(--c${k % 8})`;
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+function show(record) {
+  problem.hidden = true;
+  document.getElementById("record").textContent = JSON.stringify(record, null, 2);
+  if (!record.answers.length) {
+    place.replaceChildren(element("p", {className: "caption"}, record.text.trim() ? `No answer: ${record.remark}.` : ""));
+    return;
+  }
+  const places = placesOf(record.text);
+  /* A person is known by the mentions; the one that is named first has the first colour. */
+  const people = new Map();
+  const first = (one) => Math.min(...one.mentions.map((mention) => mention[0]));
+  const everybody = record.answers.flatMap((answer) => answer.candidates);
+  for (const one of [...everybody].sort((a, b) => first(a) - first(b))) {
+    for (const [start] of one.mentions) if (!people.has(start)) people.set(start, people.get(first(one)) ?? new Set(people.values()).size);
+  }
+  const colour = (one) => colourOf(people.get(first(one)));
+  const marks = new Map();
+  for (const one of everybody) for (const [start, end] of one.mentions) marks.set(start, {start, end, colour: colour(one), title: ""});
+  for (const {pronoun, candidates, nobody} of record.answers) {
+    const best = candidates[0] && candidates[0].probability > nobody ? candidates[0] : null;
+    marks.set(pronoun.start, {...pronoun, colour: best ? colour(best) : "", title: best ? `${best.name} ${percent(best.probability)}` : `nobody here ${percent(nobody)}`});
+  }
+  const apart = [];
+  for (const mark of [...marks.values()].sort((a, b) => a.start - b.start)) {
+    if (!apart.length || mark.start >= apart.at(-1).end) apart.push(mark);
+  }
+  const resolved = highlighted(record.text, apart.map(({start, end, colour: own, title}) => [places[start], places[end], own ? "" : "nobody", title]));
+  resolved.classList.add("resolved");
+  resolved.querySelectorAll("mark").forEach((mark, k) => { if (apart[k].colour) mark.style.setProperty("--person", apart[k].colour); });
+  const cards = record.answers.map(({pronoun, candidates, nobody, notes}) => {
+    const shares = element("dl", {className: "shares"});
+    const all = [...candidates.map((one) => [one.name, one.probability, colour(one)]), ["nobody here", nobody, "var(--neither)"]];
+    for (const [name, share, own] of all.sort((a, b) => b[1] - a[1])) {
+      const bar = element("i", {});
+      bar.style.width = percent(share);
+      bar.style.setProperty("--person", own);
+      shares.append(element("dt", {}, name), element("dd", {}, bar), element("dd", {}, percent(share)));
+    }
+    return element("section", {className: "card"}, element("h3", {}, `${pronoun.text} `, element("small", {}, `at ${pronoun.start}`)),
+      shares, ...notes.map((note) => element("p", {className: "caption"}, note)));
+  });
+  place.replaceChildren(resolved, element("div", {className: "cards"}, ...cards));
+}
+
+typed.addEventListener("input", changed);
+document.querySelector(".examples").addEventListener("click", (event) => {
+  const example = event.target.closest("button");
+  if (!example) return;
+  typed.value = example.textContent;
+  ask(typed.value);
+});
+typed.value = data.examples[0];
+ask(typed.value);
