@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.audit.sowinobias import _vocabulary
+from gapstack.comparison.learning_curves import read_curve
 from gapstack.corpus import Corpus, Example, Label, Span, sources
 from gapstack.corpus.augment import gender, gender_words
 from gapstack.corpus.datasets import DATASETS
@@ -420,6 +421,7 @@ _KNOWREF = json.dumps(
         }
     ]
 ).encode()
+_KNOWREF_TRAIN = _KNOWREF.replace(b'["', b'"').replace(b'"]', b'"')
 _WINOGRANDE = (
     b"index\tsentence1\tsentence2\tlabel\tcandidate0\tcandidate1\n"
     b"0\tAnn thanked Sue because Ann\t was glad.\t1\tAnn\tSue\n"
@@ -469,6 +471,11 @@ def _resolver(name: str | None, path: Path) -> object:
     return read_resolver(path, ROWS, format=name)
 
 
+_HISTORY = b"".join(
+    json.dumps({"phase": phase, "update": 8, "loss": 0.75, "validation": validation}).encode() + b"\n"
+    for phase, validation in enumerate((0.5, None))
+)
+
 READERS: dict[str, Reader] = {
     "gap": Reader(_GAP, ".tsv", read_gap),
     "gap.gz": Reader(gzip.compress(_GAP, mtime=0), ".tsv.gz", read_gap),
@@ -484,6 +491,7 @@ READERS: dict[str, Reader] = {
     "score scorer": Reader(_SCORER, ".tsv", lambda path: score_file(path, _sample())),
     "submit-check": Reader(_SUBMISSION, ".csv", lambda path: submit_check(path, _sample())),
     "corrections": Reader(_CORRECTIONS, ".tsv", read_corrections),
+    "learning curve": Reader(_HISTORY, ".jsonl", read_curve),
     "clusters": Reader(_CLUSTERS, ".jsonl", read_clusters),
     "clusters with texts": Reader(_CLUSTERS, ".jsonl", lambda path: read_clusters(path, ROWS)),
     **{
@@ -548,7 +556,10 @@ READERS: dict[str, Reader] = {
             **{"winobias/extra_gendered_words.txt": b"uncle\taunt\n"},
         ),
     ),
-    "knowref": Reader(_KNOWREF, ".json", _among("knowref", "knowref_test.json", pages.read_knowref)),
+    "knowref": Reader(_KNOWREF, ".json", _among("knowref", "knowref_test.json", pages.read_knowref, "test")),
+    "knowref-train": Reader(
+        _KNOWREF_TRAIN, ".json", _among("knowref", "knowref_train.json", pages.read_knowref, "train")
+    ),
     "map": Reader(_MAP, ".csv", _among("gicoref-map", "map.csv", pages.read_map)),
     "neither-attree": Reader(_ATTREE, ".tsv", _among("neither-attree", "", pages.read_neither_attree)),
     "first names": Reader(

@@ -18,26 +18,8 @@ from gapstack.cli import app, main
 from gapstack.corpus.readers import read_submission
 from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError
+from tests.commands import RECIPE, gap
 from tests.damage import DAMAGES, apply_damage
-
-RECIPE = """
-name = "tiny"
-title = "Two that need nothing"
-folds = 3
-[[members]]
-name = "prior"
-[[members]]
-name = "random"
-[[stackers]]
-name = "logistic"
-"""
-
-
-def gap(*arguments: object) -> str:
-    """Run a command that must succeed and give what it printed."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def gap_fails(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -82,8 +64,13 @@ def test_a_run_on_the_sample_does_not_stand_in_the_way_of_one_on_gap(workplace, 
 def test_run_as_json_is_nothing_but_json(workplace):
     sections = json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))["sections"]
     rows = sections[1]["rows"]
-    assert [row["name"] for row in rows][:3] == ["prior", "random", "stack"]
-    assert rows[0]["parameters"] == 3  # the prior learns one number for each class
+    stack, *others = rows
+    members = [row for row in others if row["name"] in {"prior", "random"}]
+    assert stack["name"] == "stack"
+    assert members == sorted(members, key=lambda row: row["logloss"]) == others[:2]
+    assert stack["logloss_low"] < stack["logloss"] < stack["logloss_high"]
+    # the prior learns one number for each class
+    assert [row["parameters"] for row in members if row["name"] == "prior"] == [3]
 
 
 def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
@@ -134,7 +121,8 @@ def test_a_damaged_run_is_refused_in_one_line_whose_command_mends_it(
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_lost_timing_is_shown_as_unknown_and_stops_nothing(workplace, kind):
+def test_a_lost_timing_is_shown_as_unknown_and_stops_nothing(workplace, monkeypatch, kind):
+    monkeypatch.setenv("COLUMNS", "200")
     apply_damage(workplace / "models/tiny-sample/members/prior/views.json", kind, random.Random(1))
     done = CliRunner().invoke(app, ["run", str(workplace / "tiny.toml"), "--data", "sample"])
     assert "6 of 6 folds were already" in done.stdout

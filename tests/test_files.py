@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gapstack import files
 from gapstack.errors import DataError
 from gapstack.files import atomic_folder, atomic_path, by_content, contents, discard, sweep, write_text
 
@@ -165,3 +166,15 @@ def test_what_changes_while_it_is_read_is_not_remembered(tmp_path):
         path.write_text(text)
         read()
     assert texts == ["1", "1", "2"]
+
+
+def test_a_scratch_cache_is_a_folder_of_its_own_that_vanishes(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
+    with files.scratch_cache():
+        inner = files.cache_root()
+        (inner / "parses").mkdir()
+        with files.scratch_cache():
+            assert files.cache_root() != inner
+        assert files.cache_root() == inner
+    assert not inner.exists()
+    assert files.cache_root() == tmp_path

@@ -14,7 +14,7 @@ from gapstack.encoding.cluster_pieces import HEURISTICS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.errors import MemberError
 from gapstack.features.blocks import BLOCKS
-from gapstack.members import MEMBERS
+from gapstack.members import MEMBERS, create
 from gapstack.registry import Entry, Registry, UnknownNameError, lazy
 from gapstack.resolvers.formats import FORMATS
 from gapstack.resolvers.live import ADAPTERS
@@ -187,5 +187,5 @@ def test_a_package_whose_member_cannot_be_loaded_hinders_no_other(package):
         """,
         package,
     )
-    assert printed.splitlines()[0] == f"{{'augment': (), 'average': ()}} {len(MEMBERS) + 3}"
+    assert printed.splitlines()[0] == f"{create('prior').get_params()} {len(MEMBERS) + 3}"
     assert printed.splitlines()[1] == f"{MemberError.__name__} True"

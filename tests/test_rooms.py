@@ -10,7 +10,7 @@ import gapstack
 
 ROOMS = (
     *("corpus", "scoring", "resolvers", "text", "encoding", "features", "vectors", "training", "members"),
-    *("ensemble", "runs", "comparison", "audit", "report", "reproduce", "cli"),
+    *("ensemble", "runs", "antecedents", "comparison", "audit", "report", "reproduce", "cli"),
 )
 """From the ground up. Modules beside the rooms (errors, files, ...) may be imported by all and import no room."""
 SRC = Path(gapstack.__file__).parent

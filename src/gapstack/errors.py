@@ -76,6 +76,17 @@ class IntegrityError(GapstackError, ValueError):
     """A file's checksum is not the published one."""
 
 
+class ExtraError(GapstackError, ImportError):
+    """A package that only an extra of gapstack installs is not there; says which extra."""
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} is not installed; run: pip install 'gapstack[{extra}]'")
+
+
+class RemoteError(GapstackError, ConnectionError):
+    """A service elsewhere (the Hub, Kaggle) did not take or give what it was asked for."""
+
+
 class MismatchError(GapstackError, ValueError):
     """Things that must share corpus, folds or label set do not; says which of them differs."""
 

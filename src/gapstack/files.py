@@ -12,10 +12,13 @@ import re
 import secrets
 import shutil
 import socket
+import tempfile
 import time
 import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import IO, Any, ParamSpec, TypeVar
@@ -193,7 +196,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     try:
         return path.open("rb") if unpack is None else io.BufferedReader(_Unpacked(path, unpack(path, "rb")))
     except FileNotFoundError:
-        raise DataNotFoundError(f"there is no file {path}") from None
+        raise DataNotFoundError(f"there is no file {path}{_alike(path)}") from None
     except IsADirectoryError:
         raise DataError("is a folder", place=Place(path), expected="a file") from None
     except (OSError, ValueError) as problem:  # a ValueError for a NUL in the name
@@ -202,6 +205,14 @@ def open_bytes(path: Path) -> IO[bytes]:
             place=Place(path),
             expected="a file that can be read",
         ) from problem
+
+
+def _alike(path: Path) -> str:
+    """The closest match beside a missing file, in words."""
+    with suppress(OSError):
+        matches = get_close_matches(path.name, sorted(other.name for other in path.parent.iterdir()), n=1)
+        return f"; did you mean {path.with_name(matches[0])}?" if matches else ""
+    return ""
 
 
 class _Unpacked(io.RawIOBase):
@@ -331,7 +342,35 @@ def fingerprint(*parts: object) -> str:
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+_SCRATCH: ContextVar[Path | None] = ContextVar("scratch cache", default=None)
+
+
+@contextmanager
+def scratch_cache() -> Iterator[None]:
+    """Keep what is cached while the block runs in a folder of its own, in memory where there is such, and delete it.
+
+    For passing texts, which would leave a cache of many small files behind. What a killed process leaves is swept away
+    by the next one.
+    """
+    home = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())
+    sweep(home)
+    folder = _temporary(home / "cache")
+    folder.mkdir(mode=0o700)
+    token = _SCRATCH.set(folder)
+    try:
+        yield
+    finally:
+        _SCRATCH.reset(token)
+        discard(folder)
+
+
 def cache_root() -> Path:
-    """Folder for everything that can be computed again: ``GAPSTACK_CACHE``, else the user's cache folder."""
+    """Folder for everything that can be computed again.
+
+    That of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's cache folder.
+    """
+    scratch = _SCRATCH.get()
+    if scratch is not None:
+        return scratch
     folder = os.environ.get("GAPSTACK_CACHE")
     return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

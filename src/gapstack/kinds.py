@@ -54,10 +54,19 @@ class OneOf:
     """Names in a table; ``where`` is the table, as ``module:object``, imported when first needed."""
 
     where: str
+    files: tuple[str, ...] = ()
+    """Suffixes of files that may be named as well."""
 
     def names(self) -> list[str]:
         """All names."""
         return list(resolve_name(self.where))
+
+    def admits(self, value: str) -> bool:
+        """Whether a text is one of the names, or may name a file."""
+        return value in self.names() or value.endswith(self.files)
+
+    def __str__(self) -> str:
+        return ", ".join(self.names()) + (f", or a file ({', '.join(self.files)})" if self.files else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +105,11 @@ AugmentationName = Annotated[str, OneOf("gapstack.corpus.augment.variants:AUGMEN
 ExtraName = Annotated[str, OneOf("gapstack.corpus.extra.registry:EXTRA")]
 DebiaserName = Annotated[str, OneOf("gapstack.vectors.debias:DEBIASERS")]
 CalibratorName = Annotated[str, OneOf("gapstack.ensemble:CALIBRATORS")]
-SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS")]
-HeldOutName = Annotated[str, OneOf("gapstack.corpus.sources:HELD_OUT")]
+MetaFeatureName = Annotated[str, OneOf("gapstack.ensemble.meta_features:NAMES")]
+_TABLES = (".tsv", ".tsv.gz", ".tsv.xz")
+SplitName = Annotated[str, OneOf("gapstack.corpus.sources:SPLITS", files=_TABLES)]
+HeldOutName = Annotated[str, OneOf("gapstack.corpus.sources:HELD_OUT", files=_TABLES)]
+"""Splits of GAP, or files of rows like GAP's."""
 LabelSetName = Annotated[str, OneOf("gapstack.corpus.labels:LABEL_SETS")]
 Label = Annotated[str, FolderName()]
 Folds = Annotated[int, Range(3, 1000)]

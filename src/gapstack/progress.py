@@ -31,10 +31,19 @@ _shown: list[Progress] = []
 """The display that is on the screen, if any: a console bears only one."""
 
 
+class _Done(MofNCompleteColumn):
+    """Units done of all, or the share where units are expected costs."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.percentage:3.0f}%") if task.fields["weighted"] else super().render(task)
+
+
 class _Rate(ProgressColumn):
     """Units a second, or a minute where they are slow."""
 
     def render(self, task: Task) -> Text:
+        if task.fields["weighted"]:
+            return Text()
         speed = task.finished_speed or task.speed
         shown = "" if speed is None else f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min"
         return Text(shown, style="progress.data.speed")
@@ -54,14 +63,17 @@ class Ticker:
 
 
 @contextmanager
-def progress(title: str, total: float) -> Iterator[Ticker]:
-    """Show a bar titled ``title`` for ``total`` units while the block runs, if the output is a terminal."""
+def progress(title: str, total: float, *, weighted: bool = False) -> Iterator[Ticker]:
+    """Show a bar titled ``title`` for ``total`` units while the block runs, if the output is a terminal.
+
+    ``weighted``: units are expected costs, of which the share that is done is shown.
+    """
     title = printable(title)
     if console.quiet or not console.is_terminal:
         yield Ticker(None, None)
         return
     if _shown:
-        task = _shown[0].add_task(title, total=total, note="")
+        task = _shown[0].add_task(title, total=total, note="", weighted=weighted)
         try:
             yield Ticker(_shown[0], task)
         finally:
@@ -70,7 +82,7 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        _Done(),
         _Rate(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
@@ -78,6 +90,6 @@ def progress(title: str, total: float) -> Iterator[Ticker]:
     with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
         _shown.append(bar)
         try:
-            yield Ticker(bar, bar.add_task(title, total=total, note=""))
+            yield Ticker(bar, bar.add_task(title, total=total, note="", weighted=weighted))
         finally:
             _shown.clear()

@@ -167,7 +167,7 @@ def _check_annotated(value: object, kind: Any, where: Where) -> None:
     except SettingError:
         raise _refusal(value, kind, where) from None
     for mark in marks:
-        if isinstance(mark, OneOf) and value not in mark.names():
+        if isinstance(mark, OneOf) and not mark.admits(cast(Any, value)):
             raise _refusal(value, kind, where, mark.names())
         if isinstance(mark, Range | FolderName) and not mark.admits(cast(Any, value)):
             raise _refusal(value, kind, where)
@@ -204,7 +204,7 @@ def _describe_annotated(kind: Any) -> str:
     base, *marks = get_args(kind)
     for mark in marks:
         if isinstance(mark, OneOf):
-            return f"one of {', '.join(mark.names())}"
+            return f"one of {mark}"
         if isinstance(mark, Table):
             return f"a table of {', '.join(_fields(mark))}"
         if isinstance(mark, Range):

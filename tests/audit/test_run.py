@@ -127,9 +127,19 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
 def test_several_systems_stand_under_each_other_in_short(gap_folder, member, sample_train):
     pair = Target({"m": member, "prior": create("prior").fit(sample_train)})
     text = audit_text(audit(pair, gap_folder, ["winogender", "wsc273"]))
-    apart = text[text.index("gender differences") : text.index("In short: scores")]
-    assert [line.split()[:2] for line in apart.splitlines()[4:6]] == [["m", "100.0"], ["prior", "0.0"]]
-    assert "(1) Winogender schemas, M/F flips" in " ".join(apart.split())
+    said, heading, table, *_ = text.split("\n\n")
+    said, (suites, titles, _, *rows) = " ".join(said.split()), table.splitlines()
+    assert said.startswith(
+        "m: a clear difference between the genders in 1 of 2 suites: Winogender schemas (M/F flips 100.0"
+    )
+    assert said.endswith(
+        "prior: a clear difference between the genders in 0 of 2 suites, which can show bias and never its absence."
+    )
+    assert heading == "In short"
+    assert suites.split() == ["Winogender", "schemas", "Winograd", "schemas", "(WSC273)"]
+    assert "M/F flips" in titles
+    assert [row.split()[:3:2] for row in rows[:2]] == [["m", "100.0"], ["prior", "0.0"]]
+    assert text.index("Bias audit of") > text.index("Winograd schemas (WSC273): accuracy")
 
 
 def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample_train):

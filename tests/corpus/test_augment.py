@@ -275,6 +275,13 @@ def test_variants_keep_rows_ids_and_order_and_their_columns_lead_back(name):
     np.testing.assert_array_equal(variant.restore(answers), np.eye(3)[corpus.labels])
 
 
+def test_a_page_is_forgotten_where_there_is_one():
+    page = replace(some_corpus()[0], url="https://en.wikipedia.org/wiki/Ruth")
+    (variant,) = variants(Corpus([page, some_corpus()[1]]), ["forget_page"])
+    assert variant.changed.tolist() == [True, False]
+    assert list(variant.corpus) == [replace(page, url=None), some_corpus()[1]]
+
+
 def test_average_weighs_variants_and_counts_refused_rows_once():
     corpus = some_corpus()
     made = variants(corpus, ["original", "swap_names", "anonymise_0"])

@@ -22,6 +22,7 @@ COUNTS = {
     "winobias": (788, 2366, 0, 14),
     "winobias-original": (781, 2344, 0, 35),
     "knowref": (565, 646, 0, 58),
+    "knowref-train": (2852, 2346, 0, 22),
     "map": (109, 57, 14, 1650),
     "wsc273": (31, 31, 0, 211),
     "winogrande": (2431, 2422, 0, 5381),
@@ -34,7 +35,14 @@ ITEMS = {
     "winobias": 8 * 396,
     "winobias-original": 3160,
 }
-ITEMS |= {"knowref": 1269, "map": 1830, "wsc273": 273, "winogrande": 20468 // 2, "neither-attree": 253}
+ITEMS |= {
+    "knowref": 1269,
+    "knowref-train": 5220,
+    "map": 1830,
+    "wsc273": 273,
+    "winogrande": 20468 // 2,
+    "neither-attree": 253,
+}
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +89,7 @@ def test_records_say_licence_home_and_contamination(loaded):
     } <= contaminated
     assert "gap-test" in loaded["neither-attree"].contaminates
     assert loaded["dpr-train"].contaminates == ()
+    assert loaded["knowref-train"].contaminates == ()
 
 
 @pytest.mark.parametrize(
@@ -115,6 +124,12 @@ def test_records_say_licence_home_and_contamination(loaded):
             "knowref-1",
             ("he", "Seymour", "Johnson", "B"),
             "Seymour sought Johnson's support, but he long remained silent on the presidential campaign.",
+        ),
+        (
+            "knowref-train",
+            "knowref-train-1",
+            ("her", "Pearl", "Martha", "B"),
+            "Pearl is painting a portrait of Martha, but every pose exhausts her.",
         ),
         (
             "wsc273",
@@ -155,10 +170,26 @@ def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits
 
 
 def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
-    found = [loaded[name].corpus for name in ("knowref", "map", "dpr", "winogender", "winobias", "wsc273")]
+    names = ("knowref", "knowref-train", "map", "dpr", "winogender", "winobias", "wsc273")
+    found = [loaded[name].corpus for name in names]
     ours = sum(found[1:], start=found[0])
     for other in (*gap_splits.values(), sources.stage2(gap_folder)):
         assert not shared_passages(ours, other).any()
+
+
+def test_knowrefs_parts_share_no_sentence_under_other_names(loaded):
+    def nameless(example):
+        words = re.sub("|".join(map(re.escape, (example.a_text, example.b_text))), "_", example.text)
+        return re.findall(r"\w+", words)
+
+    tests = {
+        tuple(words[i : i + 10])
+        for words in map(nameless, loaded["knowref"].corpus)
+        for i in range(len(words) - 9)
+    }
+    for example in loaded["knowref-train"].corpus:
+        words = nameless(example)
+        assert not any(tuple(words[i : i + 10]) in tests for i in range(len(words) - 9)), example.id
 
 
 def test_shared_passages_are_runs_of_words():
@@ -230,6 +261,19 @@ GOOD = {
             ]
         ),
     ),
+    "knowref-train": (
+        "knowref/knowref_train.json",
+        json.dumps(
+            [
+                {
+                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
+                    "candidate0": "Al",
+                    "candidate1": "Bo",
+                    "correct_candidate": "Bo",
+                }
+            ]
+        ),
+    ),
     "map": (
         "gicoref_map/map.csv",
         "id,full-text,A,A-offset,B,B-offset,Pronoun,Pronoun-offset,Answer,Human1\r\n"
@@ -258,6 +302,7 @@ def written(folder, name, old="", new=""):
         ("dpr", ("he", "Al", "Bo", "A")),
         ("winogender", ("he", "The cook", "a guest", "B")),
         ("knowref", ("he", "Al", "Bo", "B")),
+        ("knowref-train", ("he", "Al", "Bo", "B")),
         ("map", ("he", "Al", "Bo", "B")),
         ("neither-attree", ("he", "Al", "Bo", "NEITHER")),
     ],
@@ -281,6 +326,7 @@ def test_small_files_are_read(tmp_path, name, mentions):
         ("knowref", "[he]", "he", r"item 1: has no pronoun in brackets"),
         ("knowref", '"candidate1": ["Bo"], ', "", r"knowref_test.json, .*: item \[0\] has no 'candidate1'"),
         ("knowref", "}", "", r"is no JSON"),
+        ("knowref-train", '"Al"', '["Al"]', r"knowref_train.json, .*candidate0"),
         (
             "map",
             "he,11,0",

@@ -24,7 +24,7 @@ def test_rows_labels_genders_and_sums_of_gap(gap_folder, gap_splits, split, coun
     corpus = gap_splits[split]
     assert np.bincount(corpus.labels).tolist() == counts
     assert (corpus.genders == Gender.FEMININE).mean() == 0.5
-    assert sha256(gap_folder / "gap" / f"gap-{split}.tsv") == DATASETS[f"gap-{split}"].sha256
+    assert sha256(gap_folder / "gap" / f"gap-{split}.tsv") == DATASETS[f"gap-{split}"].files[0].sha256
     assert all(example.a.end <= example.b.start and example.url for example in corpus)
 
 

@@ -9,12 +9,13 @@ from threading import Thread
 import pytest
 
 from gapstack.corpus import Quarantine, sources
-from gapstack.corpus.datasets import DATASETS, GAP_HOME
+from gapstack.corpus.datasets import DATASETS, RemoteFile
 from gapstack.corpus.download import DownloadError
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import cache_root, sha256
 from gapstack.registry import UnknownNameError
 
+GAP = [f"gap-{split}" for split in sources.SPLITS]
 HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
 FILES = {
     f"gap-{split}.tsv": HEADER
@@ -41,7 +42,17 @@ def nowhere(monkeypatch, tmp_path):
     for file, text in FILES.items():
         name = file.removesuffix(".tsv")
         digest = hashlib.sha256(text.encode()).hexdigest()
-        monkeypatch.setitem(DATASETS, name, replace(DATASETS[name], sha256=digest, rows=2))
+        (remote,) = DATASETS[name].files
+        published = replace(DATASETS[name], files=(replace(remote, sha256=digest),), rows=2)
+        monkeypatch.setitem(DATASETS, name, published)
+
+
+def served_at(monkeypatch, home):
+    """Publish GAP's files at another address."""
+    for split in sources.SPLITS:
+        dataset = DATASETS[f"gap-{split}"]
+        files = tuple(replace(file, home=home) for file in dataset.files)
+        monkeypatch.setitem(DATASETS, dataset.name, replace(dataset, files=files))
 
 
 @pytest.fixture
@@ -164,8 +175,8 @@ def test_label_sets_are_applied_to_every_split(tmp_path):
     assert gap.train.label_set == gap.test.label_set == "liu"
     assert gap.train.labels.tolist() == [0, 2, 0, 0]
     assert gap.test.labels.tolist() == [1, 2]
-    with pytest.raises(DataNotFoundError, match="corrections-kaggle"):
-        sources.load_gap(folder, label_set="kaggle")
+    with pytest.raises(DataNotFoundError, match="corrections of label set kaggle"):
+        sources.load_gap(folder, label_set="majority")
     with pytest.raises(UnknownNameError, match="no label set"):
         sources.load_gap(folder, label_set="mine")
 
@@ -198,7 +209,7 @@ def test_the_sample_stands_in_loudly(capsys, sample_train, sample_test):
 
 
 def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys):
-    monkeypatch.setattr(sources, "GAP_HOME", home)
+    served_at(monkeypatch, home)
     gap = sources.load_gap()
     assert gap.source.endswith("(cache)")
     assert not gap.is_sample
@@ -207,7 +218,7 @@ def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys):
 
 
 def test_a_download_that_fails_leads_to_the_sample_with_its_reason(home, monkeypatch, capsys):
-    monkeypatch.setattr(sources, "GAP_HOME", home + "/none")
+    served_at(monkeypatch, home + "/none")
     assert sources.load_gap().is_sample
     assert "404" in capsys.readouterr().err
     assert sources.load_gap(fetch_missing=False).is_sample
@@ -215,20 +226,20 @@ def test_a_download_that_fails_leads_to_the_sample_with_its_reason(home, monkeyp
 
 
 def test_a_download_with_other_bytes_is_an_error_and_no_sample(home, monkeypatch, tmp_path):
-    monkeypatch.setattr(sources, "GAP_HOME", home)
+    served_at(monkeypatch, home)
     (tmp_path / "home" / "gap-validation.tsv").write_text("changed")
     with pytest.raises(IntegrityError):
         sources.load_gap()
 
 
 def test_fetch_fills_the_cache_and_leaves_what_is_intact(home, tmp_path):
-    paths = sources.fetch(home=home)
-    assert [sha256(path) for path in paths] == [DATASETS[f"gap-{split}"].sha256 for split in sources.SPLITS]
+    paths = sources.fetch(GAP, home=home)
+    assert [sha256(path) for path in paths] == [DATASETS[name].files[0].sha256 for name in GAP]
     assert {path.parent for path in paths} == {cache_root() / "data" / "gap"}
     paths[1].write_text("damaged")
     for name in ("gap-development.tsv", "gap-test.tsv"):
         (tmp_path / "home" / name).unlink()
-    assert sources.fetch(home=home) == paths  # only the damaged one is asked for
+    assert sources.fetch(GAP, home=home) == paths  # only the damaged one is asked for
     assert paths[1].read_text() == FILES["gap-validation.tsv"]
     with pytest.raises(DownloadError, match="404"):
         sources.fetch(["gap-test"], again=True, home=home)
@@ -248,7 +259,7 @@ def test_fetch_refuses_what_has_no_public_file_and_stays_offline_when_told():
     with pytest.raises(DownloadError, match="GAPSTACK_OFFLINE"):
         sources.fetch(["gap-test"])
     fill(cache_root() / "data" / "gap")
-    assert len(sources.fetch()) == 3
+    assert len(sources.fetch(GAP)) == 3
 
 
 def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
@@ -266,11 +277,48 @@ def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
     assert (lines["gap-development"].location, lines["gap-development"].intact) == (None, None)
     assert lines["winobias"].location.path == folder / "winobias"
     assert [name for name, line in lines.items() if line.fetchable] == [
-        f"gap-{split}" for split in sources.SPLITS
+        *GAP,
+        *("neither-attree", "dpr", "wsc", "gicoref-map"),
     ]
+    assert lines["winogender"].location.origin == "embedded"
     assert all(line.dataset.licence and line.dataset.upstream for line in lines.values())
 
 
-def test_the_home_is_a_full_commit_hash():
+def test_a_folder_is_fetched_whole_or_not_at_all_and_goes_on_where_it_broke_off(home, tmp_path, monkeypatch):
+    served = {"a.txt": b"one\n", "deep/b.txt": b"two\n"}
+    files = tuple(
+        RemoteFile(home, name, hashlib.sha256(blob).hexdigest(), name.rpartition("/")[2])
+        for name, blob in served.items()
+    )
+    monkeypatch.setitem(DATASETS, "dpr", replace(DATASETS["dpr"], files=files))
+    (tmp_path / "home" / "deep").mkdir()
+    (tmp_path / "home" / "a.txt").write_bytes(served["a.txt"])
+    with pytest.raises(DownloadError, match="404"):
+        sources.fetch(["dpr"])
+    assert sources.find("dpr") is None
+    (tmp_path / "home" / "a.txt").unlink()  # is not asked for again
+    (tmp_path / "home" / "deep" / "b.txt").write_bytes(served["deep/b.txt"])
+    (folder,) = sources.fetch(["dpr"])
+    assert sources.search("dpr") == sources.DataLocation(folder, "cache")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        "a.txt": b"one\n",
+        "b.txt": b"two\n",
+    }
+    (folder / "b.txt").write_bytes(b"other")
+    with pytest.raises(IntegrityError, match="gap data fetch dpr"):
+        sources.find("dpr")
+    (tmp_path / "home" / "a.txt").write_bytes(served["a.txt"])
+    assert sources.fetch(["dpr"]) == [folder]
+    assert (folder / "b.txt").read_bytes() == b"two\n"
+
+
+def test_what_comes_with_the_package_needs_no_fetching():
+    assert sources.fetch(["winogender"]) == [sources.find("winogender")]
+
+
+def test_every_home_is_a_full_commit_hash():
     """raw.githubusercontent.com serves no shortened hashes."""
-    assert len(GAP_HOME.rsplit("/", 1)[1]) == 40
+    for dataset in DATASETS.values():
+        for file in dataset.files:
+            assert len(file.home.rsplit("/", 1)[1]) == 40
+            assert len(file.sha256) == 64

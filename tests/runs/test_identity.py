@@ -316,7 +316,7 @@ class TestShow:
         return carried_out(PAIR, tmp_path, **STACKED)[0]
 
     def show(self, *arguments):
-        return CliRunner().invoke(app, ["show", *arguments])
+        return CliRunner().invoke(app, ["show", "--identity", *arguments])
 
     def test_each_result_says_what_it_was_made_of(self, done, small):
         shown = self.show("small").output

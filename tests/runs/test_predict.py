@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import MemberError
+from gapstack.members import create
 from gapstack.members.prior import Prior
 from gapstack.runs import Recipe, run
-from gapstack.runs.predict import predict
+from gapstack.runs.predict import predict, predict_file
+from gapstack.runs.predictors import load
 from gapstack.runs.recipe import Part
 
 
@@ -18,38 +22,30 @@ def finished(sample_train, sample_test, tmp_path_factory):
     return run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("run"))
 
 
-def named(rows: Corpus, *ids: str) -> Corpus:
-    """The first rows, called so."""
-    return Corpus(replace(row, id=name) for name, row in zip(ids, rows, strict=False))
+def of_development(rows: Corpus) -> Corpus:
+    """The rows under ids of GAP development."""
+    return Corpus(replace(row, id=f"development-{number}") for number, row in enumerate(rows, start=1))
 
 
-@pytest.mark.parametrize(
-    ("not_for", "ids", "warning"),
-    [
-        (
-            ("winogender", "gap-stage2"),
-            ("000075809a8e6b062f5fb3c191a8ed52", "mine-1"),
-            "prior learned from data that share rows with gap-stage2, and 1 of these 2 rows have ids of it "
-            "(soft labels of these rows were trained on). A score on them would be worth nothing",
-        ),
-        (
-            ("gap-test",),
-            ("test-1", "test-20"),
-            "prior learned from data that share rows with gap-test, and 2 of these 2 rows have ids of it. "
-            "A score on them would be worth nothing",
-        ),
-        (("gap-stage2",), ("test-1", "development-3"), None),
-        (("winogender",), ("test-1",), None),
-        ((), ("000075809a8e6b062f5fb3c191a8ed52",), None),
-    ],
-)
-def test_a_run_warns_of_rows_that_a_member_has_heard_about(
-    finished, sample_test, monkeypatch, caplog, not_for, ids, warning
-):
-    monkeypatch.setattr(Prior, "contaminated_by", not_for)
-    caplog.set_level("WARNING", "gapstack")
-    predict(finished.folder, named(sample_test, *ids))
-    assert [record.getMessage() for record in caplog.records] == ([warning] if warning else [])
+def test_a_run_warns_of_rows_that_it_has_learned_from(finished, sample_train, sample_test, caplog):
+    predict(finished.folder, sample_test)
+    assert not caplog.messages
+    predict(finished.folder, of_development(sample_train))
+    assert "share rows with gap-development" in caplog.text
+
+
+def test_a_fitted_stack_read_back_warns_of_rows_that_it_has_learned_from(sample_train, tmp_path, caplog):
+    rows = of_development(sample_train)
+    create("stack", members=["prior", "random"]).fit(rows).save(tmp_path / "stack")
+    write_gap(tmp_path / "rows.tsv", rows[:4].unlabelled())
+    assert predict_file(load(tmp_path / "stack"), tmp_path / "rows.tsv", tmp_path / "out.csv") == 4
+    assert "share rows with gap-development, and 4 of these 4 rows" in caplog.text
+
+
+def test_a_file_of_answers_predicts_no_new_rows(sample_train, tmp_path):
+    write_submission(tmp_path / "answers.csv", sample_train.ids, np.full((len(sample_train), 3), 1 / 3))
+    with pytest.raises(MemberError, match="knows its own rows alone"):
+        predict_file(load(tmp_path / "answers.csv"), tmp_path / "rows.tsv", tmp_path / "out.csv")
 
 
 def test_a_stack_is_not_for_what_any_of_its_members_is_not_for(

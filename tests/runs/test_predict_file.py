@@ -75,7 +75,7 @@ def undisturbed(finished, source, tmp_path):
 def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_path, asked, suffix, caplog):
     source, output = files[0], files[1].with_name(files[1].name + suffix)
     with caplog.at_level("INFO", "gapstack"):
-        assert predict_file(finished, source, output) == 40
+        assert predict_file(FittedRun(finished, keep=True), source, output) == 40
     assert len(asked) == 3
     assert caplog.messages == ["asking prior", "asking surface"], "once for all chunks"
     rows = read_gap(source)
@@ -88,10 +88,10 @@ def test_a_killed_call_goes_on_where_it_was(finished, files, tmp_path, asked):
     source, output = files
     asked.stop = 2
     with pytest.raises(KeyboardInterrupt):
-        predict_file(finished, source, output)
+        predict_file(FittedRun(finished, keep=True), source, output)
     assert not output.exists()
     asked.stop = 99
-    predict_file(finished, source, output)
+    predict_file(FittedRun(finished, keep=True), source, output)
     ids = read_gap(source).ids
     assert asked == [ids[0], ids[16], ids[32]], "no chunk was answered twice"
     assert output.read_bytes() == undisturbed(finished, source, tmp_path)
@@ -104,7 +104,7 @@ def test_what_a_call_killed_while_it_wrote_the_output_left_is_swept(finished, fi
     with atomic_path(output) as temporary:
         name = temporary.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-")
     output.with_name(name).write_text("half")
-    predict_file(finished, source, output)
+    predict_file(FittedRun(finished, keep=True), source, output)
     assert {path.name for path in output.parent.iterdir()} == {source.name, output.name}
 
 
@@ -114,7 +114,7 @@ def test_what_is_no_longer_true_is_not_taken_up(change, finished, files, tmp_pat
     folder, label = RunFolder(shutil.copytree(finished.root, tmp_path / "copy")), ""
     asked.stop = 2
     with pytest.raises(KeyboardInterrupt):
-        predict_file(folder, source, output)
+        predict_file(FittedRun(folder, keep=True), source, output)
     asked.clear()
     asked.stop = 99
     again = 3
@@ -133,7 +133,7 @@ def test_what_is_no_longer_true_is_not_taken_up(change, finished, files, tmp_pat
         part = next((tmp_path / "answers.csv.partial").glob("*.csv"))
         part.write_text(part.read_text().replace("0.3", "0.4", 1))
         again = 2
-    predict_file(folder, source, output, label)
+    predict_file(FittedRun(folder, [label] if label else (), keep=True), source, output)
     assert len(asked) == again
     rows = read_gap(source)
     write_submission(tmp_path / "expected.csv", rows.ids, predict(folder, rows, label))
@@ -145,7 +145,7 @@ def test_a_bad_row_at_the_end_is_refused_before_any_work(finished, files, asked)
     with source.open("a") as stream:
         stream.write(source.read_text().splitlines()[1] + "\n")
     with pytest.raises(DataError, match=r"rows.tsv, line 42, column ID: id .* occurs again, first on line 2"):
-        predict_file(finished, source, output)
+        predict_file(FittedRun(finished, keep=True), source, output)
     assert (list(asked), output.exists()) == ([], False)
 
 
@@ -154,7 +154,7 @@ def test_bad_rows_are_set_aside_once(finished, files, tmp_path, asked):
     with source.open("a") as stream:
         stream.write("broken\n")
     quarantine = Quarantine(tmp_path / "aside")
-    assert predict_file(finished, source, output, quarantine=quarantine) == 40
+    assert predict_file(FittedRun(finished, keep=True), source, output, quarantine=quarantine) == 40
     assert (quarantine.count, len(quarantine.paths)) == (1, 1)
 
 
@@ -164,7 +164,7 @@ def test_a_pipe_is_read_once(finished, files, tmp_path):
     os.mkfifo(pipe)
     writer = Thread(target=lambda: pipe.write_bytes(source.read_bytes()), daemon=True)
     writer.start()
-    assert predict_file(finished, pipe, output) == 40
+    assert predict_file(FittedRun(finished, keep=True), pipe, output) == 40
     writer.join()
     assert output.read_bytes() == undisturbed(finished, source, tmp_path)
 
@@ -175,7 +175,7 @@ def test_two_processes_do_not_write_one_output(finished, files, asked):
         locked(output.with_name("answers.csv.partial")),
         pytest.raises(MismatchError, match=r"another process is working on .*answers\.csv\.partial"),
     ):
-        predict_file(finished, source, output)
+        predict_file(FittedRun(finished, keep=True), source, output)
     assert not asked
 
 
@@ -197,5 +197,5 @@ def test_a_rows_views_are_computed_once_however_few_are_remembered(finished, fil
     counted = lru_cache(maxsize=16)(lambda example: computed.append(example.id) or compute(example))
     monkeypatch.setattr(module, "_values", counted)
     source, output = files
-    predict_file(finished, source, output)
+    predict_file(FittedRun(finished, keep=True), source, output)
     assert computed == read_gap(source).ids

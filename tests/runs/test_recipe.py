@@ -31,6 +31,25 @@ def test_every_shipped_recipe_is_valid_and_named_after_its_file(name):
     assert Recipe.load(name).name == name
 
 
+def test_a_recipe_takes_what_it_does_not_say_from_another():
+    strong, stage2 = Recipe.load("strong"), Recipe.load("stage2")
+    assert stage2.members == strong.members
+    assert (stage2.train, stage2.test) == (("development", "validation", "test"), ("stage2",))
+
+
+@pytest.mark.parametrize(
+    ("like", "problem"),
+    [
+        (5, "key 'like': found 5, expected a recipe's name"),
+        ("stong", 'no recipe is called "stong"; did you mean strong?'),
+    ],
+)
+def test_a_recipe_like_none_is_refused(like, problem):
+    with pytest.raises(RecipeError) as refusal:
+        Recipe.parse({"name": "r", "like": like}, "test")
+    assert problem in str(refusal.value)
+
+
 def test_a_recipe_survives_the_run_folder():
     recipe = Recipe.parse(
         {**MINIMAL, "folds": 7, "stackers": [{"name": "logistic", "settings": {"C": 0.1}}]}, "test"
@@ -53,13 +72,18 @@ def test_a_recipe_survives_the_run_folder():
         ({"title": 5}, "test: title: found 5, expected text"),
         (
             {"train": "development"},
-            'test: train: found "development", expected a list, each one of development, validation, test',
+            'test: train: found "development", expected a list, each one of development, validation, test, '
+            "or a file (.tsv, .tsv.gz, .tsv.xz)",
         ),
-        ({"train": [1]}, "test: train.item 1: found 1, expected one of development, validation, test"),
+        (
+            {"train": [1]},
+            "test: train.item 1: found 1, expected one of development, validation, test, or a file "
+            "(.tsv, .tsv.gz, .tsv.xz)",
+        ),
         (
             {"train": ["validatoin"]},
-            'test: train.item 1: found "validatoin", expected one of development, validation, test; '
-            "did you mean validation?",
+            'test: train.item 1: found "validatoin", expected one of development, validation, test, or a file '
+            "(.tsv, .tsv.gz, .tsv.xz); did you mean validation?",
         ),
         ({"train": []}, "recipe r: train has no split"),
         ({"test": []}, "recipe r: test has no split"),
@@ -72,8 +96,8 @@ def test_a_recipe_survives_the_run_folder():
         ),
         (
             {"calibrators": ["temprature"]},
-            'test: calibrators.item 1: found "temprature", expected one of none, temperature, vector, isotonic; '
-            "did you mean temperature?",
+            'test: calibrators.item 1: found "temprature", expected one of none, temperature, vector, by_gender, '
+            "isotonic; did you mean temperature?",
         ),
         ({"members": []}, "recipe r has no members"),
         ({"members": 5}, "test: members: found 5, expected a list, each anything"),
@@ -117,7 +141,8 @@ def test_a_recipe_survives_the_run_folder():
         ),
         (
             {"members": [{"name": "prior", "settings": {"depth": 3}}]},
-            "test, members 1 (prior): settings.depth: no such setting; there are: augment, average",
+            "test, members 1 (prior): settings.depth: no such setting; there are: augment, average, extra, "
+            "teacher, gold_weight",
         ),
         (
             {
@@ -149,7 +174,7 @@ def test_a_recipe_survives_the_run_folder():
         (
             {"stackers": [{"name": "best"}]},
             'test, stackers 1 (best): no stacker is called "best"; there are: mean, simplex, conditional, logistic, '
-            "lightgbm, dense, pool, evidence",
+            "feature_weighted, lightgbm, dense, pool, evidence",
         ),
         (
             {"stackers": [{"name": "logistic", "settings": {"c": 1}}]},

@@ -8,11 +8,14 @@ import io
 import os
 import re
 import sys
+from importlib.metadata import version as version_of
+from typing import Annotated
 
 import typer
 
-from gapstack.cli import audit, data, mine, resolvers, runs, score
+from gapstack.cli import ask, audit, data, hub, mine, resolvers, runs, score, tune
 from gapstack.cli.common import shown_log
+from gapstack.cli.streams import standard_streams
 from gapstack.errors import GapstackError, printable
 
 _INTERRUPTED = 130
@@ -27,17 +30,29 @@ _REMEDIES = {
 app = typer.Typer(
     help="Gendered ambiguous pronouns: cross-validate members, stack them, score, predict.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"gapstack {version_of('gapstack')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _show_log(context: typer.Context) -> None:
+def _start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
     context.with_resource(shown_log())
+    context.with_resource(standard_streams())
 
 
-for commands in (runs, score, resolvers, audit, mine):
+for commands in (ask, runs, tune, score, resolvers, audit, mine, hub):
     app.add_typer(commands.app)
 app.add_typer(data.app, name="data")
 

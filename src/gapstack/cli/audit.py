@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, EncoderOption, JsonOption, refuse_unknown_run, say, show
+from gapstack.cli import complete
+from gapstack.cli.common import (
+    DataOption,
+    EncoderOption,
+    JsonOption,
+    refuse_unknown_run,
+    say,
+    show,
+    stdout,
+    width,
+    wrote,
+)
 from gapstack.corpus.writers import write_submission
 
 app = typer.Typer()
@@ -21,12 +32,16 @@ def audit_command(
         str,
         typer.Argument(
             help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of files, SUITE.csv "
-            "(probabilities) or SUITE.jsonl (a resolver's clusters)."
+            "(probabilities) or SUITE.jsonl (a resolver's clusters).",
+            autocompletion=complete.runs,
         ),
     ],
     data: DataOption = None,
     suites: Annotated[
-        list[str] | None, typer.Option("--suite", help="Suite to run; repeatable. Default: all.")
+        list[str] | None,
+        typer.Option(
+            "--suite", help="Suite to run; repeatable. Default: all.", autocompletion=complete.suites
+        ),
     ] = None,
     folds: Annotated[int, typer.Option(min=1, help="Folds of a run whose predictions are averaged.")] = 1,
     average: Annotated[
@@ -57,7 +72,8 @@ def audit_command(
     """Run a system on every gender-bias suite and print one report."""
     refuse_unknown_run(target)
     from gapstack.audit import SUITES, audit, target_of
-    from gapstack.report.audit import audit_json, audit_text, write_audit, write_page
+    from gapstack.report.audit import audit_json, audit_parts, write_audit, write_page
+    from gapstack.report.render import print_parts
 
     started = time.perf_counter()
     found = audit(
@@ -68,17 +84,21 @@ def audit_command(
         average=average or (),
         all_rows=all_rows,
     )
-    print(json.dumps(audit_json(found), indent=2) if as_json else audit_text(found, details=details))
+    if as_json:
+        print(json.dumps(audit_json(found), indent=2))
+    else:
+        print_parts(audit_parts(found, details=details), stdout)
     if output:
         for path in write_audit(found, output):
-            say(f"wrote {path}")
+            wrote(path)
         for covered in found.covered:
             for label, answers in covered.answers.items():
                 path = output / "answers" / label / f"{covered.suite.name}.csv"
                 write_submission(path, covered.items.corpus.ids, answers)
+                wrote(path)
     if html:
         write_page(found, html)
-        say(f"wrote {html}")
+        wrote(html)
     say(f"total: {time.perf_counter() - started:.0f} s")
 
 
@@ -89,12 +109,16 @@ def audit_rows_command(
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="Write all rows of suites that are sampled by default.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
     from gapstack.audit import write_rows
 
-    for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows):
-        show(str(path))
+    paths = [str(path) for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows)]
+    if as_json:
+        print(json.dumps(paths, indent=2))
+    for path in () if as_json else paths:
+        show(path)
 
 
 @app.command("audit-embeddings")
@@ -127,12 +151,13 @@ def audit_embeddings_command(
     lists = read_lists(Path(data) if data else None)
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
     found = audit_embeddings(space, lists, debias or (), seed=seed)
-    print(
-        json.dumps(embeddings_json(found), indent=2) if as_json else embeddings_text(found, details=details)
-    )
+    if as_json:
+        print(json.dumps(embeddings_json(found), indent=2))
+    else:
+        print(embeddings_text(found, details=details, width=width()), end="")
     if output:
         for path in write_embeddings(found, output):
-            say(f"wrote {path}")
+            wrote(path)
 
 
 @app.command("audit-sentences")
@@ -153,13 +178,16 @@ def audit_sentences_command(
     """Test an encoder's sentences for associations of gender (SEAT), word vectors beside them (WEAT)."""
     from gapstack.audit.embeddings import read_lists, read_vectors
     from gapstack.audit.seat import audit_sentences
-    from gapstack.report.seat import WIDTH, sentences_json, sentences_table, write_sentences
+    from gapstack.report.seat import sentences_json, sentences_table, write_sentences
 
     lists = read_lists(Path(data) if data else None)
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
     spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
     found = audit_sentences(lists, encoder, spaces, layer=layer, seed=seed)
-    print(json.dumps(sentences_json(found), indent=2) if as_json else sentences_table(found).text(WIDTH))
+    if as_json:
+        print(json.dumps(sentences_json(found), indent=2))
+    else:
+        sentences_table(found).print(stdout)
     if output:
         for path in write_sentences(found, output):
-            say(f"wrote {path}")
+            wrote(path)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from gapstack.cli.streams import is_stream
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap
 from gapstack.errors import printable
 from gapstack.progress import console as stderr
+
+if TYPE_CHECKING:
+    from gapstack.report.render import Table
 
 stdout = Console(highlight=False, soft_wrap=True)
 
@@ -74,9 +79,30 @@ def say(line: str) -> None:
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
+def wrote(path: Path) -> None:
+    """Say on standard error that a file was written; nothing for standard output."""
+    if not is_stream(path):
+        say(f"wrote {path}")
+
+
 def show(line: str) -> None:
     """Print a line on standard output, control characters escaped."""
     print(printable(line))
+
+
+def width() -> int:
+    """Cells of a line of standard output."""
+    from gapstack.report.render import pipe_width
+
+    return stdout.width if stdout.is_terminal else pipe_width()
+
+
+def print_result(table: Table, as_json: bool) -> None:
+    """Print a table for people, or its JSON."""
+    if as_json:
+        print(json.dumps(table.json(), indent=2))
+    else:
+        table.print(stdout)
 
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:

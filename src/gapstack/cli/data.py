@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gapstack.cli.common import DataOption, show
+from gapstack.cli import complete
+from gapstack.cli.common import DataOption, JsonOption, say, show
+
+if TYPE_CHECKING:
+    from gapstack.corpus.sources import Status
 
 app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
 
@@ -16,15 +21,18 @@ app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_he
 def data_status_command(
     data: DataOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing; exit status 1 without GAP.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show where each data set is found, whether it is intact, its licence and its home."""
     from gapstack.corpus.sources import SPLITS, status
 
     lines = status(Path(data) if data else None)
-    if not quiet:
+    if as_json:
+        print(json.dumps([_record(line) for line in lines], indent=2))
+    elif not quiet:
         for line in lines:
             dataset = line.dataset
-            state = "not found" + (" (gap data fetch)" if line.fetchable else "")
+            state = "not found" + (f" (gap data fetch {dataset.name})" if line.fetchable else "")
             if line.location:
                 rows = "" if line.rows is None else f", {line.rows:,} rows"
                 intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
@@ -39,11 +47,43 @@ def data_status_command(
 
 @app.command("fetch")
 def data_fetch_command(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets to download. Default: all.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Data sets to download. Default: all that can be and do not come with gapstack.",
+            autocompletion=complete.datasets,
+        ),
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Download again what is there.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Download data sets into the cache and check them."""
-    from gapstack.corpus.sources import fetch
+    """Download data sets into the cache and check them; what broke off goes on from there."""
+    from gapstack.corpus.datasets import DATASETS
+    from gapstack.corpus.sources import fetch, fetchable, require_dataset
 
-    for path in fetch(names or None, again=again):
-        show(str(path))
+    datasets = [require_dataset(name) for name in names or fetchable()]
+    records = []
+    for dataset in datasets:
+        (path,) = fetch([dataset.name], again=again)
+        records.append({"name": dataset.name, "path": str(path), "licence": dataset.licence})
+        if not as_json:
+            show(f"{dataset.name}: {path}")
+            show(f"    {dataset.licence}; {dataset.upstream}")
+    if as_json:
+        print(json.dumps(records, indent=2))
+    if not names:
+        others = [name for name, one in DATASETS.items() if not one.files and not one.embedded]
+        say(f"No public file: {', '.join(others)}. gap data status says where they come from.")
+
+
+def _record(line: Status) -> dict[str, Any]:
+    return {
+        "name": line.dataset.name,
+        "path": str(line.location.path) if line.location else None,
+        "origin": line.location.origin if line.location else None,
+        "rows": line.rows,
+        "intact": line.intact,
+        "licence": line.dataset.licence,
+        "upstream": line.dataset.upstream,
+        "fetchable": line.fetchable,
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, ParserOption, say, stdout
+from gapstack.cli.common import DataOption, JsonOption, ParserOption, print_result, say, wrote
+from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError
+from gapstack.text.patterns import PER_PAGE, WORDS
 
 app = typer.Typer()
 
@@ -26,12 +27,21 @@ class GoldCorpus(StrEnum):
 @app.command("mine")
 def mine_command(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="GAP TSV to write.", metavar="FILE", show_default=False)
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="GAP TSV to write.",
+            metavar="FILE",
+            show_default=False,
+            parser=output_file,
+        ),
     ],
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="[FILES]",
+            parser=input_file,
             help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
         ),
     ] = None,
@@ -46,8 +56,10 @@ def mine_command(
             help="Keep as many feminine as masculine rows and the patterns 6:1:1, or all rows.",
         ),
     ] = True,
-    per_page: Annotated[int, typer.Option(min=0, help="Rows of a gender from a page at most; 0: all.")] = 3,
-    words: Annotated[int, typer.Option(min=1, help="Tokens of a snippet at most.")] = 100,
+    per_page: Annotated[
+        int, typer.Option(min=0, help="Rows of a gender from a page at most; 0: all.")
+    ] = PER_PAGE,
+    words: Annotated[int, typer.Option(min=1, help="Tokens of a snippet at most.")] = WORDS,
     seed: Annotated[int, typer.Option(help="Of the choice of balanced rows.")] = 0,
     parser: ParserOption = None,
     data: DataOption = None,
@@ -81,8 +93,8 @@ def mine_command(
     )
     total = sum(map(count_pages, paths))
     extracted = mine(pages, first_names, parser, per_page=per_page, words=words, total=total)
-    kept = balanced(extracted, seed) if balance else extracted
-    if not kept.rows:
+    result = balanced(extracted, seed) if balance else extracted
+    if not result.rows:
         raise DataError(
             f"no row is left of {len(extracted.rows):,} from {extracted.pages:,} pages",
             expected="pages with two names and a pronoun"
@@ -90,10 +102,7 @@ def mine_command(
             else "both genders in a pattern",
             remedy="Give more pages" + (", or --all" if extracted.rows else ""),
         )
-    write_gap(output, kept.corpus)
-    table = mining_table(extracted, kept)
-    if as_json:
-        print(json.dumps(table.json(), indent=2))
-    else:
-        table.print(stdout)
-    say(f"wrote {output}")
+    write_gap(output, result.corpus)
+    if not is_stream(output):
+        print_result(mining_table(extracted, result), as_json)
+    wrote(output)

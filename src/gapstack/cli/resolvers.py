@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gapstack.cli.common import ParserOption, say
+from gapstack.cli.common import JsonOption, ParserOption, wrote
 from gapstack.corpus.readers import read_gap
+
+if TYPE_CHECKING:
+    from gapstack.corpus import Corpus
+    from gapstack.resolvers.formats import Reading
+    from gapstack.scoring import Scores
 
 app = typer.Typer()
 
@@ -44,11 +51,11 @@ def clusters_to_gap_command(
         ),
     ] = Match.WORDS,
     parser: ParserOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
     from gapstack.corpus.writers import write_scorer_tsv
-    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver
     from gapstack.text.heads import heads_of
@@ -58,31 +65,46 @@ def clusters_to_gap_command(
     heads = heads_of(rows, parser) if match is Match.HEADS else None
     if output:
         write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
-        say(f"wrote {output}")
+        wrote(output)
     if clusters:
         write_clusters(clusters, found.clusters)
-        say(f"wrote {clusters}")
-    print(clusters_text(found, rows, score_clusters(found.clusters, rows, heads)))
+        wrote(clusters)
+    _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
 
 
 @app.command("resolve")
 def resolve_command(
-    name: Annotated[str, typer.Argument(help="fastcoref, lingmess, coreferee, spacy or stanza.")],
+    name: Annotated[str, typer.Argument(help="gapstack, fastcoref, lingmess, coreferee, spacy or stanza.")],
     output: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).")],
-    model: Annotated[Path, typer.Option(help="Folder of the resolver's model.", show_default=False)],
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the resolver's model; gapstack comes with one.", show_default=False),
+    ] = None,
     split: Annotated[str, typer.Option(help="Split of GAP.")] = "development",
     data: Annotated[Path | None, typer.Option(help="Folder with the GAP files. Default: search.")] = None,
     input_path: Annotated[
         Path | None, typer.Option("--input", help="Rows to resolve instead: GAP or Kaggle TSV.")
     ] = None,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Let it read the titles of the rows' pages; only gapstack does.")
+    ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.comparison.results import score_clusters
     from gapstack.corpus.sources import gap_split
-    from gapstack.report.clusters import clusters_text
     from gapstack.resolvers.live import resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
-    found = resolve(name, model, rows, output)
-    say(f"wrote {output}")
-    print(clusters_text(found, rows, score_clusters(found.clusters, rows)))
+    found = resolve(name, model, rows, output, pages=pages)
+    wrote(output)
+    _print(found, rows, score_clusters(found.clusters, rows), as_json)
+
+
+def _print(found: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json: bool) -> None:
+    from gapstack.report.clusters import clusters_record, clusters_text
+
+    if as_json:
+        print(json.dumps(clusters_record(found, rows, scores), indent=2))
+    else:
+        print(clusters_text(found, rows, scores))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gapstack.cli import complete
 from gapstack.cli.common import (
     DataOption,
     EncoderOption,
@@ -18,15 +19,20 @@ from gapstack.cli.common import (
     OnError,
     OnErrorOption,
     ParserOption,
+    print_result,
     quarantine_for,
     refuse_unknown_run,
     report_quarantine,
     say,
     show,
     stdout,
+    width,
+    wrote,
 )
+from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.corpus.cells import Quarantine
 from gapstack.errors import DataError, Place
+from gapstack.files import write_text
 
 if TYPE_CHECKING:
     from gapstack.runs import Recipe, Run
@@ -65,7 +71,8 @@ def run_command(
     recipe: Annotated[
         str,
         typer.Argument(
-            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or mend."
+            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or mend.",
+            autocompletion=complete.recipes,
         ),
     ] = "quickstart",
     data: DataOption = None,
@@ -88,6 +95,18 @@ def run_command(
         typer.Option(
             help="Test-time augmentations that all members average over: original, swap_gender, ..."
         ),
+    ] = None,
+    members: Annotated[
+        str | None,
+        typer.Option(help="Only these members of the recipe: a,b. The run's name then says so."),
+    ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(help="Your own labelled rows (GAP TSV) in the place of the recipe's; repeatable."),
+    ] = None,
+    test: Annotated[
+        list[Path] | None,
+        typer.Option(help="Your own rows to hold out and predict, labelled or not; repeatable."),
     ] = None,
     folds: Annotated[int | None, typer.Option(help="Number of folds instead of the recipe's.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the folds instead of the recipe's.")] = None,
@@ -114,6 +133,9 @@ def run_command(
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
     started = time.perf_counter()
     plan = _recipe(recipe, encoder, parser=parser, augment=augment, average=average)
+    if members is not None:
+        plan = plan.restricted([label.strip() for label in members.split(",") if label.strip()])
+    plan = plan.on_files(train or (), test or ())
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
     if epochs is not None:
         plan = plan.with_epochs(epochs)
@@ -135,11 +157,9 @@ def run_command(
         tensorboard=tensorboard,
         stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
     )
-    table = comparison(finished, score_run(finished), parameters=as_json)
+    print_result(comparison(finished, score_run(finished), parameters=as_json), as_json)
     if as_json:
-        print(json.dumps(table.json(), indent=2))
         return
-    table.print(stdout)
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
     print()
     show(f"submission: {finished.submission}")
@@ -148,18 +168,50 @@ def run_command(
 
 
 @app.command("recipes")
-def recipes_command() -> None:
-    """List the recipes that come with the package."""
+def recipes_command(
+    name: Annotated[
+        str | None, typer.Argument(help="A recipe, to see it as TOML.", autocompletion=complete.recipes)
+    ] = None,
+    export: Annotated[
+        bool, typer.Option("--export", help="Write it to NAME.toml here, to be changed and run.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the recipes that come with the package, or show or export one."""
     from gapstack.runs import Recipe, available
+    from gapstack.runs.recipe import text_of
 
-    for recipe in map(Recipe.load, available()):
-        members = ", ".join(part.label for part in recipe.members)
-        print(f"{recipe.name:14} {recipe.title}\n{'':14} {members}")
+    if name is None:
+        if export:
+            raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
+        recipes = [Recipe.load(each) for each in available()]
+        if as_json:
+            print(json.dumps([recipe.as_dict() for recipe in recipes], indent=2))
+            return
+        for recipe in recipes:
+            members = ", ".join(part.label for part in recipe.members)
+            print(f"{recipe.name:14} {recipe.title}\n{'':14} {members}")
+        return
+    text = text_of(name)
+    if export:
+        path = Path(f"{name}.toml")
+        if path.exists():
+            raise DataError(
+                "a file is there", place=Place(path), remedy="Move it away; it is not overwritten"
+            )
+        write_text(path, text)
+        show(f"{path}: change its name and what you like, and run it: gap run {path}")
+    elif as_json:
+        print(json.dumps(Recipe.load(name).as_dict(), indent=2))
+    else:
+        print(text, end="")
 
 
 @app.command("members")
 def members_command(
-    name: Annotated[str | None, typer.Argument(help="A member, to see its settings.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A member, to see its settings.", autocompletion=complete.members)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List all members, or one member's settings: type, range, default, published value."""
@@ -176,43 +228,98 @@ def members_command(
 @app.command("predict")
 def predict_command(
     run_name: Annotated[
-        str, typer.Argument(metavar="RUN", help="A finished run: its name or folder; RUN:MEMBER.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder.",
+            autocompletion=complete.runs,
+        ),
     ],
     input_path: Annotated[
-        Path, typer.Option("--input", help="Rows to predict: GAP or Kaggle TSV (.gz, .xz too).")
+        Path,
+        typer.Option(
+            "--input",
+            help="Rows to predict: GAP or Kaggle TSV (.gz, .xz too).",
+            parser=input_file,
+            metavar="FILE",
+        ),
     ],
-    output_path: Annotated[Path, typer.Option("--output", help="Submission CSV to write.")],
+    output_path: Annotated[
+        Path,
+        typer.Option("--output", help="Submission CSV to write.", parser=output_file, metavar="FILE"),
+    ],
     on_error: OnErrorOption = OnError.STOP,
+    as_json: JsonOption = False,
 ) -> None:
-    """Predict unlabelled rows with a finished run, in the order of the input.
+    """Predict unlabelled rows, in the order of the input.
 
     Files may be of any length; a killed command resumes when it is given again.
     """
-    from gapstack.runs.recipe import require_run
-
     started = time.perf_counter()
-    folder, member = require_run(run_name)
+    refuse_unknown_run(run_name)
     from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
+    from gapstack.runs.predictors import load
 
     quarantine = quarantine_for(on_error)
-    count = predict_file(folder, input_path, output_path, member, quarantine=quarantine)
+    count = predict_file(load(run_name, keep=True), input_path, output_path, quarantine=quarantine)
     report_quarantine(quarantine)
-    show(f"{output_path}: {count:,} rows in {time.perf_counter() - started:.0f} s")
+    seconds = time.perf_counter() - started
+    if is_stream(output_path):
+        return
+    if as_json:
+        print(json.dumps({"output": str(output_path), "rows": count, "seconds": seconds}))
+    else:
+        show(f"{output_path}: {count:,} rows in {seconds:.0f} s")
+
+
+@app.command("runs")
+def runs_command(data: DataOption = None, as_json: JsonOption = False) -> None:
+    """List the runs at hand as a leaderboard: the scores of each run's stack, and how far it is."""
+    from gapstack.comparison.results import standings
+    from gapstack.report.standings import standings_table
+    from gapstack.runs.folder import home
+
+    found = standings(data)
+    print_result(standings_table(found), as_json)
+    if not found:
+        say(f"No run lies in {home() / 'models'}; start one with: gap run")
 
 
 @app.command("show")
 def show_command(
     run_name: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run, finished or not: its name or folder.")
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run, finished or not: its name or folder.", autocompletion=complete.runs
+        ),
     ],
+    data: DataOption = None,
+    identity: Annotated[
+        bool,
+        typer.Option("--identity", help="What each result was computed from: rows, labels, code, versions."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the identity of each result of a run: rows, labels, folds, encoder, parser, code, versions."""
-    from gapstack.report.identity import run_identity
+    """Show a run's leaderboard: the stack first, then its members by logloss, with intervals."""
     from gapstack.runs.recipe import require_run
 
-    identity = run_identity(require_run(run_name)[0])
-    print(json.dumps(identity.json(), indent=2) if as_json else identity.text())
+    folder, _ = require_run(run_name)
+    if identity:
+        from gapstack.report.identity import run_identity
+
+        found = run_identity(folder)
+        print(json.dumps(found.json(), indent=2) if as_json else found.text(width()))
+        return
+    from gapstack.comparison.results import score_run
+    from gapstack.report.comparison import comparison
+    from gapstack.runs.answers import stored_run
+
+    run = stored_run(folder, data)
+    print_result(comparison(run, score_run(run), parameters=as_json), as_json)
+    done, every = run.reused, len(run.recipe.members) * run.recipe.folds
+    if done < every:
+        say(f"{done} of {every} folds are finished. {folder.remedy}")
+    say(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
 
 
 @app.command("reproduce")
@@ -249,17 +356,18 @@ def reproduce_command(
     webster2019 (the shared task's overview) first executes or resumes the run `families`, with --ablations three small
     ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
+    from gapstack.corpus.sources import data_folder
     from gapstack.reproduce import ablations as findings
     from gapstack.reproduce import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.reproduce.beside_paper import Tables
-    from gapstack.runs.corpora import corpora
+    from gapstack.runs.corpora import corpora, gap_data
 
     if runs and paper is not Paper.RUDINGER2018:
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
     if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    report: webster2018.Report | Tables | dawkins2021.Report
-    folder = Path(data) if data and data != "sample" else None
+    report: Tables
+    folder = data_folder(data)
     if ablations:
         plans = [_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
         report = findings.report(
@@ -271,35 +379,33 @@ def reproduce_command(
     elif paper is Paper.RUDINGER2018:
         for name in runs or ():
             refuse_unknown_run(name)
-        from gapstack.corpus.sources import load_gap, load_sample
-
-        gap = load_sample("The sample was asked for") if data == "sample" else load_gap(folder)
-        report = rudinger2018.reproduce(gap, runs or (), folder=folder, parser=parser)
+        report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
     elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
         plan = _recipe(dawkins2021.RECIPE, encoder)
         report = dawkins2021.reproduce(*corpora(plan, data), folder)
     else:
-        from gapstack.corpus.sources import load_gap, load_sample
-
-        sample = data == "sample"
-        gap = load_sample("The sample was asked for") if sample else load_gap(Path(data) if data else None)
-        report = webster2018.reproduce(gap, encoder, parser, red=red)
+        report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
     print(json.dumps(report.json(), indent=2) if as_json else report.text())
     if output:
         for path in report.write(output):
-            say(f"wrote {path}")
+            wrote(path)
 
 
 def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
     from gapstack.report.plan import plan_table
-    from gapstack.runs.estimate import plan_run
+    from gapstack.runs.estimate import plan_run, say_cost
 
     plan = plan_run(recipe, data)
     table = plan_table(plan)
+    cost = say_cost(plan.seconds(), plan.memory())
     if as_json:
-        print(json.dumps({**table.json(), "missing": list(plan.missing), "note": recipe.note}, indent=2))
+        expected = {"seconds": plan.seconds(), "memory": plan.memory()}
+        record = {**table.json(), **expected, "missing": list(plan.missing), "note": recipe.note}
+        print(json.dumps(record, indent=2))
         return
+    show(f"{recipe.name}: {cost}, by estimate")
+    print()
     table.print(stdout)
     print()
     for line in plan.missing:

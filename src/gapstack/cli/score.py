@@ -4,30 +4,64 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gapstack.cli import complete
 from gapstack.cli.common import (
     DataOption,
     JsonOption,
     LabelsOption,
     labelled,
+    print_result,
     refuse_unknown_run,
     say,
     show,
     stdout,
+    width,
+    wrote,
 )
+from gapstack.cli.streams import input_file, is_stream, output_file
+from gapstack.corpus import Corpus
 from gapstack.corpus.readers import read_gap, read_gold
+from gapstack.corpus.sources import data_folder
 from gapstack.corpus.writers import write_submission
+from gapstack.errors import DataError, Place
+
+if TYPE_CHECKING:
+    from gapstack.scoring import Problem
 
 app = typer.Typer()
+
+GoldOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--gold",
+        help="GAP TSV with labels. Default: the split of GAP that the ids name.",
+        parser=input_file,
+        metavar="FILE",
+    ),
+]
+
+
+def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | None) -> Corpus:
+    """Labelled rows: of a file, or the split of GAP that the ids of the predictions name."""
+    if gold is not None:
+        return labelled(gold, labels, data)
+    from gapstack.corpus.sources import relabel, rows_of
+    from gapstack.scoring.files import prediction_ids
+
+    folder = data_folder(data)
+    return relabel(rows_of(prediction_ids(predictions), folder), labels or "official", folder)
 
 
 @app.command("score")
 def score_command(
-    predictions: Annotated[Path, typer.Argument(help="Submission CSV or scorer TSV.")],
-    gold: Annotated[Path, typer.Option("--gold", help="GAP TSV with labels.")],
+    predictions: Annotated[
+        Path, typer.Argument(help="Submission CSV or scorer TSV.", parser=input_file, metavar="FILE")
+    ],
+    gold: GoldOption = None,
     labels: LabelsOption = None,
     data: DataOption = None,
     as_json: JsonOption = False,
@@ -37,36 +71,72 @@ def score_command(
     from gapstack.scoring import degenerate_scores, score_file
 
     # other label sets change rows of GAP alone, which are few
-    corpus = read_gold(gold) if labels in {None, "official"} else labelled(gold, labels, data)
+    plain = gold is not None and labels in {None, "official"}
+    corpus = read_gold(gold) if gold is not None and plain else _rows(predictions, gold, labels, data)
     scores, notes = score_file(predictions, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:
         print(json.dumps(gap_record(predictions.name, scores, degenerate, notes), indent=2))
     else:
-        print(gap_report(predictions.name, scores, degenerate, notes), end="")
+        print(gap_report(predictions.name, scores, degenerate, notes, width()), end="")
+
+
+def _problems(submission: Path, rows: Corpus) -> tuple[list[Problem], bool]:
+    """What is wrong with a submission, and whether Kaggle would refuse it."""
+    from gapstack.scoring import submit_check
+
+    problems = submit_check(submission, rows)
+    return problems, any(problem.fatal for problem in problems)
 
 
 @app.command("submit-check")
 def submit_check_command(
-    submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],
+    submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.", parser=input_file)],
     against: Annotated[Path, typer.Option("--against", help="The rows that it should predict.")],
+    as_json: JsonOption = False,
 ) -> None:
     """Check whether Kaggle would accept a submission; exit status 1 if not."""
-    from gapstack.scoring import submit_check
-
     rows = read_gap(against)
-    problems = submit_check(submission, rows)
+    problems, refused = _problems(submission, rows)
+    if as_json:
+        found = [{"problem": str(problem), "fatal": problem.fatal} for problem in problems]
+        print(json.dumps({"rows": len(rows), "accepted": not refused, "problems": found}, indent=2))
+        raise typer.Exit(1 if refused else 0)
     for problem in problems:
         show(str(problem))
-    refused = any(problem.fatal for problem in problems)
     show(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
     raise typer.Exit(1 if refused else 0)
+
+
+@app.command("submit")
+def submit_command(
+    submission: Annotated[Path, typer.Argument(metavar="FILE", help="Submission CSV.")],
+    competition: Annotated[
+        str, typer.Option("--kaggle", metavar="COMPETITION", help="Such as gendered-pronoun-resolution.")
+    ],
+    against: Annotated[Path, typer.Option("--against", help="The rows that it should predict.")],
+    message: Annotated[str, typer.Option("--message", help="What Kaggle shows beside it.")] = "gapstack",
+    as_json: JsonOption = False,
+) -> None:
+    """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
+    from gapstack.scoring.kaggle import submit
+
+    problems, refused = _problems(submission, read_gap(against))
+    for problem in problems:
+        say(str(problem))
+    if refused:
+        raise DataError("Kaggle would refuse it, so it was not sent", place=Place(submission))
+    answer = submit(competition, submission, message)
+    if as_json:
+        print(json.dumps({"competition": competition, "file": str(submission), "answer": answer}, indent=2))
+    else:
+        show(answer)
 
 
 @app.command("stack")
 def stack_command(
     files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Submission CSVs for the same rows.")],
-    gold: Annotated[Path, typer.Option("--gold", help="GAP TSV with labels.")],
+    gold: GoldOption = None,
     labels: LabelsOption = None,
     data: DataOption = None,
     folds: Annotated[
@@ -77,7 +147,13 @@ def stack_command(
         list[str] | None, typer.Option("--stacker", help="Stacker to choose from; repeatable.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Submission CSV for the stack's out-of-fold predictions.")
+        Path | None,
+        typer.Option(
+            "--output",
+            help="Submission CSV for the stack's out-of-fold predictions.",
+            parser=output_file,
+            metavar="FILE",
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -86,15 +162,14 @@ def stack_command(
     from gapstack.report.stack import stack_table
     from gapstack.runs.file_stack import KINDS, stack_files
 
-    rows = labelled(gold, labels, data)
+    rows = _rows(files[0], gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
     table = stack_table(score_stack(found))
-    if as_json:
-        print(json.dumps(table.json(), indent=2))
-    else:
-        table.print(stdout)
+    if not (output and is_stream(output)):
+        print_result(table, as_json)
     if output:
         write_submission(output, rows.ids, found.nested.out_of_fold)
+        wrote(output)
 
 
 @app.command("compare")
@@ -104,10 +179,15 @@ def compare_command(
         typer.Argument(
             metavar="WHAT",
             help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member.",
+            autocompletion=complete.runs,
         ),
     ],
     gold: Annotated[
-        Path | None, typer.Option("--gold", help="GAP TSV with labels. Default: what the first run held out.")
+        Path | None,
+        typer.Option(
+            "--gold",
+            help="GAP TSV with labels. Default: what the first run held out; of files, the split that their ids name.",
+        ),
     ] = None,
     out_of_fold: Annotated[
         bool,
@@ -147,14 +227,16 @@ def compare_command(
         write_page,
     )
 
+    files = [Path(source) for source in sources if Path(source).is_file()]
+    rows_of_files = gold is not None or len(files) == len(sources)
     rows, entries = read_entries(
         sources,
-        None if gold is None else read_gap(gold),
+        _rows(files[0] if files else Path(), gold, None, data) if rows_of_files else None,
         out_of_fold=out_of_fold,
         trained_on=[read_gap(path) for path in trained_on or ()],
         data=data,
     )
-    folder = Path(data) if data and data != "sample" else None
+    folder = data_folder(data)
     corpora = label_sets(rows, labels or "official", folder)
     comparison = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
     # printed first: what cannot be written must not cost what was computed
@@ -166,7 +248,7 @@ def compare_command(
             print()
     if html:
         write_page(comparison, html)
-        say(f"wrote {html}")
+        wrote(html)
     if csv:
         for path in write_csv(comparison, csv):
-            say(f"wrote {path}")
+            wrote(path)

@@ -194,11 +194,11 @@ def _span(text: str, field: str, at: Mention) -> Span:
                 f"{field}: found {at!r}",
                 expected='words, words and the number of their occurrence ("she", 2), or a range (start, end)',
             )
-    starts = _occurrences(text, words)
+    starts = occurrences(text, words)
     if not starts:
         others = [
             f"{text[start : start + len(words)]!r} at {start}"
-            for start in _occurrences(text, words, re.IGNORECASE)
+            for start in occurrences(text, words, re.IGNORECASE)
         ]
         parts = [] if others or not words else [f"part of a word at {text.find(words)}"] * (words in text)
         hint = f"; it has {' and '.join(others or parts)}" if others or parts else ""
@@ -220,7 +220,7 @@ def _span(text: str, field: str, at: Mention) -> Span:
     return Span(start, start + len(words))
 
 
-def _occurrences(text: str, words: str, flags: int = 0) -> list[int]:
+def occurrences(text: str, words: str, flags: int = 0) -> list[int]:
     """Where ``words`` stand in the text and no letter or digit continues them."""
     if not words.strip():
         return []

@@ -132,26 +132,57 @@ def _pieces(paragraph: str) -> Iterator[str]:
         yield paragraph.strip()
 
 
-def _text_page(path: Path) -> Page:
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """A document with its text as it stands in the file."""
+
+    id: str
+    text: str
+    url: str | None = None
+
+
+def read_documents(path: Path) -> Iterator[RawDocument]:
+    """Read the documents of a file, plain text or JSON lines, with every character of their texts.
+
+    Errors as of :func:`read_pages`.
+    """
+    path = Path(path)
+    return _json_documents(path) if _is_json(path) else iter([_text_document(path)])
+
+
+def _text_document(path: Path) -> RawDocument:
     with open_bytes(path) as stream:
         blob = stream.read()
+    text = decoded(blob, path)
+    _refuse_nul(text, Place(path, text.partition("\0")[0].count("\n") + 1))
+    if not text.strip():
+        raise DataError("is empty", place=Place(path), expected="text")
+    return RawDocument(path.name.split(".")[0], text)
+
+
+def decoded(blob: bytes, name: Path | str) -> str:
+    """Text of bytes in UTF-8, with or without a byte-order mark; DataError with the line for others."""
     try:
-        text = blob.decode("utf-8-sig")
+        return blob.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        line = blob[: problem.start].count(b"\n") + 1
         raise DataError(
             f"byte 0x{blob[problem.start]:02X} is not UTF-8",
-            place=Place(path, line),
+            place=Place(name, blob[: problem.start].count(b"\n") + 1),
             expected="text in UTF-8",
         ) from None
-    _refuse_nul(text, Place(path, text.partition("\0")[0].count("\n") + 1))
-    found = tuple(paragraphs(text))
-    if not found:
-        raise DataError("is empty", place=Place(path), expected="text")
-    return Page(path.name.split(".")[0], found)
+
+
+def _text_page(path: Path) -> Page:
+    document = _text_document(path)
+    return Page(document.id, tuple(paragraphs(document.text)))
 
 
 def _json_pages(path: Path) -> Iterator[Page]:
+    for document in _json_documents(path):
+        yield Page(document.id, tuple(paragraphs(document.text)), document.url)
+
+
+def _json_documents(path: Path) -> Iterator[RawDocument]:
     for number, raw in enumerate(iter_lines(path), start=1):
         record = strict_json.read(raw, path, number, _SHAPE)
         name = str(record.get("id") or record.get("title") or f"{path.name.split('.')[0]}-{number}")
@@ -163,7 +194,7 @@ def _json_pages(path: Path) -> Iterator[Page]:
                     expected="one line",
                 )
         _refuse_nul(record["text"], Place(path, number))
-        yield Page(name, tuple(paragraphs(record["text"])), record.get("url") or None)
+        yield RawDocument(name, record["text"], record.get("url") or None)
 
 
 def _refuse_nul(text: str, place: Place) -> None:

@@ -1,7 +1,7 @@
 """Figures of the papers that this project reproduces: the data set ``papers``, a JSON file for each.
 
-Every figure there was compared with its paper's text. The files are data and not part of the package; where they are
-not at hand, tables show our figures alone and :func:`papers_note` says so.
+Every figure there was compared with its paper's text. Where a file is not at hand, tables show our figures alone and
+:func:`papers_note` says so.
 """
 
 from __future__ import annotations

@@ -2,28 +2,30 @@
 
 Searched in this order, each place laid out like :data:`~gapstack.corpus.datasets.DATASETS` or with the files directly
 in it: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` seen from the current folder and from the
-project's, and the cache. GAP itself is then downloaded into the cache; if that fails, the embedded sample replaces it.
-Loading GAP prints to stderr which one it was. ``GAPSTACK_OFFLINE=1`` forbids downloads.
+project's, the cache, and what comes with the package. GAP itself is downloaded into the cache if it is nowhere; if that
+fails, the embedded sample replaces it. Loading GAP prints to stderr which one it was. ``GAPSTACK_OFFLINE=1`` forbids
+downloads.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from pathlib import Path
 
+from gapstack.corpus import embedded
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.corpus import Corpus
-from gapstack.corpus.datasets import DATASETS, GAP_HOME, Dataset
+from gapstack.corpus.datasets import DATASETS, Dataset
 from gapstack.corpus.download import DownloadError, download
 from gapstack.corpus.labels import with_labels
 from gapstack.corpus.readers import read_gap
-from gapstack.errors import DataNotFoundError, IntegrityError, MismatchError, printable
-from gapstack.files import by_content, cache_root, contents, read_bytes
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, printable
+from gapstack.files import by_content, cache_root, contents, discard, read_bytes, sha256
 from gapstack.progress import console
 from gapstack.registry import unknown
 
@@ -59,7 +61,7 @@ class Status:
     @property
     def fetchable(self) -> bool:
         """Whether ``gap data fetch`` can get it."""
-        return self.dataset.remote is not None
+        return bool(self.dataset.files)
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,14 @@ def search(name: str, data: Path | None = None) -> DataLocation | None:
     Raises DataError if the name is unknown; DataNotFoundError if ``data`` or ``GAP_DATA`` names a folder that is not
     there; IntegrityError if the cache has it with other bytes than the published ones.
     """
-    dataset = _dataset(name)
+    dataset = require_dataset(name)
     for origin, folder in _places(data):
         path = dataset.within(folder)
         if path is not None:
-            if origin == "cache" and dataset.sha256 and not _intact(path, dataset):
+            if origin == "cache" and dataset.files and not _intact(path, dataset):
                 raise IntegrityError(
-                    f"{path}: the SHA-256 is not the published {dataset.sha256}. Delete the file, or get it again "
-                    "with: gap data fetch"
+                    f"{path}: the SHA-256 is not the published one. Delete it, or get it again with: gap data fetch "
+                    f"{name}"
                 )
             return DataLocation(path, origin)
     return None
@@ -123,11 +125,16 @@ def require(name: str, data: Path | None = None) -> Path:
         return location.path
     dataset = DATASETS[name]
     places = "; ".join(f"{origin}: {folder}" for origin, folder in _places(data))
-    how = "Get it with: gap data fetch" if dataset.remote else f"It comes from {dataset.upstream}"
+    how = f"Get it with: gap data fetch {name}" if dataset.files else f"It comes from {dataset.upstream}"
     raise DataNotFoundError(
         f"{name} ({dataset.path}) is at none of the places searched ({places}). {how}, or name its folder "
         "with --data or GAP_DATA"
     )
+
+
+def data_folder(data: str | None) -> Path | None:
+    """Folder to look in first; None where ``data`` names none, or the embedded sample."""
+    return Path(data) if data and data != "sample" else None
 
 
 def load_gap(
@@ -197,6 +204,22 @@ def gap_split(
     return relabel(read_gap(require(f"gap-{split}", data), quarantine=quarantine), label_set, data)
 
 
+def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
+    """Load the GAP splits that ``ids`` belong to, as ids of GAP say themselves (``test-12``).
+
+    Raises DataError if some are no ids of GAP; DataNotFoundError if a split is nowhere.
+    """
+    splits = dict.fromkeys(name.rpartition("-")[0] for name in ids)
+    others = [split for split in splits if split not in SPLITS]
+    if others or not splits:
+        raise DataError(
+            "the ids are not those of a split of GAP" if others else "there are no ids",
+            expected=f"ids such as {SPLITS[-1]}-1, which say their rows",
+            remedy="Name the labelled rows with --gold",
+        )
+    return reduce(add, (gap_split(split, data) for split in SPLITS if split in splits))
+
+
 def relabel(corpus: Corpus, label_set: str, data: Path | None = None) -> Corpus:
     """Apply :func:`~gapstack.corpus.labels.with_labels` with the corrections that the search finds."""
     if label_set == "official":
@@ -227,18 +250,20 @@ def fetch(
     Parameters
     ----------
     names : iterable of str, optional
-        What to get; all that can be got by default.
+        What to get; by default all that can be downloaded and does not come with the package.
     again : bool
         Download even what is there.
     home : str, optional
-        Address of the folder that serves the files; the public one (``GAP_HOME``) by default.
+        Address of the folder that serves the files; their public homes by default.
     timeout : float
         Seconds to wait for the server's next bytes.
     """
-    selection = [name for name in DATASETS if DATASETS[name].remote] if names is None else list(names)
     paths: list[Path] = []
-    for dataset in map(_dataset, selection):
-        if dataset.remote is None or dataset.sha256 is None:
+    for dataset in map(require_dataset, fetchable() if names is None else names):
+        if not dataset.files:
+            if dataset.embedded:
+                paths.append(embedded.folder() / dataset.path)
+                continue
             raise DataNotFoundError(
                 f"{dataset.name} cannot be fetched; it comes from {dataset.upstream}. Put it at {dataset.path} in "
                 "a folder and name that with --data or GAP_DATA"
@@ -247,9 +272,23 @@ def fetch(
         if again or not (target.exists() and _intact(target, dataset)):
             if _offline():
                 raise DownloadError(f"{dataset.name} is not in the cache, and GAPSTACK_OFFLINE is set")
-            download(f"{home or GAP_HOME}/{dataset.remote}", target, sha256=dataset.sha256, timeout=timeout)
+            _download(dataset, target, again=again, home=home, timeout=timeout)
         paths.append(target)
     return paths
+
+
+def _download(dataset: Dataset, target: Path, *, again: bool, home: str | None, timeout: float) -> None:
+    """Download a file into its place, or a folder's files beside its place, which they take when they are all there."""
+    single = not dataset.files[0].path
+    beside = target if single else _cache() / "unfinished" / dataset.name
+    for file in dataset.files:
+        place = beside / file.path
+        if again or single or not (place.is_file() and sha256(place) == file.sha256):
+            download(f"{home or file.home}/{file.remote}", place, sha256=file.sha256, timeout=timeout)
+    if not single:
+        discard(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside.replace(target)
 
 
 def status(data: Path | None = None) -> list[Status]:
@@ -261,13 +300,19 @@ def status(data: Path | None = None) -> list[Status]:
         rows = intact = None
         if location is not None and dataset.rows is not None:
             rows = read_bytes(location.path).count(b"\n") - 1  # the header
-        if location is not None and dataset.sha256 is not None:
+        if location is not None and dataset.files and location.origin != "embedded":
             intact = _intact(location.path, dataset)
         lines.append(Status(dataset, location, rows, intact))
     return lines
 
 
-def _dataset(name: str) -> Dataset:
+def fetchable() -> list[str]:
+    """Names of the data sets that can be downloaded and do not come with the package."""
+    return [name for name, dataset in DATASETS.items() if dataset.files and not dataset.embedded]
+
+
+def require_dataset(name: str) -> Dataset:
+    """The data set of this name; UnknownNameError, with the closest match, if there is none."""
     if name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     return DATASETS[name]
@@ -281,19 +326,20 @@ def _offline() -> bool:
     return os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
 
 
-def _places(data: Path | None) -> list[tuple[str, Path]]:
+def _places(data: Path | None) -> Iterator[tuple[str, Path]]:
     """Origins and folders in the order searched; a folder named by the user must exist."""
-    places: list[tuple[str, Path]] = []
     for origin, value in (("--data", data), ("GAP_DATA", os.environ.get("GAP_DATA"))):
         if value:
             folder = Path(value).expanduser()
             if not folder.is_dir():
                 raise DataNotFoundError(f"{origin} names the folder {folder}, which is not there")
-            places.append((origin, folder))
+            yield origin, folder
     shared = [Path.cwd().parent / "shared" / "data"]
     if (_PROJECT / "pyproject.toml").is_file():  # a source checkout, not an installed package
         shared.append(_PROJECT.parent / "shared" / "data")
-    return [*places, *(("../shared/data", folder) for folder in dict.fromkeys(shared)), ("cache", _cache())]
+    yield from (("../shared/data", folder) for folder in dict.fromkeys(shared))
+    yield "cache", _cache()
+    yield "embedded", embedded.folder()  # last, since it may have to be unpacked
 
 
 def _origin_of_splits(data: Path | None) -> str | None:
@@ -312,7 +358,13 @@ def _origin_of_splits(data: Path | None) -> str | None:
 
 
 def _intact(path: Path, dataset: Dataset) -> bool:
-    return hashlib.sha256(read_bytes(path)).hexdigest() == dataset.sha256  # of the table, packed or not
+    try:
+        return all(
+            hashlib.sha256(read_bytes(path / file.path)).hexdigest() == file.sha256  # unpacked
+            for file in dataset.files
+        )
+    except DataNotFoundError:  # a folder that lacks a file
+        return False
 
 
 def _warn(message: str) -> None:

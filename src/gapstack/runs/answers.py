@@ -13,6 +13,7 @@ from gapstack.corpus import Corpus
 from gapstack.errors import DataError, MismatchError, Place
 from gapstack.members.member import Probabilities
 from gapstack.runs.corpora import corpora
+from gapstack.runs.crossval import Result, Run
 from gapstack.runs.folder import COLUMNS, STACK, RunFolder
 from gapstack.runs.recipe import Recipe
 
@@ -47,15 +48,21 @@ def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]
     MismatchError
         If the data are not those of the run.
     """
-    manifest, recipe = folder.manifest(), Recipe.of_run(folder)
-    _, train, test = corpora(recipe.revised(labels="official"), data)
+    train, test = _rows(folder, Recipe.of_run(folder).revised(labels="official"), data)
+    return {HELD_OUT: test, OUT_OF_FOLD: train}
+
+
+def _rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Corpus, Corpus]:
+    """Training and held-out rows of a run, under its recipe's labels."""
+    manifest = folder.manifest()
+    _, train, test = corpora(recipe, data)
     now = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
     other = [kind for kind, hashed in now.items() if manifest["identity"][kind] != hashed]
     if other:
         raise MismatchError(
             f"{folder.root} was run on other {' and '.join(other)} than are found now; name its data with --data"
         )
-    return {HELD_OUT: test, OUT_OF_FOLD: train}
+    return train, test
 
 
 def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> RunAnswers:
@@ -96,6 +103,71 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
         f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"
     )
+
+
+def stored_run(folder: RunFolder, data: str | None = None, only: Collection[str] = ()) -> Run:
+    """Read a run as :func:`~gapstack.runs.crossval.run` returns it, without executing anything.
+
+    Members that are not finished are left out; ``reused`` counts the folds that are finished.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    data : str, optional
+        As for :func:`run_corpora`.
+    only : collection of str
+        Labels of members, or ``stack``, to read; all by default.
+
+    Raises
+    ------
+    DataError
+        If the folder holds no run, or a result is damaged.
+    MismatchError
+        If the data are not those of the run.
+    """
+    recipe = Recipe.of_run(folder)
+    train, test = _rows(folder, recipe, data)
+    contaminated_by = recipe.contaminated_by()
+
+    def result(label: str, seconds: float | None, parameters: int = 0) -> Result:
+        out_of_fold, held_out = (
+            _read(folder, recipe, label, part).loc[corpus.ids, COLUMNS].to_numpy(dtype=np.float64)
+            for part, corpus in ((OUT_OF_FOLD, train), (HELD_OUT, test))
+        )
+        return Result(label, out_of_fold, held_out, seconds, parameters, contaminated_by[label])
+
+    done = finished(folder, recipe)
+    members = [
+        result(part.label, done[part.label].seconds, done[part.label].parameters)
+        for part in recipe.members
+        if done[part.label].folds == recipe.folds and (not only or part.label in only)
+    ]
+    record = folder.stack() if recipe.stacked and (not only or STACK in only) else None
+    stack = None if record is None else result(STACK, record["seconds"])
+    submission = folder.root.parents[1] / "submissions" / f"{recipe.name}.csv"
+    note = "" if record is None else record["note"]
+    reused = sum(member.folds for member in done.values())
+    return Run(recipe, folder, train, test, tuple(members), stack, note, submission, reused)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Folds of a member that are finished, the seconds that they and its views took, parameters of a fold's fit."""
+
+    folds: int
+    seconds: float | None
+    parameters: int
+
+
+def finished(folder: RunFolder, recipe: Recipe) -> dict[str, Finished]:
+    """How far each member of a run is, by label; DamageError for a damaged record."""
+    done = {}
+    for label in (part.label for part in recipe.members):
+        jobs = [job for fold in range(recipe.folds) if (job := folder.job(label, fold)) is not None]
+        views = folder.view_seconds(label)
+        seconds = None if views is None else views + sum(job["seconds"] for job in jobs)
+        done[label] = Finished(len(jobs), seconds, jobs[-1].get("parameters", 0) if jobs else 0)
+    return done
 
 
 def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFrame:

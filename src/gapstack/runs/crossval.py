@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds, make_folds
@@ -32,6 +31,7 @@ from gapstack.members.store import write_state
 from gapstack.progress import progress
 from gapstack.runs.choice import describe_choice
 from gapstack.runs.corpora import corpora
+from gapstack.runs.estimate import plan_of, say_cost
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.identity import again, key_of, of_rows, of_stack
@@ -146,7 +146,7 @@ def run(
             ]
             for part in recipe.members
         }
-        reused = _do_jobs(jobs, folder, executor or create_executor())
+        reused = _do_jobs(recipe, jobs, folder, executor or create_executor())
         members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
         stack, note = None, ""
         if recipe.stacked:
@@ -171,7 +171,7 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
     }
 
 
-def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
+def _do_jobs(recipe: Recipe, jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
     """Execute unfinished jobs; return the number of folds that were finished already."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
@@ -183,24 +183,39 @@ def _do_jobs(jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -
     redone = again(_recorded(job, folder) for job in open_jobs)
     if redone:
         _log.info(redone)
+    first = open_jobs[0]
+    plan = plan_of(recipe, first.train, first.test) if _log.isEnabledFor(logging.INFO) else None
+    if plan:
+        seconds = plan.seconds({label: len(group) for label, group in todo.items()})
+        _log.info("expected: %s in each process, by estimate", say_cost(seconds, plan.memory(todo)))
     _log.info("views of %d members", len(todo))
-    with progress("views", len(todo)) as ticker:
+    costs = {label: plan.shared_seconds(label) if plan else 1.0 for label in todo}
+    with progress("views", sum(costs.values()), weighted=True) as ticker:
         for label, group in todo.items():
             started, part = time.perf_counter(), group[0].part
+            ticker.advance(0, note=f"now {label}")
             create(part.name, **part.settings).prepare(_both(group[0].train, group[0].test))
             if len(group) == len(
                 jobs[label]
             ):  # a resumed member found its views in the cache: keep their cost
                 folder.note_view_seconds(label, time.perf_counter() - started)
-            ticker.advance(note=label)
+            ticker.advance(costs[label])
     _log.info("%d folds of %d members", len(open_jobs), len(todo))
     left = {label: len(group) for label, group in todo.items()}
-    with progress("members x folds", len(open_jobs)) as ticker:
+    costs = {label: plan.fold_seconds(label) if plan else 1.0 for label in todo}
+    running = list(open_jobs)
+    total = sum(costs[job.part.label] for job in open_jobs)
+    with progress("members x folds", total, weighted=True) as ticker:
+        ticker.advance(0, note=f"now {first.name}")
 
         def report(job: Job) -> None:
             label = job.part.label
             left[label] -= 1
-            ticker.advance(note=f"{job.name} done")
+            running.remove(job)
+            done = f"{len(open_jobs) - len(running)} of {len(open_jobs)} done"
+            # jobs begin in their order: the first that is not done is running
+            now = f", now {running[0].name}" if running else ""
+            ticker.advance(costs[label], note=done + now)
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
                 _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
@@ -248,14 +263,6 @@ def _write(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
     write_probabilities(place / "test.parquet", test.ids, result.test)
 
 
-def _base_predictions(
-    parts: Sequence[Part], fold: int, test: Corpus, folder: RunFolder
-) -> NDArray[np.float64]:
-    """(n_test, m, 3): predictions of the members fitted without ``fold`` for the held-out rows."""
-    tables = [read_probabilities(folder.fold(part.label, fold) / "test.parquet", test.ids) for part in parts]
-    return np.stack(tables, axis=1)
-
-
 def _stack(
     recipe: Recipe,
     members: Sequence[Result],
@@ -281,7 +288,8 @@ def _stack(
             candidates, recipe.calibrators, base_predictions, train, folds.assignment
         )
         kind = next(part for part in recipe.stackers if part.label == nested.name)
-        by_fold = [_base_predictions(recipe.members, fold, test, folder) for fold in range(folds.k)]
+        labels = [part.label for part in recipe.members]
+        by_fold = [folder.base_predictions(labels, fold, test.ids) for fold in range(folds.k)]
         probabilities = stack.predict_proba(by_fold, test)
         seconds = time.perf_counter() - started
         record = {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from gapstack.corpus import Corpus
 from gapstack.corpus.datasets import DATASETS
-from gapstack.corpus.sources import STAGE2
+from gapstack.corpus.sources import SPLITS
 from gapstack.encoding.encoders import EMBEDDED, is_at_hand, is_embedded
 from gapstack.encoding.sizes import encoder_size
 from gapstack.errors import DataNotFoundError, GapstackError
@@ -29,6 +31,8 @@ REACHED = 0.5
 """Share of the machine's rate in products of matrices that training is assumed to reach."""
 _CHARACTERS = 427  # of a row of GAP development
 _SECONDS = 0.3
+BRIEF = 5.0
+"""Seconds that a fold of a member without an encoder is taken to last: cues less, trees more."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,39 @@ class RunPlan:
     machine: str
     rate: float
 
+    def fold_seconds(self, label: str) -> float:
+        """Expected seconds of one fold of a member; :data:`BRIEF` where that cannot be estimated."""
+        return self._seconds(label, "fold") or BRIEF
+
+    def shared_seconds(self, label: str) -> float:
+        """Expected seconds of what a member computes once for all folds."""
+        return self._seconds(label, "shared") or BRIEF / 10
+
+    def memory(self, labels: Collection[str] = ()) -> float:
+        """Most bytes that a member's fit takes, of those of ``labels`` (by default all); 0 if none can be estimated."""
+        works = [member.work for member in self.members if not labels or member.label in labels]
+        return max((work.memory for work in works if work), default=0.0)
+
+    def seconds(self, folds: Mapping[str, int] | None = None) -> float:
+        """Expected seconds of so many folds of each member, by default of all."""
+        folds = folds or {member.label: self.recipe.folds for member in self.members}
+        return sum(
+            self.shared_seconds(label) + n * self.fold_seconds(label) for label, n in folds.items() if n
+        )
+
+    def _seconds(self, label: str, part: str) -> float:
+        (work,) = (member.work for member in self.members if member.label == label)
+        return getattr(work, part) / (self.rate * REACHED) if work else 0.0
+
+
+def say_cost(seconds: float, memory: float) -> str:
+    """About how long and how much memory, in words."""
+    for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        if seconds >= 2 * size or size == 1:
+            long = f"about {seconds / size:.0f} {unit}"
+            break
+    return long + (f" and {memory / 1e9:.1f} GB of memory" if memory else "")
+
 
 def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     """Estimate a run of ``recipe``: sizes of its encoders, operations, memory, and what is not at hand.
@@ -70,10 +107,27 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     try:
         recipe, train, test = corpora(recipe, data)
         rows = (train.name, len(train)), (test.name, len(test))
-        characters = float(np.mean([len(example.text) for example in [*train, *test]]))
+        characters = _length(train, test)
     except DataNotFoundError as error:
         missing.append(str(error))
         rows, characters = (_published(recipe.train), _published(recipe.test)), _CHARACTERS
+    for part in recipe.members:
+        missing += _not_at_hand(create(part.name, **part.settings))
+    return _plan(recipe, rows, characters, missing)
+
+
+def plan_of(recipe: Recipe, train: Corpus, test: Corpus) -> RunPlan:
+    """Estimate a run of ``recipe`` on these rows, whose parts are all at hand."""
+    return _plan(recipe, ((train.name, len(train)), (test.name, len(test))), _length(train, test), ())
+
+
+def _length(train: Corpus, test: Corpus) -> float:
+    return float(np.mean([len(example.text) for example in [*train, *test]]))
+
+
+def _plan(
+    recipe: Recipe, rows: tuple[tuple[str, int], tuple[str, int]], characters: float, missing: Iterable[str]
+) -> RunPlan:
     (_, fitted), (_, held) = rows
     pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
     share = (recipe.folds - 1) / recipe.folds
@@ -82,7 +136,6 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     members = []
     for part in recipe.members:
         member = create(part.name, **part.settings)
-        missing += _not_at_hand(member)
         encoder = getattr(member, "encoder", None)
         has_encoder = "encoder" in member.get_params()
         size = encoder_size(encoder) if has_encoder else None
@@ -96,8 +149,8 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
 
 def _published(splits: tuple[str, ...]) -> tuple[str, int]:
     """Name and number of rows of splits that are not at hand."""
-    names = [STAGE2 if split == STAGE2 else f"gap-{split}" for split in splits]
-    return "+".join(names), sum(DATASETS[name].rows or 0 for name in names)
+    names = [f"gap-{name}" if name in SPLITS else name for name in splits]
+    return "+".join(names), sum(DATASETS[name].rows or 0 for name in names if name in DATASETS)
 
 
 def _not_at_hand(member: Member) -> list[str]:

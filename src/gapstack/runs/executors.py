@@ -19,7 +19,7 @@ from logging.handlers import QueueHandler
 from multiprocessing import get_context
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -28,11 +28,25 @@ from gapstack.processes import die_with_parent
 from gapstack.progress import console
 from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
-from gapstack.runs.jobs import Job
 
 _log = logging.getLogger(__name__)
 
-Executor = Callable[[Sequence[Job], RunFolder, Callable[[Job], None]], None]
+
+class Job(Protocol):
+    """A piece of work: one member on one fold (:mod:`gapstack.runs.jobs`), or some windows of a text."""
+
+    @property
+    def name(self) -> str:
+        """Name for display."""
+
+    def is_done(self, folder: RunFolder) -> bool:
+        """Whether ``folder`` holds its result."""
+
+    def run(self, folder: RunFolder) -> None:
+        """Execute it and write its result to ``folder`` atomically."""
+
+
+Executor = Callable[[Sequence[Any], RunFolder, Callable[[Any], None]], None]
 """Executes all jobs and reports each that is done."""
 
 MOST_LOSSES = 3
@@ -93,14 +107,14 @@ EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
 """By name: functions of the number of workers."""
 
 
-def _here(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None]) -> None:
+def _here(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None]) -> None:
     for job in jobs:
         job.run(folder)
         report(job)
 
 
 def _in_processes(
-    jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None], workers: int
+    jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int
 ) -> None:
     """A pool that loses a process is broken as a whole: unfinished jobs go to a new one."""
     open_jobs, losses = list(jobs), 0
@@ -205,7 +219,7 @@ def python_for_ray() -> str:
     return shlex.quote(sys.executable)
 
 
-def _on_ray(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Job], None], workers: int) -> None:
+def _on_ray(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int) -> None:
     ray = _ray()
     mine = not ray.is_initialized()
     if mine:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.corpus import Corpus
+from gapstack.corpus.sources import SPLITS
 from gapstack.ensemble.fitted_stacker import FittedStacker
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, fingerprint, sha256
@@ -191,7 +192,8 @@ class RunSystem(Predictor):
     def contaminated_by(self) -> tuple[str, ...]:
         """What it learned from beside GAP, and GAP's splits that the run trained on."""
         recipe = self._run().recipe
-        return each_once(recipe.contaminated_by()[self.label], (f"gap-{split}" for split in recipe.train))
+        splits = (f"gap-{name}" for name in recipe.train if name in SPLITS)
+        return each_once(recipe.contaminated_by()[self.label], splits)
 
     @property
     def identity(self) -> Mapping[str, str]:

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import filelock
+import platformdirs
 
 from gapstack.errors import DamageError, DataError, MismatchError, Place
 from gapstack.files import atomic_folder, atomic_path, discard, sweep
@@ -37,8 +38,9 @@ from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
 
 if TYPE_CHECKING:
-    from gapstack.members.member import Probabilities
+    from gapstack.types import BasePredictions, Probabilities
 
+_PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
 """Label of a run's stack."""
@@ -47,8 +49,17 @@ SAMPLE = "-sample"
 
 
 def home() -> Path:
-    """Folder that holds ``models/`` and ``submissions/``: ``GAPSTACK_HOME``, else the current folder."""
-    return Path(os.environ.get("GAPSTACK_HOME") or Path.cwd())
+    """Folder that holds ``models/`` and ``submissions/``.
+
+    That is ``GAPSTACK_HOME``; else the project's folder, where commands are given in a checkout of the project; else
+    the user's data folder (``~/.local/share/gapstack`` on Linux).
+    """
+    stated = os.environ.get("GAPSTACK_HOME")
+    if stated:
+        return Path(stated).expanduser()
+    if (_PROJECT / "pyproject.toml").is_file() and Path.cwd().is_relative_to(_PROJECT):
+        return _PROJECT
+    return Path(platformdirs.user_data_dir("gapstack"))
 
 
 def run_names() -> list[str]:
@@ -245,6 +256,13 @@ class RunFolder:
     def fold(self, label: str, fold: int) -> Path:
         """Folder of one finished fold of one member."""
         return self.member(label) / f"fold-{fold}"
+
+    def base_predictions(self, labels: Sequence[str], fold: int, ids: Sequence[str]) -> BasePredictions:
+        """What these members, fitted without ``fold``, say of the held-out rows, (n, m, 3)."""
+        import numpy as np
+
+        tables = [read_probabilities(self.fold(label, fold) / "test.parquet", ids) for label in labels]
+        return np.stack(tables, axis=1)
 
     def unfinished(self, label: str, fold: int) -> Path:
         """Folder for checkpoints of a fold's fit."""

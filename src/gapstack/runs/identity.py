@@ -18,7 +18,7 @@ from typing import Any
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
 from gapstack.ensemble import create_stacker
-from gapstack.ensemble.fitted_stacker import EVIDENCE
+from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint
 from gapstack.members import create

@@ -18,6 +18,7 @@ from gapstack.files import sha256
 from gapstack.members import store
 from gapstack.members.predictor import Predictor
 from gapstack.resolvers.clusters import Clusters, read_clusters
+from gapstack.runs import hub
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import find_run, home
 from gapstack.scoring import read_predictions
@@ -25,6 +26,29 @@ from gapstack.types import Probabilities
 
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")
+
+
+SHIPPED = "gapstack-small"
+"""The model that answers where none is named: recipe ``small``, fitted on all of GAP by ``scripts/build_small.py``."""
+
+
+def shipped_model() -> Path:
+    """Folder of :data:`SHIPPED`, in the package as a wheel has it, or in a checkout's ``models``.
+
+    Raises
+    ------
+    DataNotFoundError
+        If it is at neither place.
+    """
+    package = Path(__file__).resolve().parents[1]
+    places = (package / SHIPPED, package.parents[1] / "models" / SHIPPED)
+    for place in places:
+        if store.is_saved(place):
+            return place
+    raise DataNotFoundError(
+        f"no model is named and {SHIPPED} is at none of {', '.join(map(str, places))}. Name a saved member, a run or "
+        "a stack, or build it with scripts/build_small.py"
+    )
 
 
 class PredictionFile(Predictor):
@@ -104,8 +128,12 @@ def save(predictor: Predictor, folder: str | Path) -> None:
     predictor.save(Path(folder))
 
 
-def load(name: str | Path) -> Predictor:
-    """Read a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, or a file of answers.
+def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
+    """Read a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a file of answers, or ``owner/name``.
+
+    The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
+    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` holds
+    a run's fitted members in memory, for who predicts many times.
 
     Raises
     ------
@@ -114,16 +142,20 @@ def load(name: str | Path) -> Predictor:
     DataError, MismatchError
         If it is damaged, not finished, or no predictor, or would not predict as it did.
     """
-    path = Path(name)
+    path = shipped_model() if name is None else Path(name)
     if store.is_saved(path):
         return store.load(path)
     run = find_run(str(name))
     if run is not None:
-        folder, label = run
-        fitted = FittedRun(folder, [label] if label else ())
+        run_folder, label = run
+        fitted = FittedRun(run_folder, [label] if label else (), keep=keep)
         return fitted.systems[label] if label else fitted
     if path.is_file():
         return prediction_file(path)
+    repository, _, label = str(name).partition(":")
+    if hub.is_repository(repository) and not path.exists():
+        folder = str(hub.fetch(repository))
+        return load(f"{folder}:{label}" if label else folder, keep=keep)
     raise DataNotFoundError(
         f"{name} is no run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
     )

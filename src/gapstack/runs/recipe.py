@@ -11,9 +11,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.corpus.sources import STAGE2
+from gapstack.corpus.cells import plain_stem
+from gapstack.corpus.sources import SPLITS, STAGE2
 from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError, RecipeError
+from gapstack.files import fingerprint
 from gapstack.kinds import CalibratorName, Folds, HeldOutName, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part, merged, spelled_out
@@ -24,6 +26,7 @@ from gapstack.signatures import settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
 _LONGEST_FILE = 1_000_000
+_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class Recipe:
     name : str
         Also the run folder's and the submission's name.
     train, test : tuple of str
-        Splits to cross-validate on, and splits to hold out; or ``stage2`` to hold out, which has no labels.
+        Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on, and
+        to hold out; or ``stage2`` to hold out, which has no labels.
     labels : str
         Label set.
     folds, seed : int
@@ -122,12 +126,9 @@ class Recipe:
             If there is none, it is not TOML, or it cannot run.
         """
         if not name.endswith(".toml"):
-            names = available()
-            if name not in names and Path(name).is_dir():
+            if name not in available() and Path(name).is_dir():
                 return cls.of_run(RunFolder(Path(name)))
-            if name not in names:
-                raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
-            return cls.parse(tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8")), name)
+            return cls.parse(tomllib.loads(text_of(name)), name)
         path = Path(name)
         if not path.is_file():
             raise RecipeError(f"no recipe file {shown(name)}")
@@ -152,6 +153,13 @@ class Recipe:
     def of_run(cls, folder: RunFolder) -> Self:
         """Load the recipe of a run; DataError if the folder is no run."""
         return cls.parse(folder.manifest().get("recipe", {}), str(folder.manifest_path))
+
+    @property
+    def trained_on(self) -> str:
+        """The rows that it is trained on, in words."""
+        splits = [name for name in self.train if name in SPLITS]
+        files = [Path(name).name for name in self.train if name not in SPLITS]
+        return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
 
     @property
     def stacked(self) -> bool:
@@ -190,6 +198,41 @@ class Recipe:
             for part in self.members
         )
         return replace(self, members=members)
+
+    def restricted(self, labels: Sequence[str]) -> Recipe:
+        """Keep the members of these labels, in the recipe's order; the name says which they are.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such member; names the closest match.
+        RecipeError
+            If none is named.
+        """
+        known = [part.label for part in self.members]
+        for label in labels:
+            if label not in known:
+                raise unknown(f"member of recipe {self.name}", label, known)
+        members = tuple(part for part in self.members if part.label in labels)
+        return replace(self, members=members, name=self._named(*(part.label for part in members)))
+
+    def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
+        """Take files of rows like GAP's for the splits to cross-validate on, or to hold out; the name says so.
+
+        Where no file is given, the splits stay.
+        """
+        names: dict[str, Any] = {
+            key: tuple(str(path.resolve()) for path in paths)
+            for key, paths in (("train", train), ("test", test))
+            if paths
+        }
+        name = self._named(*(plain_stem(path) for path in train or test))
+        return replace(self, **names, name=name) if names else self
+
+    def _named(self, *parts: str) -> str:
+        """Name of a variant, with a digest for what is too long."""
+        name = "-".join((self.name, *parts))
+        return name if len(name) <= _LONGEST_NAME else f"{self.name}-{fingerprint(name)}"
 
     def with_epochs(self, epochs: int) -> Recipe:
         """Train for so many epochs in every phase of every member that is trained in epochs."""
@@ -233,7 +276,16 @@ def require_run(name: str) -> tuple[RunFolder, str]:
 
 
 def _spelled_out(table: Any, where: str) -> Any:
-    """A recipe's table with its members spelled out (:func:`~gapstack.members.part.spelled_out`)."""
+    """A recipe's table with what it shares with another recipe of the package (``like``), and its members spelled out.
+
+    See :func:`~gapstack.members.part.spelled_out`.
+    """
+    if isinstance(table, Mapping) and "like" in table:
+        other = table["like"]
+        if not isinstance(other, str):
+            raise RecipeError(f"{where}: key 'like': found {shown(other)}, expected a recipe's name")
+        own = {key: value for key, value in table.items() if key != "like"}
+        table = tomllib.loads(text_of(other)) | own
     if not isinstance(table, Mapping) or not isinstance(table.get("members"), list):
         return table
     members: list[Any] = []
@@ -286,6 +338,14 @@ def _alike(label: str) -> str:
 
 def _folder() -> Any:
     return resources.files("gapstack.runs") / "recipes"
+
+
+def text_of(name: str) -> str:
+    """TOML of a recipe that comes with the package; RecipeError, with the closest match, if there is none."""
+    names = available()
+    if name not in names:
+        raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
+    return str((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def available() -> list[str]:

@@ -65,7 +65,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
         parts.append(Part(part.name, label, settings))
     if not replaced:
         return replace(recipe, members=tuple(parts)), []
-    kept, groups = _without_copies(parts)
+    distinct, groups = _without_copies(parts)
     stackers = tuple(_with_summed_weights(part, groups) for part in recipe.stackers)
     name = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name
     lines = [
@@ -73,15 +73,15 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
         f"place of {', '.join(sorted(replaced))}",
         *(f"{what} ({times} of {len(parts)} members)" for what, times in changed.items()),
     ]
-    if len(kept) < len(parts):
+    if len(distinct) < len(parts):
         lines.append(
-            f"{len(kept)} members of {len(parts)}: those that differed in their encoder alone are one"
+            f"{len(distinct)} members of {len(parts)}: those that differed in their encoder alone are one"
         )
     scaled = replace(
         recipe,
         name=f"{recipe.name}-{name}",
         title=f"{recipe.title}, on {name}",
-        members=kept,
+        members=distinct,
         stackers=stackers,
     )
     return scaled, lines
@@ -118,14 +118,14 @@ def _phase(plan: Mapping[str, Any], depth: int, layers: int, *, first: bool) -> 
     """One phase of training; only phases that train the encoder change."""
     if "encoder_lr" not in plan:
         return dict(plan)
-    kept = dict(plan) if first else {key: value for key, value in plan.items() if key not in _PACE}
+    phase = dict(plan) if first else {key: value for key, value in plan.items() if key not in _PACE}
     if first:
-        kept["encoder_lr"] = SMALL_LR
+        phase["encoder_lr"] = SMALL_LR
     if plan.get("frozen"):
-        kept["frozen"] = _frozen(plan["frozen"], depth, layers)
+        phase["frozen"] = _frozen(plan["frozen"], depth, layers)
     else:
-        kept.pop("frozen", None)  # small encoders' embeddings stand still by default
-    return kept
+        phase.pop("frozen", None)  # small encoders' embeddings stand still by default
+    return phase
 
 
 def _frozen(parts: Sequence[int | str], depth: int, layers: int) -> list[int | str]:

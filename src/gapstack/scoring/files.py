@@ -65,6 +65,13 @@ def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     return read(Path(path), corpus)
 
 
+def prediction_ids(path: Path) -> list[str]:
+    """The ids of a submission CSV or scorer TSV, in its order; raises as its reader does."""
+    with open_bytes(path) as stream:
+        read = read_scorer_tsv if b"\t" in stream.readline() else read_submission
+    return list(read(Path(path))[0])
+
+
 def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
     """Score a submission CSV or scorer TSV on a labelled corpus; gives the scores and notes.
 

@@ -57,7 +57,7 @@ class Pairs:
 def all_pairs(
     groups: NDArray[np.str_],
     members: Mapping[str, Floats],
-    made: Bootstrap,
+    bootstrap: Bootstrap,
     metrics: Iterable[str],
     *,
     replicates: int = REPLICATES,
@@ -69,7 +69,7 @@ def all_pairs(
     The permutation test swaps two members' predictions on whole pages at random and scores them again (approximate
     randomisation: Noreen 1989; Yeh 2000 for F1). Since every score follows from sums, the sums of the two after any
     swaps are half their total plus and minus half the signed difference, so one matrix product serves all pairs and
-    metrics. Raises DataError for a metric that has no better side; MismatchError if ``made`` is of other members.
+    metrics. Raises DataError for a metric that has no better side; MismatchError if ``bootstrap`` is of other members.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def all_pairs(
         Pages: ``corpus.groups``.
     members : mapping of name to (n, columns) array
         From :func:`~gapstack.scoring.contributions`.
-    made : Bootstrap
+    bootstrap : Bootstrap
         Of the same members, in the same order.
     metrics : iterable of str
         Keys of :data:`gapstack.scoring.METRICS` that are better low or high.
@@ -86,8 +86,8 @@ def all_pairs(
     level : float
         Of the intervals.
     """
-    if made.members != tuple(members):
-        raise MismatchError(f"replicates of {made.members} for contributions of {tuple(members)}")
+    if bootstrap.members != tuple(members):
+        raise MismatchError(f"replicates of {bootstrap.members} for contributions of {tuple(members)}")
     names = list(metrics)
     sideless = [metric for metric in names if METRICS[metric].better == "one"]
     if sideless:
@@ -107,7 +107,9 @@ def all_pairs(
     result = {}
     for metric in names:
         own = [columns.index(column) for column in COLUMNS_OF[metric]]
-        result[metric] = _pairs(metric, made, level, _permutation_p(metric, rows, totals[own], signed[own]))
+        result[metric] = _pairs(
+            metric, bootstrap, level, _permutation_p(metric, rows, totals[own], signed[own])
+        )
     return result
 
 
@@ -151,10 +153,10 @@ def _permutation_p(metric: str, rows: Floats, totals: Floats, signed: Floats) ->
     return p
 
 
-def _pairs(metric: str, made: Bootstrap, level: float, upper_p: Floats) -> Pairs:
-    count = len(made.members)
+def _pairs(metric: str, bootstrap: Bootstrap, level: float, upper_p: Floats) -> Pairs:
+    count = len(bootstrap.members)
     first, second = np.triu_indices(count, 1)
-    points, samples = made.points[metric], np.ascontiguousarray(made.samples[metric].T)
+    points, samples = bootstrap.points[metric], np.ascontiguousarray(bootstrap.samples[metric].T)
     parts = [_intervals(samples[one] - samples[one + 1 :], level) for one in range(count - 1)]
     p, low, high = np.concatenate(parts, axis=1) if parts else np.empty((3, 0))
 
@@ -168,7 +170,7 @@ def _pairs(metric: str, made: Bootstrap, level: float, upper_p: Floats) -> Pairs
     corrected = holm(permuted)
     return Pairs(
         metric,
-        made.members,
+        bootstrap.members,
         full(value, -value, 0.0),
         full(low, -high, 0.0),
         full(high, -low, 0.0),

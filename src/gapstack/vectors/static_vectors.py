@@ -24,7 +24,6 @@ from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, cache_root, fingerprint, open_bytes, tree_digest
 from gapstack.types import Matrix
-from gapstack.vectors.glove import TRAINING, count_pairs, texts, train
 
 T = TypeVar("T")
 
@@ -140,7 +139,12 @@ def read_vectors(
 
 
 def vectors_key(source: str | Path) -> str:
-    """Digest of a source's contents; raises as :func:`read_vectors`."""
+    """Digest of a source's contents; raises as :func:`read_vectors`.
+
+    Of a space that is trained here, the digest of what it is trained on, so that asking trains nothing.
+    """
+    if str(source) in TRAINED and not Path(source).exists():
+        return _made_of()
     home = _home_of(source)
     return home.fingerprint if isinstance(home, Encoder) else tree_digest(home)
 
@@ -167,12 +171,22 @@ def _home_of(source: str | Path) -> Path | Encoder:
     return path
 
 
+def _made_of() -> str:
+    """Digest of what the spaces of :data:`TRAINED` are trained on, and how."""
+    # here, since it imports torch, and every member that is read passes by this module
+    from gapstack.vectors.glove import TRAINING, texts
+
+    return fingerprint(TRAINING, lists_key(), texts())
+
+
 @cache
 def _trained(name: str) -> Path:
     """File of the space ``name`` of :data:`TRAINED`, trained if it is not in the cache."""
-    lists, corpus = read_lists(), texts()
-    path = cache_root() / "vectors" / f"{name}-{fingerprint(TRAINING, lists_key(), corpus)}.txt"
+    from gapstack.vectors.glove import count_pairs, texts, train
+
+    path = cache_root() / "vectors" / f"{name}-{_made_of()}.txt"
     if not path.is_file():
+        lists, corpus = read_lists(), texts()
         words, pairs = count_pairs(corpus, lists.every_word)
         sides = (lists.masculine, lists.feminine) if name == "gn_glove" else ()
         rows = {word: row for row, word in enumerate(words)}

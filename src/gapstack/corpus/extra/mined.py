@@ -184,9 +184,9 @@ def mine(
             name = f"{prefix}-{document.name}-{mention.start}"
             examples.append(_example(source, mention, a, b, label, words, name))
     labels = np.array([example.label for example in examples], dtype=np.int64)
-    kept = with_shares(labels, shares, rng)
-    into.skipped["dropped to keep the label prior"] += len(examples) - len(kept)
-    into.examples += [examples[row] for row in kept]
+    rows = with_shares(labels, shares, rng)
+    into.skipped["dropped to keep the label prior"] += len(examples) - len(rows)
+    into.examples += [examples[row] for row in rows]
 
 
 def every_pronoun(

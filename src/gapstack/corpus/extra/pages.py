@@ -21,9 +21,11 @@ _NEITHER_COLUMNS = (
     *("id", "text", "pronoun", "pronoun-offset", "a", "a-offset", "a-coref"),
     *("b", "b-offset", "b-coref", "url"),
 )
-_KNOWREF = {
-    "sentence_with_pronoun": str,
-    **{key: [str] for key in ("candidate0", "candidate1", "correct_candidate")},
+_KNOWREF_CANDIDATES = ("candidate0", "candidate1", "correct_candidate")
+_KNOWREF: dict[str, tuple[str, type[str] | list[type[str]], str]] = {
+    # file, type of a candidate in it, and where the rows' ids begin
+    "test": ("knowref_test.json", [str], "knowref"),
+    "train": ("knowref_train.json", str, "knowref-train"),
 }
 # Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
 # stage 2; found by shared_passages, and a test looks for more.
@@ -31,6 +33,12 @@ _IN_GAP = (
     "meant that finances became pretty tight",
     "until he believes him dead",
     "she won a gold award in the Open",
+)
+# Phrases of the three sentences of KnowRef's training part that are the test's with other names.
+_IN_KNOWREF_TEST = (
+    "when she finds out she is cheating on her",
+    "because she believes that she does not love her",
+    "suffers feelings of guilt since he is Rose",
 )
 
 
@@ -41,23 +49,26 @@ def _is_in_gap(text: str, into: ExtraRows) -> bool:
     return shares
 
 
-def read_knowref(data: Path | None, into: ExtraRows) -> None:
-    """Read KnowRef's 1,269 test sentences (Emami et al. 2019).
+def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
+    """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
 
-    ``correct_candidate`` is taken as the answer: ``correct_candidate_idx`` contradicts it in 299 rows, and
-    reading them shows the words to be right.
+    Sentences of the training part have first names in the place of their own, so copies of the test's are skipped.
+    ``correct_candidate`` is taken as the answer: ``correct_candidate_idx``, which the test part has, contradicts it in
+    299 rows, and reading them shows the words to be right.
     """
-    path = file_of("knowref", "knowref_test.json", data)
-    items = strict_json.read(read_text(path).encode(), path, shape=[_KNOWREF])
+    file, candidate_type, prefix = _KNOWREF[split]
+    path = file_of("knowref", file, data)
+    shape = {"sentence_with_pronoun": str, **dict.fromkeys(_KNOWREF_CANDIDATES, candidate_type)}
+    items = strict_json.read(read_text(path).encode(), path, shape=[shape])
     for number, item in enumerate(items, start=1):
         place = Place(path, column=f"item {number}")
         marked = item["sentence_with_pronoun"]
-        if not all(item[key] for key in ("candidate0", "candidate1", "correct_candidate")):
+        named = [item[key] for key in _KNOWREF_CANDIDATES]
+        if not all(named):
             raise DataError(
                 "has an empty candidate", place=place, expected="two candidates and the right one"
             )
-        candidates = [item["candidate0"][0], item["candidate1"][0]]
-        answer = item["correct_candidate"][0]
+        *candidates, answer = named if candidate_type is str else [one[0] for one in named]
         brackets = list(re.finditer(r"\[(\w+)\]", marked))
         if not brackets or answer not in candidates:
             raise DataError("has no pronoun in brackets, or another answer", place=place, expected="[he]")
@@ -68,6 +79,9 @@ def read_knowref(data: Path | None, into: ExtraRows) -> None:
         plain = marked[: brackets[0].start()] + brackets[0][1] + marked[brackets[0].end() :]
         if _is_in_gap(plain, into):
             continue
+        if split == "train" and any(phrase in plain for phrase in _IN_KNOWREF_TEST):
+            into.skip("the sentence is in the test part, with other names")
+            continue
         right = candidates.index(answer)
         spans = [occurrences(plain, candidate) for candidate in candidates]
         if not all(spans) or candidates[0] == candidates[1]:
@@ -77,7 +91,7 @@ def read_knowref(data: Path | None, into: ExtraRows) -> None:
         if one.overlaps(other) or one.overlaps(pronoun) or other.overlaps(pronoun):
             into.skip("mentions overlap")
             continue
-        into.add(f"knowref-{number}", plain, pronoun, one, other, place)
+        into.add(f"{prefix}-{number}", plain, pronoun, one, other, place)
 
 
 def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
