@@ -152,7 +152,7 @@ def test_a_file_that_is_not_there_is_named_with_the_closest_one(tmp_path):
 def test_version_help_and_shell_completion(workplace):
     assert gap("--version").startswith("gapstack ")
     assert "leaderboard" in gap("show", "-h")
-    assert complete.runs("ti") == ["tiny-sample"]
+    assert complete.runs("tiny-s") == ["tiny-sample"]
     assert complete.runs("tiny-sample:") == ["tiny-sample:prior", "tiny-sample:random", "tiny-sample:stack"]
     assert complete.recipes("quick") == ["quickstart"]
     assert complete.members("parall") == ["parallelism"]

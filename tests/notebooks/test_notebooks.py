@@ -26,6 +26,8 @@ SHOWS = {
 """What the outputs of each hold, among others."""
 OF_THE_MODEL = ("any_text", "what_to_believe")
 """Those that show the model that ships."""
+TRAINS_A_NETWORK = ("audit",)
+"""Those whose figures differ by processor: what rounds otherwise in each step is another network after some hundred."""
 NUMBER = re.compile(r"-?(?:\d+\.\d+|\.\d+|\d+(?:,\d{3})*)")
 DRAWN = ("image/svg+xml",)
 """Outputs that are checked for being there alone: coordinates of a drawing."""
@@ -73,6 +75,10 @@ def test_a_fresh_run_gives_the_committed_outputs(path):
         pytest.skip("the data of Winogender are not on this machine (see `gap data status`)")
     committed, fresh = texts(nbformat.read(path, as_version=4)), texts(execute(path))
     assert [output[:2] for output in fresh] == [output[:2] for output in committed]
+    if path.stem in TRAINS_A_NETWORK:
+        shown = "".join(text for _, _, text in fresh)
+        assert [words for words in SHOWS[path.stem] if words not in shown] == []
+        return
     for (cell, kind, expected), (_, _, text) in zip(committed, fresh, strict=True):
         if kind in DRAWN:
             continue

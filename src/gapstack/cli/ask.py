@@ -127,13 +127,13 @@ def demo_command(
         _refuse_long(text)
         return resolver.ask(text)
 
-    with DemoServer(ask, model or "the model that comes with gapstack", port) as server:
-        print(server.address, flush=True)
+    server = DemoServer(ask, model or "the model that comes with gapstack", port)
+    with suppress(KeyboardInterrupt), server:
         say("Ctrl-C ends it")
+        print(server.address, flush=True)
         if browser:  # some browsers of terminals come back when they are closed
             Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-        with suppress(KeyboardInterrupt):
-            server.serve_forever()
+        server.serve_forever()
 
 
 def _refuse_long(text: str) -> None:
