@@ -15,7 +15,11 @@ def execute(path: Path) -> nbformat.NotebookNode:
     for cell in notebook.cells:
         cell.metadata = nbformat.NotebookNode()
     client = NotebookClient(
-        notebook, timeout=250, record_timing=False, resources={"metadata": {"path": str(path.parent)}}
+        notebook,
+        timeout=250,
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(path.parent)}},
     )
     client.execute()
     notebook.metadata.language_info.pop("version", None)
