@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.corpus import Corpus, Example, Label, Span
 from gapstack.encoding import frozen
 from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans
@@ -59,6 +59,28 @@ def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sam
     again = member.fit(sample_train[:60]).predict_proba(sample_test)
     np.testing.assert_array_equal(again, expected)
     member.fit(sample_train[:20]).predict_proba(sample_train[20:60])
+
+
+def test_folds_that_are_learned_together_never_see_what_they_leave_out(member, sample_train):
+    corpus, rows = sample_train[:90], np.arange(90)
+    otherwise = [Label((row.label + 1) % 3) if place >= 60 else row.label for place, row in enumerate(corpus)]
+    changed = Corpus([replace(row, label=label) for row, label in zip(corpus, otherwise, strict=True)])
+    parts = [rows[:60], rows[30:]]
+    one = member.fit_each([corpus.take(part) for part in parts])
+    other = member.fit_each([changed.take(part) for part in parts])
+    held = sample_train[90:].unlabelled()
+    np.testing.assert_array_equal(one[0].predict_proba(held), other[0].predict_proba(held))
+    assert np.abs(one[1].predict_proba(held) - other[1].predict_proba(held)).max() > 0.01
+
+
+def test_what_learns_together_learns_as_well_as_alone(member, sample_train):
+    member.set_params(epochs=30)
+    corpus = sample_train[:80]
+    together = member.fit_each([corpus, sample_train[40:120]])[0].predict_proba(corpus)
+    alone = member.fit(corpus).predict_proba(corpus)
+    rows = np.arange(80)
+    losses = [-np.log(answers[rows, corpus.labels]).mean() for answers in (together, alone)]
+    assert abs(losses[0] - losses[1]) < 0.1
 
 
 def test_text_without_pieces_is_refused_by_its_id(member, sample_train):

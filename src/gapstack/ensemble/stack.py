@@ -114,12 +114,14 @@ class Stack(Member):
         self._prepare(corpus)
         folds = self._assignment(corpus)
         out_of_fold = np.empty((len(corpus), len(labels), 3))
-        self.fits_: list[dict[str, Member]] = []
-        for fold in range(folds.k):
-            fitted_rows, held_rows = folds.split(fold)
-            fits = {label: member.fit(corpus.take(fitted_rows)) for label, member in self.parts().items()}
+        splits = [folds.split(fold) for fold in range(folds.k)]
+        rows = [corpus.take(fitted_rows) for fitted_rows, _ in splits]
+        by_label = {label: member.fit_each(rows) for label, member in self.parts().items()}
+        self.fits_: list[dict[str, Member]] = [
+            {label: fits[fold] for label, fits in by_label.items()} for fold in range(folds.k)
+        ]
+        for fits, (_, held_rows) in zip(self.fits_, splits, strict=True):
             out_of_fold[held_rows] = _base_predictions(fits, corpus.take(held_rows))
-            self.fits_.append(fits)
         self.stacker_, nested = FittedStacker.fit(
             self._candidates(), self.calibrators, out_of_fold, corpus, folds.assignment
         )

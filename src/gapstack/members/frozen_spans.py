@@ -16,9 +16,9 @@ hand-made features (``blocks``), as in Yang et al. and Abzaliev: with ``surface`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -33,9 +33,9 @@ from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Posit
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.crossed_spans import SiameseSpans
 from gapstack.members.parts.encoder_member import EncoderMember
-from gapstack.members.parts.learner import Lessons
+from gapstack.members.parts.learner import Lessons, side_by_side
 from gapstack.members.parts.relations import attention_relations, distance_relations, feature_relations
-from gapstack.training import PLAIN, RowData, cross_entropy, train
+from gapstack.training import PLAIN, RowData, train
 from gapstack.types import Floats32
 
 
@@ -83,31 +83,49 @@ class FrozenSpans(EncoderMember):
     dropout: NotAll = 0.5
     seed: Seed = 0
 
+    LEARNS_TOGETHER: ClassVar[bool] = True
+
     def _prepare(self, corpus: Corpus) -> None:
         """Encode all texts in one pass."""
         self._read(corpus)
 
     def _learn(self, lessons: Lessons) -> None:
-        pieces, spans, relations = self._read(lessons.corpus)
-        self.scales_ = _scales(pieces, spans, relations)
-        data = RowData(self._standardise(pieces, spans, relations), lessons.weighted)
+        self._learn_each([self], [lessons])
+
+    def _fit_each(self, members: Sequence[Self], corpora: Sequence[Corpus]) -> None:
+        self._learn_each(members, [self._lessons(corpus) for corpus in corpora])
+
+    def _learn_each(self, members: Sequence[Self], lessons: Sequence[Lessons]) -> None:
+        """Let each of ``members`` learn its lessons, all networks side by side over the rows of all.
+
+        A batch has as many rows as it needs for each member to find ``batch_size`` of its own among them; inputs are on
+        the scale of all rows, which no label decides.
+        """
+        corpus, targets = side_by_side(lessons)
+        pieces, spans, relations = self._read(corpus)
+        scales = _scales(pieces, spans, relations)
+        data = RowData(_standardised(scales, pieces, spans, relations), targets)
+        share = np.mean([len(lesson) for lesson in lessons]) / len(corpus)
         plan = replace(
             PLAIN,
             epochs=self.epochs,
-            batch_size=self.batch_size,
+            batch_size=round(self.batch_size / share),
             head_lr=self.learning_rate,
             weight_decay=self.weight_decay,
             seed=self.seed,
         )
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
-            self.network_ = self._build(pieces.shape[-1], relations.shape[-1])
-            train(self.network_, data, plan, objective=_summed_over_seeds)
-        self.network_.cpu()
+            network = self._build(pieces.shape[-1], relations.shape[-1], len(members))
+            train(network, data, plan, objective=_summed)
+        network.cpu()
+        for number, member in enumerate(members):
+            member.scales_ = scales
+            member.network_ = network.take(slice(number * self.seeds, (number + 1) * self.seeds))
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        inputs = self._standardise(*self._read(corpus))
+        inputs = _standardised(self.scales_, *self._read(corpus))
         answers = np.empty((len(corpus), len(Label)))
         lengths, widths = inputs["spans"][:, -1, 1], np.diff(inputs["spans"]).max(axis=(1, 2))
         pieces, spans, relations = map(torch.from_numpy, inputs.values())
@@ -136,21 +154,9 @@ class FrozenSpans(EncoderMember):
             relations.append(feature_relations(features(corpus, self.blocks)))
         return pieces, spans, np.concatenate(relations, axis=-1)
 
-    def _standardise(
-        self, pieces: Floats32, spans: NDArray[np.int64], relations: Floats32
-    ) -> dict[str, NDArray[Any]]:
-        """Give the network's inputs by name, vectors and relations on the scale of the training rows."""
-        scales = self.scales_
-        return {
-            "pieces": (pieces - scales["piece_mean"]) / scales["piece_scale"],
-            "spans": spans,
-            # a feature that has no value (NaN) says nothing: it gets the mean
-            "relations": np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"]),
-        }
-
-    def _build(self, inputs: int, relations: int) -> SiameseSpans:
+    def _build(self, inputs: int, relations: int, members: int = 1) -> SiameseSpans:
         return SiameseSpans(
-            seeds=self.seeds,
+            seeds=self.seeds * members,
             inputs=inputs,
             relations=relations,
             width=self.width,
@@ -172,13 +178,31 @@ class FrozenSpans(EncoderMember):
         self.network_.eval()
 
 
-def _summed_over_seeds(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Losses (seeds * b,) of logits (seeds, b, 3): their sum lets each seed learn as it would alone."""
-    repeated = target.repeat(len(logits), *[1] * (target.ndim - 1))
-    return cross_entropy(logits.flatten(0, 1), repeated, smoothing)
+def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Losses (b,) of logits (members * seeds, b, 3): a sum lets each network learn as it would alone.
+
+    The target (b, members, 3) of a row sums to its weight for each member.
+    """
+    weight = target.sum(-1, keepdim=True)
+    smooth = target * (1 - smoothing) + weight * (smoothing / target.shape[-1])
+    # (members, seeds, b, 3)
+    logs = logits.float().log_softmax(-1).unflatten(0, (target.shape[1], -1))
+    return -(smooth.transpose(0, 1)[:, None] * logs).sum((0, 1, 3))
 
 
 _SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")
+
+
+def _standardised(
+    scales: Mapping[str, Floats32], pieces: Floats32, spans: NDArray[np.int64], relations: Floats32
+) -> dict[str, NDArray[Any]]:
+    """Give the network's inputs by name, vectors and relations on the scale of the training rows."""
+    return {
+        "pieces": (pieces - scales["piece_mean"]) / scales["piece_scale"],
+        "spans": spans,
+        # a feature that has no value (NaN) says nothing: it gets the mean
+        "relations": np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"]),
+    }
 
 
 def _scales(pieces: Floats32, spans: NDArray[np.int64], relations: Floats32) -> dict[str, Floats32]:

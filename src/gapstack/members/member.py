@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from gapstack.corpus import Corpus, Label
 from gapstack.corpus.augment import average, variants
@@ -64,6 +64,9 @@ class Member(Configured, BaseEstimator, Predictor):
     augment: Sequence[AugmentationName] = ()
     average: Sequence[AugmentationName] = ()
 
+    LEARNS_TOGETHER: ClassVar[bool] = False
+    """Whether :meth:`fit_each` learns all corpora at once."""
+
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets that the rows given to ``fit`` are of, and what its settings add to them."""
@@ -83,10 +86,27 @@ class Member(Configured, BaseEstimator, Predictor):
         SettingError
             If a setting is not as it may be.
         """
+        self._fit(self._with_copies(corpus))
+        return self._has_learned(corpus)
+
+    def fit_each(self, corpora: Sequence[Corpus]) -> list[Self]:
+        """Fit copies of this member, one to each corpus: the folds of a cross-validation.
+
+        Some members learn all of them at once, which takes less time and draws other random numbers than so many calls
+        of :meth:`fit`. Raises as that does.
+        """
+        members = [clone(self) for _ in corpora]
+        self._fit_each(members, [self._with_copies(corpus) for corpus in corpora])
+        return [member._has_learned(corpus) for member, corpus in zip(members, corpora, strict=True)]
+
+    def _with_copies(self, corpus: Corpus) -> Corpus:
+        """Rows to learn from: those given and their copies."""
         check_settings(self)
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
-        self._fit(_with_changed(corpus, self.augment))
+        return _with_changed(corpus, self.augment)
+
+    def _has_learned(self, corpus: Corpus) -> Self:
         self.fitted_on_ = known_test_sets(corpus.ids)
         self.is_fitted_ = True
         return self
@@ -177,6 +197,11 @@ class Member(Configured, BaseEstimator, Predictor):
 
     @abstractmethod
     def _fit(self, corpus: Corpus) -> None: ...
+
+    def _fit_each(self, members: Sequence[Self], corpora: Sequence[Corpus]) -> None:
+        """Fit each of ``members``, copies of this one, to its corpus."""
+        for member, corpus in zip(members, corpora, strict=True):
+            member._fit(corpus)
 
     @abstractmethod
     def _predict_proba(self, corpus: Corpus) -> Probabilities: ...

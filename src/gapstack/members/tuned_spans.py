@@ -176,7 +176,7 @@ class TaggedSpansHead(nn.Module):
 
     def __init__(self, spans: SiameseSpans):
         super().__init__()
-        self.scale = RunningScale(spans.relate.weight.shape[1])
+        self.scale = RunningScale(len(spans.relate.weight))
         self.spans = spans
 
     def forward(self, hidden: Tensor, mentions: Tensor, relations: Tensor, **_: Tensor) -> Tensor:

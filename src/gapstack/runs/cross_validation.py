@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from gapstack.corpus import Corpus, Folds, make_folds
 from gapstack.members import Member, create
@@ -48,9 +47,9 @@ def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed
     assignment = make_folds(corpus, folds, seed=seed)
     template.prepare(corpus)
     probabilities = np.empty((len(corpus), 3))
-    for fold in range(assignment.k):
-        fitted_rows, held_rows = assignment.split(fold)
-        fitted = clone(template).fit(corpus.take(fitted_rows))
+    splits = [assignment.split(fold) for fold in range(assignment.k)]
+    fits = template.fit_each([corpus.take(fitted_rows) for fitted_rows, _ in splits])
+    for fitted, (_, held_rows) in zip(fits, splits, strict=True):
         probabilities[held_rows] = fitted.predict_proba(corpus.take(held_rows))
     return OutOfFold(probabilities, assignment, score(corpus, probabilities))
 

@@ -35,7 +35,7 @@ from gapstack.runs.estimate import plan_of, say_cost
 from gapstack.runs.executors import Executor, create_executor
 from gapstack.runs.folder import RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.identity import again, key_of, of_rows, of_stack
-from gapstack.runs.jobs import Job
+from gapstack.runs.jobs import Job, Together, tasks
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
@@ -203,24 +203,24 @@ def _do_jobs(recipe: Recipe, jobs: dict[str, list[Job]], folder: RunFolder, exec
     _log.info("%d folds of %d members", len(open_jobs), len(todo))
     left = {label: len(group) for label, group in todo.items()}
     costs = {label: plan.fold_seconds(label) if plan else 1.0 for label in todo}
-    running = list(open_jobs)
+    waiting = tasks(open_jobs)
     total = sum(costs[job.part.label] for job in open_jobs)
     with progress("members x folds", total, weighted=True) as ticker:
-        ticker.advance(0, note=f"now {first.name}")
+        ticker.advance(0, note=f"now {waiting[0].name}")
 
-        def report(job: Job) -> None:
-            label = job.part.label
-            left[label] -= 1
-            running.remove(job)
-            done = f"{len(open_jobs) - len(running)} of {len(open_jobs)} done"
-            # jobs begin in their order: the first that is not done is running
-            now = f", now {running[0].name}" if running else ""
-            ticker.advance(costs[label], note=done + now)
+        def report(task: Job | Together) -> None:
+            label = task.part.label
+            left[label] -= len(task.jobs)
+            waiting.remove(task)
+            done = f"{len(open_jobs) - sum(left.values())} of {len(open_jobs)} done"
+            # tasks begin in their order: the first that is not done is running
+            now = f", now {waiting[0].name}" if waiting else ""
+            ticker.advance(len(task.jobs) * costs[label], note=done + now)
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
                 _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
 
-        execute(open_jobs, folder, report)
+        execute(list(waiting), folder, report)
     different = [job for job in open_jobs if not job.is_done(folder)]
     if different:
         raise MismatchError(

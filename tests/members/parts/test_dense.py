@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.members.parts.dense import BatchNorm, ParallelLinear, RowwiseLinear, dense_block
+from gapstack.members.parts.dense import BatchNorm, ParallelLinear, RowwiseLinear, SharedLinear, dense_block
 
 
 def test_parallel_layers_are_each_a_layer_of_its_own():
@@ -16,6 +16,18 @@ def test_parallel_layers_are_each_a_layer_of_its_own():
         weight, bias = layer.weight[number].detach().numpy(), layer.bias[number].detach().numpy()
         np.testing.assert_allclose(found[number], rows[number].numpy() @ weight + bias, atol=1e-5)
     assert (ParallelLinear(2, 3, 4, zero=True)(torch.ones(2, 1, 3)) == 0).all()
+
+
+def test_layers_over_the_same_rows_are_each_a_layer_of_its_own():
+    layer = SharedLinear(3, 4, 5)
+    torch.nn.init.normal_(layer.bias)
+    rows = torch.randn(6, 4)
+    found = layer(rows).detach().numpy()
+    for number in range(3):
+        weight, bias = layer.weight[:, number].detach().numpy(), layer.bias[number].detach().numpy()
+        np.testing.assert_allclose(found[:, number], rows.numpy() @ weight + bias, atol=1e-5)
+    layer.take(slice(1, 3))
+    np.testing.assert_allclose(layer(rows).detach().numpy(), found[:, 1:], atol=1e-5)
 
 
 def test_a_lone_training_row_is_normalised_by_what_was_seen_before():

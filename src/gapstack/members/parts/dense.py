@@ -23,6 +23,33 @@ class ParallelLinear(nn.Module):
         """Give (count, rows, outputs) from (count, rows, inputs)."""
         return torch.baddbmm(self.bias, rows, self.weight)
 
+    def take(self, which: slice) -> None:
+        """Keep these layers alone."""
+        self.weight, self.bias = (
+            nn.Parameter(part[which].detach().clone()) for part in (self.weight, self.bias)
+        )
+
+
+class SharedLinear(nn.Module):
+    """Several linear layers of one shape over the same rows, as one product: (rows, inputs) -> (rows, count, outputs).
+
+    Initial weights are as in :class:`ParallelLinear`.
+    """
+
+    def __init__(self, count: int, inputs: int, outputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(inputs, count, outputs) * inputs**-0.5)
+        self.bias = nn.Parameter(torch.zeros(count, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Give (rows, count, outputs) from (rows, inputs)."""
+        return torch.addmm(self.bias.flatten(), rows, self.weight.flatten(1)).unflatten(1, self.bias.shape)
+
+    def take(self, which: slice) -> None:
+        """Keep these layers alone."""
+        self.weight = nn.Parameter(self.weight[:, which].detach().clone())
+        self.bias = nn.Parameter(self.bias[which].detach().clone())
+
 
 class RowwiseLinear(nn.Linear):
     """A linear layer to a few outputs that gives a row the same bits wherever it stands in the batch.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example
+from gapstack.corpus import Corpus, Example, Label
 from gapstack.corpus.augment import variants
 from gapstack.corpus.corpus import one_hot
 from gapstack.corpus.extra import EXTRA, load
@@ -75,6 +75,22 @@ class Lessons:
             return np.arange(len(self)), self.corpus.labels, np.ones(len(self))
         rows, classes = np.nonzero(self.targets)
         return rows, classes, self.targets[rows, classes] * self.weights[rows]
+
+
+def side_by_side(lessons: Sequence[Lessons]) -> tuple[Corpus, Floats]:
+    """Rows of all lessons, each row once, and targets (n, len(lessons), 3) that sum to a row's weight in each lesson.
+
+    The weight is 0 where a lesson has not the row, and 1 in the mean over the n rows, so that batches drawn from them
+    weigh in each lesson as batches of its own do.
+    """
+    rows = {row.id: row for lesson in lessons for row in lesson.corpus}
+    place = {row: number for number, row in enumerate(rows)}
+    targets = np.zeros((len(rows), len(lessons), len(Label)))
+    for column, lesson in enumerate(lessons):
+        own = [place[row] for row in lesson.corpus.ids]
+        weights = lesson.weights * (len(rows) / len(lesson))
+        targets[own, column] = lesson.targets * weights[:, None]
+    return Corpus(list(rows.values()), name=lessons[0].corpus.name), targets
 
 
 class Learner(Member):
