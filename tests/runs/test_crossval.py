@@ -12,7 +12,7 @@ import pytest
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import make_folds
 from gapstack.corpus.readers import read_submission
-from gapstack.errors import DataError, MismatchError
+from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members.prior import Prior
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import read_probabilities
@@ -54,6 +54,14 @@ def test_submission_holds_the_stack_in_the_order_of_the_rows(done, sample_test):
     ids, probabilities = read_submission(done.submission)
     assert ids == sample_test.ids
     np.testing.assert_allclose(probabilities, done.stack.test, atol=1e-9)
+
+
+def test_a_run_is_refused_to_several_processes_that_would_wait_for_each_other(
+    sample_train, sample_test, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(MemberError, match=r"2 processes were started together.*--workers"):
+        run(RECIPE, sample_train, sample_test, root=tmp_path)
 
 
 def test_labels_of_the_held_out_split_change_nothing(done, sample_train, sample_test, tmp_path):

@@ -39,6 +39,7 @@ from gapstack.runs.jobs import Job, Together, tasks
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.versions import versions
 from gapstack.sealed import seal
+from gapstack.training.devices import started_together
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ def run(
     DataError
         If one of ``train`` and ``test`` is given without the other.
     MemberError
-        If TensorBoard is not installed, or a job kills its workers.
+        If TensorBoard is not installed, a job kills its workers, or ``torchrun`` started several processes.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
@@ -128,6 +129,11 @@ def run(
     if train is None or test is None:
         recipe, train, test = corpora(recipe, data)
     recipe.refuse_contaminated()
+    if started_together() > 1:
+        raise MemberError(
+            f"{started_together()} processes were started together for one run, which spreads its members and folds "
+            "over processes itself: start it without torchrun or accelerate launch, with --workers"
+        )
     if tensorboard and find_spec("tensorboard") is None:
         raise MemberError("TensorBoard is not installed; run: pip install 'gapstack[tensorboard]'")
     root = root or home()

@@ -23,6 +23,7 @@ the queries scaled instead of the scores, and budgets of 1,536 and 2,048 pieces.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -51,7 +52,13 @@ def processes() -> PartialState:
     """Give Accelerate's state: device, rank and number of processes."""
     from accelerate import PartialState  # slow to import
 
-    return PartialState()
+    # without a GPU it takes several processes for so many trainings, unless it is told that they share the CPU
+    return PartialState(cpu=started_together() > 1 and not torch.cuda.is_available())
+
+
+def started_together() -> int:
+    """Number of processes that ``torchrun`` or ``accelerate launch`` started with this one, 1 without them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def compute_dtype(precision: str, device: torch.device) -> torch.dtype:

@@ -58,7 +58,8 @@ def train(
 ) -> History:
     """Fine-tune a model in place, on the GPU if there is one.
 
-    Under ``accelerate launch`` each process takes its share of every batch and all end with the same weights.
+    Under ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, and all end with the same
+    weights as one process that takes the whole of them. (:func:`gapstack.runs.run` spreads members and folds instead.)
 
     Parameters
     ----------
