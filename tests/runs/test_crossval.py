@@ -88,6 +88,21 @@ def test_a_changed_member_is_done_again_and_the_others_are_not(done, sample_trai
     assert not np.allclose(again.stack.test, done.stack.test)
 
 
+def test_every_finished_fold_is_told_once_those_of_an_earlier_call_too(
+    done, sample_train, sample_test, tmp_path
+):
+    changed = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "coin", {"seed": 6})))
+    told = []
+
+    def on_fold(folder, label, fold):
+        assert (folder.fold(label, fold) / "job.json").is_file()
+        told.append((label, fold))
+
+    run(changed, sample_train, sample_test, root=tmp_path, on_fold=on_fold)
+    assert sorted(told) == [(label, fold) for label in ("coin", "prior", "random") for fold in range(3)]
+    assert {label for label, _ in told[-3:]} == {"coin"}
+
+
 @pytest.mark.parametrize(
     ("what", "change"),
     [

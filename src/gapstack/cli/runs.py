@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,11 +31,11 @@ from gapstack.cli.common import (
     wrote,
 )
 from gapstack.cli.streams import input_file, is_stream, output_file
-from gapstack.corpus.cells import Quarantine
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
 if TYPE_CHECKING:
+    from gapstack.corpus import Corpus
     from gapstack.runs import Recipe, Run
 
 
@@ -51,6 +52,13 @@ class Paper(StrEnum):
     RUDINGER2018 = "rudinger2018"
     SOWINOBIAS = "sowinobias"
     """Former name of dawkins2021."""
+
+
+class Service(StrEnum):
+    """Where a run is logged."""
+
+    MLFLOW = "mlflow"
+    WANDB = "wandb"
 
 
 class Executor(StrEnum):
@@ -127,6 +135,10 @@ def run_command(
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write TensorBoard files beside fine-tuned members.")
     ] = False,
+    log: Annotated[
+        Service | None,
+        typer.Option("--log", help="Send settings, learning curves and scores there; extras mlflow, wandb."),
+    ] = None,
     on_error: OnErrorOption = OnError.STOP,
     as_json: JsonOption = False,
 ) -> None:
@@ -146,18 +158,30 @@ def run_command(
         return
     from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
     from gapstack.report.comparison import comparison
+    from gapstack.report.tracking import tracking
+    from gapstack.runs.corpora import corpora
 
-    finished = _run(
-        plan,
-        data,
-        quarantine_for(on_error),
-        executor,
-        workers,
-        fresh=fresh,
-        tensorboard=tensorboard,
-        stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
-    )
-    print_result(comparison(finished, score_run(finished), parameters=as_json), as_json)
+    quarantine = quarantine_for(on_error)
+    plan, train_rows, test_rows = corpora(plan, data, quarantine)
+    report_quarantine(quarantine)
+    with tracking(log.value, plan) if log else nullcontext() as tracker:
+        finished = _run(
+            plan,
+            train_rows,
+            test_rows,
+            executor,
+            workers,
+            fresh=fresh,
+            tensorboard=tensorboard,
+            stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
+            on_fold=tracker.fold if tracker else None,
+        )
+        parts = score_run(finished)
+        if tracker:
+            tracker.finish(finished, parts)
+    if tracker:
+        say(f"logged: {tracker.address}")
+    print_result(comparison(finished, parts, parameters=as_json), as_json)
     if as_json:
         return
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
@@ -371,11 +395,11 @@ def reproduce_command(
     if ablations:
         plans = [_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
         report = findings.report(
-            [_run(plan, data, None, executor, workers) for plan in plans], encoder, folder
+            [_run(*corpora(plan, data), executor, workers) for plan in plans], encoder, folder
         )
     elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         plan = _recipe(webster2019.RECIPE, encoder, parser=parser)
-        report = webster2019.report(_run(plan, data, None, executor, workers), folder)
+        report = webster2019.report(_run(*corpora(plan, data), executor, workers), folder)
     elif paper is Paper.RUDINGER2018:
         for name in runs or ():
             refuse_unknown_run(name)
@@ -432,22 +456,18 @@ def _recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
 
 def _run(
     recipe: Recipe,
-    data: str | None,
-    quarantine: Quarantine | None,
+    train: Corpus,
+    test: Corpus,
     executor: Executor,
     workers: int,
     *,
-    fresh: bool = False,
-    tensorboard: bool = False,
     stored: Path | None = None,
+    **options: Any,
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
     from gapstack.runs import run
-    from gapstack.runs.corpora import corpora
     from gapstack.runs.executors import create_executor
 
-    recipe, train, test = corpora(recipe, data, quarantine)
-    report_quarantine(quarantine)
     root = None
     if stored is not None:
         root = stored.resolve().parents[1]
@@ -463,7 +483,6 @@ def _run(
         train,
         test,
         root=root,
-        fresh=fresh,
         executor=create_executor(executor.value, workers),
-        tensorboard=tensorboard,
+        **options,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,13 +42,18 @@ class LearningCurve:
     validation: Floats
 
 
-def learning_curves(folder: RunFolder, label: str) -> tuple[LearningCurve, ...]:
-    """Read the curves that a member's folds have kept; none for members that are not fine-tuned.
+def learning_curves(
+    folder: RunFolder, label: str, folds: Sequence[int] | None = None
+) -> tuple[LearningCurve, ...]:
+    """Read the curves that a member's folds, all or these, have kept; none for members that are not fine-tuned.
 
     They are for information: one that is damaged is left out with a warning.
     """
     curves = []
-    for fold in sorted(folder.member(label).glob("fold-*")):
+    places = (
+        folder.member(label).glob("fold-*") if folds is None else (folder.fold(label, one) for one in folds)
+    )
+    for fold in sorted(places):
         paths = sorted(fold.glob("training/**/history.jsonl"))
         for number, path in enumerate(paths, 1):
             name = fold.name.replace("-", " ") + (f", training {number}" if len(paths) > 1 else "")

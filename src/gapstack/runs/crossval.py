@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -86,6 +86,7 @@ def run(
     executor: Executor | None = None,
     checkpoint_seconds: float = 120.0,
     tensorboard: bool = False,
+    on_fold: Callable[[RunFolder, str, int], None] | None = None,
 ) -> Run:
     """Execute a recipe; resumes an earlier, perhaps killed, call, and repeats results that are damaged.
 
@@ -110,6 +111,9 @@ def run(
         Minimum time between two checkpoints of a fine-tuned member.
     tensorboard : bool
         Write TensorBoard event files for each member that is fine-tuned.
+    on_fold : callable, optional
+        Called in this process with the run's folder, the member's label and the fold when one is finished, and for
+        those of an earlier call at the start.
 
     Raises
     ------
@@ -152,7 +156,7 @@ def run(
             ]
             for part in recipe.members
         }
-        reused = _do_jobs(recipe, jobs, folder, executor or create_executor())
+        reused = _do_jobs(recipe, jobs, folder, executor or create_executor(), on_fold)
         members = tuple(_collect(part, folds, train, test, folder) for part in recipe.members)
         stack, note = None, ""
         if recipe.stacked:
@@ -177,13 +181,23 @@ def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict
     }
 
 
-def _do_jobs(recipe: Recipe, jobs: dict[str, list[Job]], folder: RunFolder, execute: Executor) -> int:
+def _do_jobs(
+    recipe: Recipe,
+    jobs: dict[str, list[Job]],
+    folder: RunFolder,
+    execute: Executor,
+    on_fold: Callable[[RunFolder, str, int], None] | None,
+) -> int:
     """Execute unfinished jobs; return the number of folds that were finished already."""
     todo = {label: [job for job in group if not job.is_done(folder)] for label, group in jobs.items()}
     todo = {label: group for label, group in todo.items() if group}
     open_jobs = [job for group in todo.values() for job in group]
     folder.sweep({job.key for job in open_jobs})
     reused = sum(map(len, jobs.values())) - len(open_jobs)
+    if on_fold:
+        for label, group in jobs.items():
+            for fold in sorted({job.fold for job in group} - {job.fold for job in todo.get(label, ())}):
+                on_fold(folder, label, fold)
     if not open_jobs:
         return reused
     redone = again(_recorded(job, folder) for job in open_jobs)
@@ -214,6 +228,7 @@ def _do_jobs(recipe: Recipe, jobs: dict[str, list[Job]], folder: RunFolder, exec
     with progress("members x folds", total, weighted=True) as ticker:
         ticker.advance(0, note=f"now {waiting[0].name}")
 
+<<<<<<< HEAD
         def report(task: Job | Together) -> None:
             label = task.part.label
             left[label] -= len(task.jobs)
@@ -222,6 +237,18 @@ def _do_jobs(recipe: Recipe, jobs: dict[str, list[Job]], folder: RunFolder, exec
             # tasks begin in their order: the first that is not done is running
             now = f", now {waiting[0].name}" if waiting else ""
             ticker.advance(len(task.jobs) * costs[label], note=done + now)
+=======
+        def report(job: Job) -> None:
+            label = job.part.label
+            if on_fold:
+                on_fold(folder, label, job.fold)
+            left[label] -= 1
+            running.remove(job)
+            done = f"{len(open_jobs) - len(running)} of {len(open_jobs)} done"
+            # jobs begin in their order: the first that is not done is running
+            now = f", now {running[0].name}" if running else ""
+            ticker.advance(costs[label], note=done + now)
+>>>>>>> company
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
                 _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
