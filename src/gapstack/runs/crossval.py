@@ -228,27 +228,17 @@ def _do_jobs(
     with progress("members x folds", total, weighted=True) as ticker:
         ticker.advance(0, note=f"now {waiting[0].name}")
 
-<<<<<<< HEAD
         def report(task: Job | Together) -> None:
             label = task.part.label
+            for job in task.jobs:
+                if on_fold:
+                    on_fold(folder, label, job.fold)
             left[label] -= len(task.jobs)
             waiting.remove(task)
             done = f"{len(open_jobs) - sum(left.values())} of {len(open_jobs)} done"
             # tasks begin in their order: the first that is not done is running
             now = f", now {waiting[0].name}" if waiting else ""
             ticker.advance(len(task.jobs) * costs[label], note=done + now)
-=======
-        def report(job: Job) -> None:
-            label = job.part.label
-            if on_fold:
-                on_fold(folder, label, job.fold)
-            left[label] -= 1
-            running.remove(job)
-            done = f"{len(open_jobs) - len(running)} of {len(open_jobs)} done"
-            # jobs begin in their order: the first that is not done is running
-            now = f", now {running[0].name}" if running else ""
-            ticker.advance(costs[label], note=done + now)
->>>>>>> company
             if not left[label]:
                 seconds = sum((folder.job(label, one.fold) or {})["seconds"] for one in todo[label])
                 _log.info("%s: %d folds in %.1f s", label, len(todo[label]), seconds)
