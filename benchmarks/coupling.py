@@ -24,7 +24,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
@@ -36,12 +35,14 @@ from gapstack.antecedents.first_names import common_first_names
 from gapstack.antecedents.people import names, people
 from gapstack.antecedents.questions import Question, question
 from gapstack.corpus import Corpus
+from gapstack.corpus.folds import Folds
 from gapstack.corpus.sources import SPLITS
 from gapstack.ensemble.stack import _base_predictions
+from gapstack.runs.fitted import FittedRun
 from gapstack.scoring import score_decisions
 from gapstack.scoring.metrics import ECE_BINS, expected_calibration_error
 from gapstack.text.parses import parses
-from gapstack.types import Bools, Floats, Labels
+from gapstack.types import Bools, Floats, Labels, Probabilities
 
 MEASURED = ("development", "validation")
 FLOOR = 1e-3
@@ -59,9 +60,54 @@ class Case:
     hits: Bools
 
 
-def cases(stack, rows: Corpus, chosen: list[int], folds: Labels, pages: bool) -> list[Case]:
-    """Ask the fit that has not seen a row's page about all its pairs."""
+HELD_OUT = -1
+"""The fold of a row that no fit has seen."""
+
+
+class Answering:
+    """A fitted stack, or a finished run, that answers each row by the fits that have not seen its page.
+
+    Attributes
+    ----------
+    rows : Corpus
+        GAP.
+    folds : (n,) int64
+        The fold that held each row, or :data:`HELD_OUT`, which all fits together answer.
+    """
+
+    def __init__(self, name: str):
+        predictor = gapstack.load(name)
+        gap = gapstack.load_gap()
+        self.rows = reduce(add, (gap.splits[split] for split in SPLITS))
+        self._run = predictor if isinstance(predictor, FittedRun) else None
+        if self._run is None:
+            self._stack, self._fits = predictor.stacker_, predictor.fits_
+            self.folds = predictor._assignment(self.rows).assignment
+        else:
+            run = self._run
+            seen = reduce(add, (gap.splits[split] for split in run.recipe.train))
+            self._stack = run._stack
+            self._fits = [
+                {label: run._member(label, fold) for label in run.members} for fold in range(run.folds)
+            ]
+            of_seen = Folds.load(run.folder.root / "folds.json", seen).assignment.tolist()
+            fold_of = dict(zip(seen.ids, of_seen, strict=True))
+            self.folds = np.array([fold_of.get(name, HELD_OUT) for name in self.rows.ids])
+
+    def predict(self, fold: int, corpus: Corpus) -> Probabilities:
+        """Answer rows by the fit without ``fold``."""
+        if fold == HELD_OUT:
+            return self._run.predict_proba(corpus)
+        fits = self._fits[fold]
+        for member in fits.values():
+            member.prepare(corpus)
+        return self._stack.predict_proba([_base_predictions(fits, corpus)], corpus)
+
+
+def cases(answering: Answering, chosen: list[int], pages: bool) -> list[Case]:
+    """Ask about all pairs of the rows' candidates."""
     found = []
+    rows = answering.rows
     trees = parses([rows[row].text for row in chosen])
     for row, tree in zip(chosen, trees, strict=True):
         example = rows[row]
@@ -80,13 +126,13 @@ def cases(stack, rows: Corpus, chosen: list[int], folds: Labels, pages: bool) ->
         found.append(
             Case(row, example.pronoun_text, one, np.empty((0, 3)), np.array(hits, dtype=bool).reshape(-1, 2))
         )
-    for fold in np.unique(folds):
-        own = [case for case in found if folds[case.row] == fold]
+    for fold in np.unique(answering.folds[chosen]).tolist():
+        own = [case for case in found if answering.folds[case.row] == fold]
         corpus = Corpus(
             [replace(row, id=f"{case.row}-{row.id}") for case in own for row in case.question.rows]
         )
         if len(corpus):
-            answers = stack.stacker_.predict_proba([_base_predictions(stack.fits_[fold], corpus)], corpus)
+            answers = answering.predict(fold, corpus)
             parts = np.split(answers, np.cumsum([len(case.question.rows) for case in own])[:-1])
             for case, part in zip(own, parts, strict=True):
                 case.answers = part
@@ -244,22 +290,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", type=Path)
+    parser.add_argument("model", help="a saved stack or a run")
     parser.add_argument("--test", action="store_true", help="measure GAP test")
     parser.add_argument(
         "--rows", type=int, default=2454, help="rows to measure, the first of a fixed shuffle"
     )
     parser.add_argument("--pages", action="store_true", help="read the titles of the rows' pages")
     args = parser.parse_args()
-    stack = gapstack.load(args.model)
-    gap = gapstack.load_gap()
-    rows = reduce(add, (gap.splits[split] for split in SPLITS))
-    folds = stack._assignment(rows).assignment
+    answering = Answering(args.model)
+    rows = answering.rows
     measured = [
         row for row, name in enumerate(rows.ids) if name.startswith(("test",) if args.test else MEASURED)
     ]
     chosen = sorted(np.random.default_rng(0).permutation(measured)[: args.rows].tolist())
-    found = cases(stack, rows, chosen, folds, args.pages)
+    found = cases(answering, chosen, args.pages)
     compare(found, rows, fit=not args.test)
 
 

@@ -36,7 +36,7 @@ def test_windows_are_as_long_as_they_may_be_and_add_some_sentences_each():
     assert len(first.pronouns) == WORDS // 7
     for window in others:
         assert len(window.text.split()) <= WORDS
-        assert len(window.text[window.own :].split()) <= OWN
+        assert len(window.text[window.own :].split()) <= WORDS * OWN
         assert len(window.text[: window.own].split()) > WORDS // 2
 
 

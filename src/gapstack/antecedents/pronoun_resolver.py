@@ -14,7 +14,7 @@ from gapstack.antecedents.coupling import couple
 from gapstack.antecedents.first_names import common_first_names
 from gapstack.antecedents.people import names, people
 from gapstack.antecedents.questions import Question, question
-from gapstack.antecedents.windows import SEEN, Window, windows
+from gapstack.antecedents.windows import SEEN, WORDS, Window, windows
 from gapstack.corpus import Corpus, Span
 from gapstack.corpus.example import occurrences
 from gapstack.corpus.pronouns import GENDER_BY_FORM
@@ -61,6 +61,8 @@ class PronounResolver:
         That answers rows of two names; not one of stored rows alone.
     parser : str or Path, optional
         Pipeline that detects names; the project's own by default.
+    words : int
+        Words of a window.
 
     Raises
     ------
@@ -68,12 +70,12 @@ class PronounResolver:
         If the predictor knows stored rows alone.
     """
 
-    def __init__(self, predictor: Predictor, parser: str | Path | None = None):
+    def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):
         if predictor.stored:
             raise MemberError(
                 "a file of answers knows its own rows alone; texts need a fitted member, a stack or a run"
             )
-        self.predictor, self.parser = predictor, parser
+        self.predictor, self.parser, self.words = predictor, parser, words
 
     def ask(
         self,
@@ -111,7 +113,7 @@ class PronounResolver:
         """Answer texts in order, a batch of windows at a time."""
         # None ends a text
         work = (
-            (text, window) for text in texts for window in chain(windows(text.text, text.pronouns), [None])
+            (text, window) for text in texts for window in chain(windows(text.text, text.pronouns, self.words), [None])
         )
         answers: list[Answer] = []
         while batch := list(islice(work, BATCH)):

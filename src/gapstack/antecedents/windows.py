@@ -29,8 +29,8 @@ GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender i
 """The forms that are looked up in documents: a plural they would be taken for a singular one."""
 WORDS = 120
 """Words of a window; 97% of GAP development's snippets have no more."""
-OWN = 40
-"""Words of the sentences that a window adds to those before it."""
+OWN = 1 / 3
+"""Share of a window that its own sentences have, after those that it shares with windows before."""
 
 # what the parser was never shown and no terminal prints counts as blank: controls, surrogates without a partner
 _BLANK = r"\s\x00-\x1f\x7f-\x9f\ufeff\ud800-\udfff"
@@ -96,13 +96,14 @@ def windows(text: str, forms: Collection[str] = GENDER_BY_FORM.keys(), most: int
     most : int
         Words of a window. A text that has no more is one window; a longer sentence is cut.
     """
+    added = int(most * OWN)
     seen: list[list[Span]] = []  # sentences, each as the visible stretches of the text
     own: list[list[Span]] = []
     for sentence in _sentences(text, most):
         size = sum(map(len, own))
-        if own and size + len(sentence) > (OWN if seen else most):
+        if own and size + len(sentence) > (added if seen else most):
             yield from _window(text, seen, own, forms)
-            seen, own = _last([*seen, *own], most - min(most, max(OWN, len(sentence)))), []
+            seen, own = _last([*seen, *own], most - min(most, max(added, len(sentence)))), []
         own.append(sentence)
     if own:
         yield from _window(text, seen, own, forms)

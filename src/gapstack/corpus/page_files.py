@@ -20,7 +20,7 @@ from pathlib import Path
 from gapstack.corpus import strict_json
 from gapstack.corpus.cells import iter_lines
 from gapstack.corpus.example import Label, Span
-from gapstack.corpus.extra.conll import read_corpus
+from gapstack.corpus.extra.conll import Document, read_corpus
 from gapstack.corpus.extra.mined import Source
 from gapstack.corpus.pronouns import Gender
 from gapstack.errors import DataError, Place
@@ -95,16 +95,21 @@ def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
     Errors are those of :func:`gapstack.corpus.extra.conll.read_corpus`.
     """
     for document in read_corpus(name, data):
-        text, places = document.text_of(range(len(document.tokens)))
-        mentions = tuple(
-            (Span(places[m.start].start, places[m.end - 1].end), m.cluster) for m in document.mentions
-        )
-        genders = {
-            key: next(iter(cluster.genders))
-            for key, cluster in Source(document).clusters.items()
-            if len(cluster.genders) == 1
-        }
-        yield Page(f"{name}-{document.name}", (text,), gold=Gold(mentions, genders))
+        yield gold_page(document, name)
+
+
+def gold_page(document: Document, prefix: str) -> Page:
+    """Give a document with coreference as a page of one paragraph; its id is the document's name after a prefix."""
+    text, places = document.text_of(range(len(document.tokens)))
+    mentions = tuple(
+        (Span(places[m.start].start, places[m.end - 1].end), m.cluster) for m in document.mentions
+    )
+    genders = {
+        key: next(iter(cluster.genders))
+        for key, cluster in Source(document).clusters.items()
+        if len(cluster.genders) == 1
+    }
+    return Page(f"{prefix}-{document.name}", (text,), gold=Gold(mentions, genders))
 
 
 def paragraphs(text: str) -> Iterator[str]:
