@@ -60,7 +60,7 @@ def test_differences_are_of_the_mean_over_the_seeds(finished):
     row = next(line for line in report.text().splitlines() if line.startswith("attention"))
     assert f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]" in row
     assert f"{(attention - mean).min():+.4f} to" in row
-    assert max(map(len, report.text().splitlines())) <= 140
+    assert max(map(len, report.text(80).splitlines())) <= 80
 
 
 def test_it_is_written_with_each_seeds_figures(finished, tmp_path):

@@ -122,7 +122,7 @@ def test_the_report_is_written_as_markdown_and_json(small, tmp_path):
     assert [path.name for path in paths] == ["dawkins2021.md", "dawkins2021.json"]
     assert json.loads(paths[1].read_text())["tables"][0]["title"].startswith("Table 1")
     assert "a note" in paths[0].read_text()
-    assert max(map(len, report.text().splitlines())) <= 140
+    assert max(map(len, report.text(80).splitlines())) <= 80
 
 
 def test_tables_2_and_3_have_each_space_beside_the_paper_s(gap_folder):

@@ -116,7 +116,6 @@ def audit(
     with progress("suites", len(selected)) as ticker:
         for name in selected:
             suite = by_name[name]
-            _log.info(suite.title)
             contaminated = tuple(
                 label
                 for label, system in target.systems.items()
@@ -136,6 +135,7 @@ def audit(
                 except DataNotFoundError as missing:
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
+                    _log.info(suite.title)
                     covered.append(_measure(suite, items, target, included, contaminated, average))
             ticker.advance(note=suite.title)
     return Audit(

@@ -381,6 +381,7 @@ def reproduce_command(
     ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.corpus.sources import data_folder
+    from gapstack.report.render import print_parts
     from gapstack.reproduce import ablations as findings
     from gapstack.reproduce import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.reproduce.beside_paper import Tables
@@ -409,7 +410,10 @@ def reproduce_command(
         report = dawkins2021.reproduce(*corpora(plan, data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
-    print(json.dumps(report.json(), indent=2) if as_json else report.text())
+    if as_json:
+        print(json.dumps(report.json(), indent=2))
+    else:
+        print_parts(report.parts, stdout)
     if output:
         for path in report.write(output):
             wrote(path)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from gapstack.errors import printable
 from gapstack.files import write_json, write_text
-from gapstack.report.render import Table
+from gapstack.report.render import WIDTH, Table, text_of
 
 
 class Tables(ABC):
     """A report of several tables, of notes under them, and of plots.
 
-    :attr:`NAME` names its files, :attr:`WIDTH` is how many columns its plain text has.
+    :attr:`NAME` names its files.
     """
 
     NAME: ClassVar[str]
-    WIDTH: ClassVar[int] = 140
 
     @property
     @abstractmethod
@@ -41,14 +38,19 @@ class Tables(ABC):
         """Plots, and what else is written, by file name; none by default."""
         return {}
 
-    def text(self) -> str:
-        """Plain text."""
-        lines = [line for note in self.notes for line in textwrap.wrap(printable(note), self.WIDTH)]
-        return _blocks([table.text(self.WIDTH) for table in self.tables], lines)
+    @property
+    def parts(self) -> list[Table | str]:
+        """Tables and notes, as :func:`~gapstack.report.render.print_parts` prints them."""
+        return [*self.tables, *(["\n".join(self.notes)] if self.notes else [])]
+
+    def text(self, width: int = WIDTH) -> str:
+        """Plain text, no line longer than ``width`` unless a number alone is."""
+        return text_of(self.parts, width)
 
     def markdown(self) -> str:
         """GitHub Markdown."""
-        return _blocks([table.markdown() for table in self.tables], [f"- {note}" for note in self.notes])
+        notes = "".join(f"- {note}\n" for note in self.notes)
+        return "\n".join([*(table.markdown() for table in self.tables), *([notes] if notes else [])])
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``NAME.md``, ``NAME.json`` and :meth:`files` to ``folder``; give their paths."""
@@ -95,8 +97,3 @@ class ComputedTables(Tables):
     def files(self) -> Mapping[str, str]:
         """Those files."""
         return self._files
-
-
-def _blocks(tables: list[str], lines: list[str]) -> str:
-    """Tables with an empty line after each but the last, then the lines."""
-    return "\n".join([*tables, *(["\n".join(lines) + "\n"] if lines else [])])

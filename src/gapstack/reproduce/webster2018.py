@@ -42,7 +42,6 @@ class Report(ComputedTables):
 
     NAME = "webster2018"
     TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
-    WIDTH = 100
 
 
 def reproduce(

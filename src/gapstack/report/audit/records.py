@@ -64,8 +64,10 @@ def card_lines(found: Audit) -> list[str]:
             f"{name}: {', '.join(systems)} excluded, trained on data that share rows with it "
             "(--allow-contaminated includes them)."
         )
+    left_out: dict[str, list[str]] = {}
     for name, reason in found.not_covered.items():
-        lines.append(printable(f"Not covered: {name}: {reason}."))
+        left_out.setdefault(reason, []).append(name)
+    lines += [printable(f"Not covered: {', '.join(names)}: {reason}.") for reason, names in left_out.items()]
     quoted = (_PAPERS[covered.suite.name] for covered in found.covered if covered.suite.name in _PAPERS)
     if missing := papers_note(*quoted):
         lines.append(missing)
