@@ -165,6 +165,8 @@ def test_the_page_is_accessible_and_fits_a_phone(server, browser, axe, scheme):
 
 def test_the_command_prints_its_address_and_ends_with_ctrl_c(model):  # noqa: F811
     command = [sys.executable, "-m", "gapstack", "demo", "--port", "0", "--no-browser", "--model", str(model)]
+    # where the tests run in a shell's background Ctrl-C is ignored, and a child would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
     ) as process:
