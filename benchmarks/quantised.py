@@ -6,10 +6,12 @@ The student is `tuned_spans` with its defaults (two epochs, one form), learned f
 and saved in FOLDER unless it lies there (some 20 minutes on one core). The rows are GAP validation's, which it has not
 seen. Its linear layers are quantised to int8 for each channel, activations as they come (dynamic quantisation), by
 
-- torch.ao, which comes with torch, is deprecated, and needs nothing else;
+- torch.ao, which comes with torch, is deprecated, and needs nothing else. It scales activations by the batch, so that a
+  row's probabilities depend on the rows beside it; row by row they do not;
 - torchao, its successor, if it is installed, as it is and with --compile (torch.compile, which needs a C++ compiler).
 
-For each: logloss, F1, the largest change of a probability, rows a second of the network's forward passes (their CPU
+For each: logloss, F1, the largest change of a probability, and the largest where every second row is predicted without
+the others (beside); rows a second of the network's forward passes (their CPU
 time, the best of the repeats, so that other work on the machine counts little), the seconds of the first pass
 (compilation), and the size of the weights. Last, rows a second of all that `gap predict` computes for new rows (parses,
 features, frozen attention, three forms of each row), where the passes of the tuned encoder are only a part.
@@ -26,9 +28,11 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -37,7 +41,7 @@ from gapstack.members import create
 from gapstack.members.store import is_saved, load, save
 from gapstack.scoring import score
 
-PLAIN = "as it is"
+PLAIN, BY_ROW = "as it is", "int8, torch.ao, by row"
 NEW_ROWS = 48
 WARM_UP = 16
 
@@ -60,7 +64,7 @@ def compiled(encoder: nn.Module) -> nn.Module:
 
 
 def contenders(compile_too: bool) -> dict[str, Callable[[nn.Module], nn.Module]]:
-    found = {PLAIN: lambda encoder: encoder, "int8, torch.ao": with_torch_ao}
+    found = {PLAIN: lambda encoder: encoder, "int8, torch.ao": with_torch_ao, BY_ROW: with_torch_ao}
     if find_spec("torchao"):
         found["int8, torchao"] = with_torchao
         if compile_too:
@@ -75,12 +79,21 @@ def student(folder: Path, development: Corpus):
     return load(folder)
 
 
-def variant(member, quantise: Callable[[nn.Module], nn.Module]):
+def row_by_row(member, data) -> np.ndarray:
+    """What the network says of rows, each in a pass of its own, without padding."""
+    with torch.inference_mode():
+        rows = [member.network_(**data.batch(np.array([row]))) for row in range(len(data.sizes))]
+    return torch.cat(rows).double().numpy()
+
+
+def variant(member, name: str, quantise: Callable[[nn.Module], nn.Module]):
     """A copy of the member whose encoder is quantised; int8 layers take float32."""
     changed = copy.deepcopy(member)
     changed.training = {**(member.training or {}), "precision": "float32"}
     changed.network_.eval()
     changed.network_.encoder = quantise(changed.network_.encoder)
+    if name == BY_ROW:
+        changed._logits = partial(row_by_row, changed)
     return changed
 
 
@@ -131,23 +144,24 @@ def main() -> int:
     rows = gap.splits["validation"][: chosen.rows]
 
     print(f"{len(rows)} rows of GAP validation, {torch.get_num_threads()} threads, torch {torch.__version__}")
-    print(f"{'':24} logloss    F1  change  passes/s  ratio  first (s)  MB encoder  new rows/s  ratio")
+    print(f"{'':24} logloss    F1  change  beside  passes/s  ratio  first (s)  MB encoder  new rows/s  ratio")
     plain = plain_rate = plain_new = None
     for name, quantise in contenders(chosen.compile).items():
-        one = variant(member, quantise) if name != PLAIN else member
+        one = variant(member, name, quantise) if name != PLAIN else member
         data = one._data(rows, one._encoder(), None)
         began = time.perf_counter()
         one._logits(data)
         first = time.perf_counter() - began
         rate = len(rows) / timed(lambda one=one, data=data: one._logits(data), chosen.repeats)
         probabilities = one.predict_proba(rows)
+        beside = abs(one.predict_proba(rows.take(np.arange(0, len(rows), 2))) - probabilities[::2]).max()
         new = rate_of_new_rows(one, rows)
         if name == PLAIN:
             plain, plain_rate, plain_new = probabilities, rate, new
         scores = score(rows, probabilities)
         print(
             f"{name:24} {scores.logloss:7.4f} {scores.f1_overall:5.1f} {abs(probabilities - plain).max():7.3f} "
-            f"{rate:9.1f} {rate / plain_rate:6.2f} {first:10.1f} {megabytes(one.network_.encoder):11.1f} "
+            f"{beside:7.3f} {rate:9.1f} {rate / plain_rate:6.2f} {first:10.1f} {megabytes(one.network_.encoder):11.1f} "
             f"{new:11.1f} {new / plain_new:6.2f}",
             flush=True,
         )

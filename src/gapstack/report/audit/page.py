@@ -98,7 +98,7 @@ def _side(example: Example, choices: Sequence[int]) -> list[Any]:
 
 
 def _headlines(found: Audit) -> list[WebTable]:
-    """One system: a row for each suite. Several: who differs in how few suites, and each suite beside the others."""
+    """One system: a row for each suite. Several: a row for each, those first that differ in few suites."""
     headlines = list(lines(found))
     if not headlines:
         return []
@@ -111,34 +111,33 @@ def _headlines(found: Audit) -> list[WebTable]:
         system: [outcome for line in apart if (outcome := line.differs(system)) is not None]
         for system in systems
     }
+    differing = {system: sum(each) for system, each in outcomes.items()}
+    ranked = sorted(systems, key=differing.__getitem__)
     return [
         WebTable(
-            ["system", "suites with a clear difference between the genders"],
             [
-                WebRow(system, [WebCell(f"{sum(each)} of {len(each)}", sum(each))])
-                for system, each in sorted(outcomes.items(), key=lambda item: sum(item[1]))
+                "system",
+                "clear differences",
+                *(f"{line.headline.title}: {line.apart.measure.title}" for line in apart if line.apart),
             ],
-            "Leaderboard",
+            [
+                WebRow(
+                    system,
+                    [
+                        WebCell(f"{differing[system]} of {len(outcomes[system])}", differing[system]),
+                        *(_apart(line, system) for line in apart),
+                    ],
+                )
+                for system in ranked
+            ],
+            "Differences between the genders",
         ),
         WebTable(
-            ["suite", *systems],
-            [
-                _row(line, line.apart.measure.title, [_apart(line, s) for s in systems])
-                for line in apart
-                if line.apart
-            ],
-            "Gender differences",
-        ),
-        WebTable(
-            ["suite", *systems],
-            [_row(line, line.headline.score, [_cell(line.good, s) for s in systems]) for line in headlines],
+            ["system", *(f"{line.headline.title}: {line.headline.score}" for line in headlines)],
+            [WebRow(system, [_cell(line.good, system) for line in headlines]) for system in ranked],
             "Scores",
         ),
     ]
-
-
-def _row(line: Line, figure: str, cells: Sequence[WebCell]) -> WebRow:
-    return WebRow(f"{line.headline.title}: {figure}", cells, link=f"#suite-{line.suite}")
 
 
 def _stack_first(systems: Iterable[str]) -> list[str]:

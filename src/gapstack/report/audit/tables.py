@@ -25,9 +25,12 @@ def audit_tables(found: Audit, *, details: bool = False) -> list[Table]:
 
 
 def verdict(found: Audit, *, alike: bool = True) -> list[str]:
-    """A sentence for each system: suites that show a difference between the genders and, if ``alike``, the others."""
+    """Suites that show a difference between the genders and, if ``alike``, the others, for each system.
+
+    Systems of which the same is to be said share a sentence.
+    """
     headlines = [line for line in lines(found) if line.apart]
-    sentences = []
+    systems: dict[str, list[str]] = {}
     for system in each_once(*(line.good.figures for line in headlines)):
         by_answer: dict[bool | None, list[str]] = {True: [], False: []}
         for line in headlines:
@@ -36,13 +39,13 @@ def verdict(found: Audit, *, alike: bool = True) -> list[str]:
             what = f"{line.headline.title} ({line.apart.measure.title} {figure})"
             by_answer.setdefault(line.differs(system), []).append(what)
         different, others = by_answer[True], by_answer[False]
-        sentences.append(
-            f"{system}: a clear difference between the genders in {len(different)} of {len(different) + len(others)} "
-            "suites"
+        sentence = (
+            f"a clear difference between the genders in {len(different)} of {len(different) + len(others)} suites"
             + (f": {'; '.join(different)}." if different else ", which can show bias and never its absence.")
             + (f" None that is clear: {'; '.join(others)}." if alike and others and different else "")
         )
-    return sentences
+        systems.setdefault(sentence, []).append(system)
+    return [f"{', '.join(names)}: {sentence}" for sentence, names in systems.items()]
 
 
 def headline_table(found: Audit) -> Table | None:

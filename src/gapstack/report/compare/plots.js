@@ -12,14 +12,30 @@ function svg(tag, attributes, ...children) {
 function told(value) {
   return value === null ? "-" : Number(value.toPrecision(4)).toString();
 }
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = "12px system-ui, sans-serif";
+function extent(text) {
+  return pen.measureText(text).width;
+}
+/* Room for the longest label, of half the width at most. */
+function room(labels, width) {
+  return Math.min(width / 2, Math.max(48, ...labels.map(extent)) + 8);
+}
 /* Names often differ in their ends alone, so the middle goes. */
 function cut(text, width) {
-  const letters = Math.max(6, Math.floor(width / 7.6));
-  const head = Math.floor(letters / 3);
-  return text.length > letters ? `${text.slice(0, head)}…${text.slice(text.length - (letters - head - 1))}` : text;
+  let shown = text;
+  for (let letters = text.length - 1; letters > 6 && extent(shown) > width; letters -= 1) {
+    const head = Math.floor(letters / 3);
+    shown = `${text.slice(0, head)}…${text.slice(text.length - (letters - head - 1))}`;
+  }
+  return shown;
 }
 function label(text, width, attributes) {
   return svg("text", {dy: "0.35em", ...attributes}, cut(text, width), svg("title", {}, text));
+}
+/* A drawing of this size, which a page on paper may shrink. */
+function drawing(width, height, title) {
+  return svg("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title});
 }
 /* Ticks at round numbers that cover the range. */
 function ticks(low, high, most) {
@@ -44,10 +60,10 @@ function dots(plot, view, chosen, width) {
   const values = series.flatMap((one) => rows.flatMap((row) => one.ends[row])).filter((value) => value !== null);
   if (plot.line !== undefined) values.push(plot.line);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const left = Math.min(260, width * 0.42), right = width - 12;
+  const left = room(rows.map((row) => view.rows[row]), width), right = width - 12;
   const scale = (value) => left + 8 + ((value - low) / (high - low || 1)) * (right - left - 8);
   const step = Math.max(LINE, 8 * series.length + 8), bottom = 6 + step * rows.length;
-  const root = svg("svg", {width, height: bottom + 20, role: "img", "aria-label": `${plot.title}, ${view.title}`});
+  const root = drawing(width, bottom + 20, `${plot.title}, ${view.title}`);
   axis(root, scale, low, high, left, right, 0, bottom);
   if (plot.line !== undefined) {
     root.append(svg("line", {class: "zero", x1: scale(plot.line), x2: scale(plot.line), y1: 0, y2: bottom}));
@@ -70,10 +86,9 @@ function dots(plot, view, chosen, width) {
 /* Matrix: a square for each pair; blue above and red below 0 where it diverges, else the darker the more. */
 function matrix(plot, view, chosen, width) {
   const places = [...picked].sort((one, other) => one - other);
-  const count = places.length, left = Math.min(230, width * 0.42);
+  const count = places.length, left = room(places.map((i) => `${i + 1} ${view.names[i]}`), width);
   const size = Math.min(44, Math.max(18, (width - left - 4) / count)), top = 20;
-  const root = svg("svg", {width: left + size * count + 4, height: top + size * count + 4, role: "img",
-    "aria-label": `${plot.title}, ${view.title}`});
+  const root = drawing(left + size * count + 4, top + size * count + 4, `${plot.title}, ${view.title}`);
   const known = places.flatMap((i) => places.filter((j) => i !== j).map((j) => view.values[i][j])).filter((value) => value !== null);
   const most = Math.max(...known.map(Math.abs), 1e-12);
   const least = plot.diverging ? 0 : Math.min(...known);
@@ -102,12 +117,14 @@ function matrix(plot, view, chosen, width) {
 /* Curves: a line for each picked member, or for each training of one; the first eight of them, each in its colour. */
 function curves(plot, view, chosen, width) {
   const one = new Set(view.lines.map((line) => line.member)).size === 1;
-  const lines = view.lines.filter((line) => one || picked.has(line.member)).slice(0, COLOURS.length);
+  const picks = view.lines.filter((line) => one || picked.has(line.member)), lines = picks.slice(0, COLOURS.length);
   const left = 54, side = Math.min(width - left - 16, 480), tall = Math.min(side, 320), bottom = tall + 6;
   const largest = (k) => Math.max(...lines.flatMap((line) => line.points.map((point) => point[k])), 1e-6);
   const farthest = Math.max(1, largest(0)), most = view.diagonal ? 1 : largest(1) * 1.05;
   const x = (value) => left + (value / farthest) * side, y = (value) => bottom - (value / most) * tall;
-  const root = svg("svg", {width: left + side + 16, height: bottom + 40 + LINE * lines.length, role: "img", "aria-label": `${plot.title}, ${view.title}`});
+  const more = picks.length - lines.length;
+  const root = drawing(left + side + 16, bottom + 40 + LINE * (lines.length + (more > 0)), `${plot.title}, ${view.title}`);
+  if (more > 0) root.append(svg("text", {x: left, y: bottom + 46 + LINE * lines.length}, `and ${more} more: pick fewer members to see them`));
   axis(root, x, 0, farthest, left, left + side, 6, bottom);
   for (const tick of ticks(0, most, 5)) {
     root.append(svg("line", {class: "grid", x1: left, x2: left + side, y1: y(tick), y2: y(tick)}),
