@@ -113,7 +113,9 @@ class PronounResolver:
         """Answer texts in order, a batch of windows at a time."""
         # None ends a text
         work = (
-            (text, window) for text in texts for window in chain(windows(text.text, text.pronouns, self.words), [None])
+            (text, window)
+            for text in texts
+            for window in chain(windows(text.text, text.pronouns, self.words), [None])
         )
         answers: list[Answer] = []
         while batch := list(islice(work, BATCH)):
