@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.isotonic import IsotonicRegression
 
 from gapstack.corpus import Gender
 from gapstack.ensemble.stacker import SWAPPED, softmax
@@ -178,6 +177,8 @@ class Isotonic(Calibrator):
     LEARNED = ("names", "neither")
 
     def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None:
+        from sklearn.isotonic import IsotonicRegression  # slow to import, and few calibrators need it
+
         truth = np.eye(3)[labels]
         names = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, :2].ravel(), truth[:, :2].ravel())
         neither = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, 2], truth[:, 2])

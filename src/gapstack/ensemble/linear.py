@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
-from sklearn.linear_model import LogisticRegression
 
 from gapstack.ensemble.stacker import SWAPPED, Stacker, Table, member_inputs, softmax
 from gapstack.errors import MemberError
@@ -226,6 +225,8 @@ class LogisticStacker(LearnedArrays, Stacker):
     LEARNED = ("coefficients", "intercepts")
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+        from sklearn.linear_model import LogisticRegression  # slow to import, and reading a stack needs none
+
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(base), labels)
         if len(model.classes_) < len(SWAPPED):
             raise MemberError(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,20 +111,30 @@ class Parser:
 
 
 def spare_imports(parser: str | Path | None = None) -> None:
-    """Import LightGBM without pandas and spaCy without torch, if the parser is the project's own.
+    """Import LightGBM, spaCy and scikit-learn without what they use nowhere here, if the parser is the project's own.
 
-    LightGBM, scikit-learn and spaCy import the two wherever they are installed, which is half of what a first answer
-    takes and of no use to it. For a process that asks one question; both can be imported afterwards.
+    They import pandas, torch and scipy.stats wherever these are installed, which is half of what a first answer takes
+    and of no use to it. For a process that asks one question; all can be imported afterwards. LightGBM then has no
+    scikit-learn classes.
     """
     if parser or os.environ.get(ENVIRONMENT):
         return
-    for library, without in (("lightgbm", "pandas"), ("spacy", "torch")):
-        if without not in sys.modules:
-            sys.modules[without] = None  # type: ignore[assignment]  # what is None here cannot be imported
-            try:
-                import_module(library)
-            finally:
-                del sys.modules[without]
+    for library, without in _SPARED.items():
+        spared = {name: stand_in for name, stand_in in without.items() if name not in sys.modules}
+        sys.modules.update(spared)  # type: ignore[arg-type]  # what is None here cannot be imported
+        try:
+            import_module(library)
+        finally:
+            for name in spared:
+                del sys.modules[name]
+
+
+_SPARED: dict[str, dict[str, ModuleType | None]] = {
+    "lightgbm": {"pandas": None, "sklearn": None},
+    "spacy": {"torch": None},
+    # it does not start without scipy.stats, of which it calls one function, by its name in scipy
+    "sklearn.base": {"pandas": None, "scipy.stats": ModuleType("scipy.stats")},
+}
 
 
 def find_parser(parser: str | Path | None = None) -> Parser:
