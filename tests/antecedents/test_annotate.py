@@ -70,6 +70,31 @@ def test_a_page_has_the_whole_text_and_no_markup_of_it(files, tmp_path):
     assert "she<sub>Kate" in page
 
 
+def test_a_page_has_a_colour_for_each_person_and_paragraphs_that_run_on(tmp_path):
+    from gapstack.antecedents.entities import Annotation
+    from gapstack.corpus import Span
+
+    text = "Ann left.\n\nShe met Bo\nand he slept; it rained on her."
+    ann, bo, she, he, her = (
+        Span(text.index(word), text.index(word) + len(word))
+        for word in ("Ann", "Bo", "She", "he slept", "her")
+    )
+    he = Span(he.start, he.start + 2)
+    links = {(she, ann): 0.9, (he, bo): 0.8}
+    one = Annotation(
+        "x", text, ((ann, she), (bo, he)), links, {she: 0.9, he: 0.8, her: 0.3}, {she: ann, he: bo}
+    )
+    write_annotations([one], tmp_path / "out.html")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    first, second = '<mark style="--hue:0">', '<mark style="--hue:138">'
+    assert (
+        f"<p>{first}Ann</mark> left.</p>\n<p>{first}She<sub>Ann 90%</sub></mark> met {second}Bo</mark>\nand"
+        in page
+    )
+    assert f"{second}he<sub>Bo 80%</sub></mark> slept" in page
+    assert '<mark style="--full:0%">her<sub>nobody here 70%</sub></mark>.' in page
+
+
 def test_mentions_that_nest_and_end_together_are_read_back(tmp_path):
     from gapstack.antecedents.entities import Annotation
     from gapstack.corpus import Span

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -23,11 +24,19 @@ from gapstack.resolvers.clusters import document_line
 
 RESOLVER = "gapstack"
 _HEAD = """<!doctype html>
-<meta charset="utf-8"><title>gapstack annotate</title>
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<style>body{font:1rem/1.7 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
-p{white-space:pre-wrap;overflow-wrap:anywhere}sub{opacity:.75}</style>
+<html lang="en"><meta charset="utf-8"><title>gapstack annotate</title>
+<meta name="viewport" content="width=device-width">
+<style>:root{color-scheme:light dark}
+body{font:1rem/1.8 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere;
+color:light-dark(#1a2230,#e4e8ee);background:light-dark(#fff,#14181f)}
+mark{--h:var(--hue,0) var(--full,65%);--c:light-dark(hsl(var(--h) 42%),hsl(var(--h) 68%));
+color:inherit;padding:1px 3px;border-radius:4px;
+background:color-mix(in srgb,var(--c) 20%,transparent);box-shadow:inset 0 -2px var(--c);print-color-adjust:exact}
+sub{font-size:.7em;vertical-align:baseline;margin-left:4px;white-space:nowrap}</style>
 """
+_PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
+_HUE = 137.5
+"""Degrees between the colours of one person and the next: the golden angle, so that neighbours differ."""
 
 
 @dataclass
@@ -121,21 +130,28 @@ def _columns(one: Annotation) -> Iterator[str]:
 
 
 def _page(one: Annotation) -> Iterator[str]:
-    marks = [
-        (mention, "name", "")
-        for cluster in one.clusters
-        for mention in cluster
-        if mention not in one.references
-    ]
-    for pronoun, reference in one.references.items():
-        name = one.antecedents.get(pronoun)
-        note = (
-            f"nobody here {1 - reference:.0%}"
-            if name is None
-            else f"{one.text[slice(*name)]} {one.links[pronoun, name]:.0%}"
-        )
-        marks.append((pronoun, "pronoun", note))
-    yield f"<h2>{html.escape(one.id)}</h2><p>{html.coloured(one.text, sorted(marks))}</p>\n"
+    """A person's mentions in one colour, each pronoun with its person; lines of a paragraph run on."""
+    person = {mention: number for number, cluster in enumerate(one.clusters) for mention in cluster}
+    parts, at = [], 0
+    for mention in sorted({*person, *one.references}):
+        note = ""
+        if mention in one.references:
+            name = one.antecedents.get(mention)
+            says = (
+                f"nobody here {1 - one.references[mention]:.0%}"
+                if name is None
+                else f"{' '.join(one.text[slice(*name)].split())} {one.links[mention, name]:.0%}"
+            )
+            note = f"<sub>{html.escape(says)}</sub>"
+        style = f"--hue:{person[mention] * _HUE % 360:.0f}" if mention in person else "--full:0%"
+        start, end = max(at, mention.start), mention.end
+        if start >= end:
+            continue  # within another mention
+        words = html.escape(one.text[start:end])
+        parts += [html.escape(one.text[at:start]), f'<mark style="{style}">{words}{note}</mark>']
+        at = end
+    text = _PARAGRAPHS.sub("</p>\n<p>", "".join([*parts, html.escape(one.text[at:])]).strip())
+    yield f"<h2>{html.escape(one.id)}</h2>\n<p>{text}</p>\n"
 
 
 _KINDS: dict[str, Callable[[Annotation], Iterator[str]]] = {
