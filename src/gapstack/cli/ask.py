@@ -203,6 +203,5 @@ def annotate_command(
         files, output, model, parser=parser, neutral=neutral, workers=workers, executor=executor.value
     ) as annotations:
         counts = write_annotations(annotations, output)
-    say(
-        f"wrote {output}: {counts.documents:,} documents, {counts.pronouns:,} pronouns, {counts.linked:,} linked"
-    )
+    where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
+    say(f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name")
