@@ -54,7 +54,7 @@ def code_fingerprint(member: str) -> str:
 def code_behind(*modules: str) -> str:
     """Hash of these modules and of all modules of the package that they can reach."""
     reached = sorted({name for module in modules for name in modules_behind(module)})
-    return fingerprint([(name, _behaviour(_source(name))) for name in reached])
+    return fingerprint([(name, _read(_source(name))[0]) for name in reached])
 
 
 def modules_behind(module: str) -> list[str]:
@@ -65,24 +65,34 @@ def modules_behind(module: str) -> list[str]:
         name = open_ends.pop()
         if name not in reached and name not in _INDIFFERENT and _file(name) is not None:
             reached.add(name)
-            open_ends += [name.rpartition(".")[0], *_references(_source(name))]
+            open_ends += [name.rpartition(".")[0], *_read(_source(name))[1]]
     return sorted(reached)
 
 
 @lru_cache(maxsize=1024)
-def _behaviour(source: str) -> str:
-    """Hash of a module's syntax tree without docstrings."""
-    return fingerprint(_tree(_parsed(source)))
+def _read(source: str) -> tuple[str, tuple[str, ...]]:
+    """Hash of a module's syntax tree without docstrings, and the names in it that may be modules.
+
+    One walk gives both: a command begins with those of a hundred modules.
+    """
+    names: list[str] = []
+    tree = _tree(ast.parse(source), names)
+    return fingerprint(tree), tuple(names)
 
 
-def _tree(node: Any) -> Any:
+def _tree(node: Any, names: list[str]) -> Any:
     """A syntax tree as JSON-able values; empty fields are left out, since each Python adds some."""
-    if isinstance(node, ast.AST):
-        fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
-        return [type(node).__name__, *([name, _tree(value)] for name, value in fields)]
     if isinstance(node, list):
-        return [_tree(each) for each in node if not _is_wording(each)]
-    return repr(node)
+        return [_tree(each, names) for each in node if not _is_wording(each)]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    names += _references(node)
+    tree: list[Any] = [type(node).__name__]
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is not None and value != []:
+            tree.append((name, _tree(value, names)))
+    return tree
 
 
 def _is_wording(node: Any) -> bool:
@@ -91,24 +101,19 @@ def _is_wording(node: Any) -> bool:
     return isinstance(constant, ast.Constant) and isinstance(constant.value, str)
 
 
-@lru_cache(maxsize=1024)
-def _references(source: str) -> tuple[str, ...]:
-    """Names that may be modules: all that is imported, and strings that look like the package's modules."""
-    names: list[str] = []
-    for node in ast.walk(_parsed(source)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named = _NAMED.fullmatch(node.value)
-            names += [named[1]] if named else []
-    return tuple(names)
-
-
-@lru_cache(maxsize=4)  # both callers parse a module in turn; trees are large
-def _parsed(source: str) -> ast.Module:
-    return ast.parse(source)
+def _references(node: ast.AST) -> list[str]:
+    """Names that may be modules: what is imported, and strings that look like the package's modules."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and (named := _NAMED.fullmatch(node.value))
+    ):
+        return [named[1]]
+    return []
 
 
 def _file(module: str) -> Path | None:
