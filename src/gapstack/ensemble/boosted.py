@@ -24,7 +24,8 @@ _ALWAYS: dict[str, Any] = {
     # one thread, so that every machine grows the same trees
     "num_threads": 1,
     "deterministic": True,
-    "force_row_wise": True,
+    # the same trees as by rows, in half the time where columns are many
+    "force_col_wise": True,
     "verbosity": -1,
 }
 

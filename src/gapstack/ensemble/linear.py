@@ -178,20 +178,33 @@ def conditional_logit(
     penalty: Floats,
     rows: Floats | None = None,
 ) -> Floats:
-    """Weights with the least logloss and penalty, see :func:`logits_of`; ``rows`` (n,) are weights of mean 1."""
+    """Weights with the least logloss and penalty, see :func:`logits_of`; ``rows`` (n,) are weights of mean 1.
+
+    By Newton's steps within a trust region: a handful reach what the quasi-Newton method needs a hundred for.
+    """
     truth = np.eye(3)[labels]
     share = (np.ones(len(labels)) if rows is None else rows) / len(labels)
+    a, b, neither = logs[:, :, 0], logs[:, :, 1], np.column_stack([logs[:, :, 2], shared])
+    columns = logs.shape[1]
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         probabilities = softmax(logits_of(logs, shared, weights))
         away = weights - middle
         value = -share @ np.log((probabilities * truth).sum(axis=1)) + (penalty * away * away).sum() / 2
         error = (probabilities - truth) * share[:, None]
-        names = np.einsum("nc,nqc->q", error[:, :2], logs[:, :, :2])
-        neither = error[:, 2] @ logs[:, :, 2]
-        return float(value), np.r_[names, neither, error[:, 2] @ shared] + penalty * away
+        gradient = np.r_[error[:, 0] @ a + error[:, 1] @ b, error[:, 2] @ neither]
+        return float(value), gradient + penalty * away
 
-    best: Floats = minimize(loss, middle, jac=True, method="L-BFGS-B", options={"maxiter": 1000}).x
+    def curvature(weights: Floats) -> Floats:
+        of_a, of_b, of_neither = softmax(logits_of(logs, shared, weights)).T[:, :, None]
+        mean = np.hstack([of_a * a + of_b * b, of_neither * neither])
+        weight = share[:, None]
+        matrix = np.diag(penalty) - mean.T @ (weight * mean)
+        matrix[:columns, :columns] += a.T @ (weight * of_a * a) + b.T @ (weight * of_b * b)
+        matrix[columns:, columns:] += neither.T @ (weight * of_neither * neither)
+        return matrix
+
+    best: Floats = minimize(loss, middle, jac=True, hess=curvature, method="trust-exact", tol=1e-8).x
     return best
 
 

@@ -15,8 +15,11 @@ simplicity.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,12 +173,18 @@ def _table(data: _Rows, stacker: Stacker, count: int) -> NDArray[np.float64]:
     So [k] holds what the inner loop of outer fold k needs for rows outside of k, and the outer prediction of its rows.
     """
     table = np.empty((count, len(data.labels), 3))
-    for one in range(count):
-        for other in range(one, count):
-            first, second = data.folds == one, data.folds == other
-            fitted = data.fit(stacker, ~(first | second))
-            table[other, first] = data.predict(fitted, first)
-            table[one, second] = data.predict(fitted, second)
+
+    def fill(left_out: tuple[int, int]) -> None:
+        one, other = left_out
+        first, second = data.folds == one, data.folds == other
+        fitted = data.fit(stacker, ~(first | second))
+        table[other, first] = data.predict(fitted, first)
+        table[one, second] = data.predict(fitted, second)
+
+    # threads suffice: trees are grown, and matrices multiplied, without Python
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(fill, combinations_with_replacement(range(count), 2)):
+            pass
     return table
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from threading import Lock
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,9 @@ from gapstack.kinds import Count, Floor, Inputs, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Labels
+
+_ONE_AT_A_TIME = Lock()
+"""Stackers are fitted in threads, which share torch's random numbers."""
 
 
 class NetworkStacker(Stacker):
@@ -67,7 +71,7 @@ class NetworkStacker(Stacker):
         )
         self.networks_ = []
         for number in range(self.seeds):
-            with seeded(self.seed, number):
+            with _ONE_AT_A_TIME, seeded(self.seed, number):
                 network = self._network(logs.shape[1], table.shape[1])
                 train(network, data, plan)
             self.networks_.append(network.cpu())
