@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
+
+from gapstack.processes import in_threads
 
 BUSY = """
 import sys
@@ -122,3 +125,16 @@ def wait_until(condition, seconds: float) -> None:
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
         time.sleep(0.1)
+
+
+def test_threads_are_as_many_as_allowed_and_answer_in_order(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    together = threading.Barrier(3, timeout=20)
+
+    def wait(number: int) -> int:
+        together.wait()  # breaks unless three are at it
+        return number * number
+
+    assert in_threads(wait, range(6)) == [0, 1, 4, 9, 16, 25]
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda number: 1 // number, [1, 0])

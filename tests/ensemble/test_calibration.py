@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 
 from gapstack.ensemble import CALIBRATORS, create_calibrator
 from gapstack.ensemble.stacker import SWAPPED
@@ -38,6 +39,19 @@ def test_what_was_bent_becomes_better(kind):
         log_loss(DRAWN[held], calibrator.apply(bent(3.0)[held], GENDERS[held]))
         < log_loss(DRAWN[held], bent(3.0)[held]) - 0.05
     )
+
+
+@pytest.mark.parametrize("kind", ["temperature", "vector"])
+def test_no_other_scaling_is_better(kind):
+    calibrator = create_calibrator(kind).fit(bent(2.0), DRAWN)
+    best = calibrator.values_
+
+    def loss(values):
+        calibrator.values_ = values
+        return log_loss(DRAWN, calibrator.apply(bent(2.0)))
+
+    inside = best > -12  # the share of the uniform distribution may end at its bound
+    np.testing.assert_allclose(approx_fprime(best, loss)[inside], 0, atol=2e-5)
 
 
 @pytest.mark.parametrize("kind", CALIBRATORS)

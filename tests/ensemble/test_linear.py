@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
 
 from gapstack.corpus import Corpus
 from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.ensemble.fitted_stacker import FittedStacker
+from gapstack.ensemble.linear import conditional_logit, logits_of
+from gapstack.ensemble.stacker import softmax
 from gapstack.errors import MemberError
 from gapstack.scoring import log_loss
 from tests.ensemble.test_stacker import BASE, LABELS, base_on
@@ -70,6 +73,19 @@ def test_weights_lie_on_the_simplex_and_leave_out_who_knows_nothing():
 def test_a_strong_pull_gives_the_geometric_mean():
     stacker = create_stacker("conditional", strength=1e6).fit(BASE, LABELS)
     np.testing.assert_allclose(stacker.weights_[:-1], 1 / 3, atol=1e-4)
+
+
+def test_no_other_weights_of_a_conditional_logit_are_better():
+    rng = np.random.default_rng(0)
+    logs, shared, labels = rng.normal(size=(300, 4, 3)), rng.normal(size=(300, 2)), rng.integers(3, size=300)
+    middle, penalty, rows = rng.normal(size=10), np.r_[np.full(8, 0.01), 0, 0], rng.uniform(0, 2, 300)
+
+    def loss(weights):
+        of_label = softmax(logits_of(logs, shared, weights))[np.arange(300), labels]
+        return -(rows * np.log(of_label)).mean() + (penalty * (weights - middle) ** 2).sum() / 2
+
+    found = conditional_logit(logs, shared, labels, middle, penalty, rows)
+    np.testing.assert_allclose(approx_fprime(found, loss), 0, atol=1e-6)
 
 
 def test_names_share_their_weights():

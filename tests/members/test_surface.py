@@ -57,6 +57,14 @@ def test_it_learns_what_the_page_and_the_places_say(gap_splits):
     assert scores.logloss < 0.75 < prior.logloss
 
 
+def test_threads_grow_the_same_trees(sample, monkeypatch):
+    def grown(threads: int) -> dict[str, str]:
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        return Surface(rounds=5).fit(sample)._state().texts
+
+    assert grown(1) == grown(4)
+
+
 def test_an_unknown_block_is_refused_when_fitting(sample):
     with pytest.raises(MemberError, match="did you mean surface"):
         Surface(blocks=("surfaces",)).fit(sample)

@@ -24,8 +24,9 @@ _ALWAYS: dict[str, Any] = {
     # one thread, so that every machine grows the same trees
     "num_threads": 1,
     "deterministic": True,
-    # the same trees as by rows, in half the time where columns are many
+    # the same trees as by rows and with columns bundled, in a third of the time
     "force_col_wise": True,
+    "enable_bundle": False,
     "verbosity": -1,
 }
 

@@ -1,4 +1,4 @@
-"""Calibrators: the last step of a stack, fitted on out-of-fold probabilities in both orders of A and B.
+"""Calibrators: the last step of a stack, fitted on out-of-fold probabilities.
 
 Each kind is a function of log-probabilities, and perhaps of the pronoun's gender, that treats A and B alike, so all are
 equivariant to swapping the names.
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gapstack.corpus import Gender
-from gapstack.ensemble.stacker import SWAPPED, softmax
+from gapstack.ensemble.stacker import softmax
 from gapstack.errors import MemberError
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.learned import LearnedArrays
@@ -45,12 +45,7 @@ class Calibrator(LearnedArrays, ABC):
         MemberError
             If it reads genders and none are given.
         """
-        groups = self._groups(genders, len(labels))
-        self._fit(
-            np.concatenate([probabilities, probabilities[:, SWAPPED]]),
-            np.concatenate([labels, np.array(SWAPPED)[labels]]),
-            np.concatenate([groups, groups]),
-        )
+        self._fit(probabilities, labels, self._groups(genders, len(labels)))
         return self
 
     def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
@@ -108,14 +103,28 @@ class Scaling(Calibrator):
         self, probabilities: Probabilities, labels: Labels, rows: Bools, start: Floats, pull: float
     ) -> Floats:
         """Values with the least logloss on ``rows``, drawn towards ``start`` by a quadratic penalty in nats a row."""
-        logs, truth = np.log(np.clip(probabilities[rows], _FLOOR, None)), labels[rows]
+        logs, truth = np.log(np.clip(probabilities[rows], _FLOOR, None)), np.eye(3)[labels[rows]]
 
-        def loss(values: Floats) -> float:
-            right = self._scaled(logs, values)[np.arange(len(truth)), truth]
-            return float(-np.log(right).sum() / len(labels) + pull * np.square(values - start).sum() / 2)
+        def loss(values: Floats) -> tuple[float, Floats]:
+            unmixed, floor = softmax(self._logits(logs, values)), np.exp(values[-1])
+            of_label = (unmixed * truth).sum(axis=1)
+            right = (1 - floor) * of_label + floor / 3
+            away = values - start
+            value = -np.log(right).sum() / len(labels) + pull * (away * away).sum() / 2
+            # of the sum of logloss, by each logit
+            error = (unmixed - truth) * ((1 - floor) * of_label / right)[:, None]
+            by_scale = (error * logs).sum(axis=0)
+            names, neither = by_scale[:2].sum() * np.exp(values[0]), by_scale[2]
+            slope = (
+                [names, neither * np.exp(values[1]), error[:, 2].sum()]
+                if self.vector
+                else [names + neither * np.exp(values[0])]
+            )
+            slope.append(floor * ((of_label - 1 / 3) / right).sum())
+            return float(value), np.array(slope) / len(labels) + pull * away
 
         bounds = [(-3, 3)] * (len(start) - 1) + [(-12, -2)]
-        best: Floats = minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
+        best: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
         return best
 
     def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities:
@@ -123,14 +132,16 @@ class Scaling(Calibrator):
 
     def _scaled(self, logs: Floats, values: Floats) -> Probabilities:
         """Probabilities of logs (n, 3), by the same values for all rows, or (n, 4) by each row's own."""
+        floor = np.exp(values.T[-1])[..., None]
+        mixed: Probabilities = (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
+        return mixed
+
+    def _logits(self, logs: Floats, values: Floats) -> Floats:
         columns = values.T
         names, neither, bias = columns[:3] if self.vector else (columns[0], columns[0], np.zeros(()))
         scales = np.exp(np.stack([names, names, neither], axis=-1))
-        floor = np.exp(columns[-1])[..., None]
-        mixed: Probabilities = (1 - floor) * softmax(
-            logs * scales + np.multiply.outer(bias, [0, 0, 1])
-        ) + floor / 3
-        return mixed
+        logits: Floats = logs * scales + np.multiply.outer(bias, [0, 0, 1])
+        return logits
 
 
 class Temperature(Scaling):

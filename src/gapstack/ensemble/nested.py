@@ -15,9 +15,7 @@ simplicity.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -30,6 +28,7 @@ from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.features.blocks import Features
 from gapstack.members.member import Probabilities
+from gapstack.processes import in_threads
 from gapstack.scoring.metrics import example_losses
 from gapstack.types import BasePredictions, Labels, Strings
 
@@ -181,10 +180,7 @@ def _table(data: _Rows, stacker: Stacker, count: int) -> NDArray[np.float64]:
         table[other, first] = data.predict(fitted, first)
         table[one, second] = data.predict(fitted, second)
 
-    # threads suffice: trees are grown, and matrices multiplied, without Python
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(fill, combinations_with_replacement(range(count), 2)):
-            pass
+    in_threads(fill, combinations_with_replacement(range(count), 2))
     return table
 
 

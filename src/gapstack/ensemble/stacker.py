@@ -153,6 +153,8 @@ def member_inputs(base_predictions: BasePredictions, inputs: Inputs, floor: floa
 
 def softmax(logits: NDArray[np.float64]) -> Probabilities:
     """Probabilities of logits, over the last axis."""
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    probabilities: Probabilities = weights / weights.sum(axis=-1, keepdims=True)
+    # a row of three is short for numpy: class by class it is several times as quick
+    classes = np.ascontiguousarray(np.moveaxis(logits, -1, 0))
+    weights = np.exp(classes - classes.max(axis=0))
+    probabilities: Probabilities = np.moveaxis(weights / weights.sum(axis=0), 0, -1)
     return probabilities

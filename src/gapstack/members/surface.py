@@ -30,6 +30,7 @@ from gapstack.kinds import BlockName, Count, Leaves, NotNegative, Positive, Seed
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
 from gapstack.members.parts.learner import Learner, Lessons
+from gapstack.processes import in_threads
 
 
 class Surface(Learner):
@@ -75,7 +76,7 @@ class Surface(Learner):
     def _learn(self, lessons: Lessons) -> None:
         table = candidate_table(features(lessons.corpus, self.blocks))
         truth, weights = lessons.targets, lessons.weights[:, None]
-        data = lightgbm.Dataset(table, label=truth[:, : Label.NEITHER].T.ravel(), free_raw_data=False)
+        of_names = truth[:, : Label.NEITHER].T.ravel()
 
         def objective(
             utilities: NDArray[np.float64], _: lightgbm.Dataset
@@ -85,12 +86,11 @@ class Surface(Learner):
             gradient, hessian = (weights * part[:, : Label.NEITHER] for part in (p - truth, p * (1 - p)))
             return gradient.T.ravel(), hessian.T.ravel()
 
-        self.boosters_ = [
-            lightgbm.train(
-                {**self._settings(), "objective": objective, "seed": self.seed + bag}, data, self.rounds
-            )
-            for bag in range(self.bags)
-        ]
+        def grow(bag: int) -> lightgbm.Booster:
+            settings = {**self._settings(), "objective": objective, "seed": self.seed + bag}
+            return lightgbm.train(settings, lightgbm.Dataset(table, of_names), self.rounds)
+
+        self.boosters_ = in_threads(grow, range(self.bags))
 
     def _settings(self) -> dict[str, Any]:
         return {
