@@ -113,13 +113,13 @@ class Killed(BaseException):
 def test_a_killed_command_goes_on_where_it_was_and_gives_the_same_bytes(
     files, tmp_path, monkeypatch, alphabet
 ):
-    monkeypatch.setattr(annotate, "BATCH", 2)
+    monkeypatch.setattr(annotate, "BATCH", 1)
     write(files, tmp_path / "whole.jsonl")
     rows = sum(map(len, alphabet.calls))
     alphabet.calls.clear()
     run = annotate.Batch.run
 
-    left = iter(range(2))
+    left = iter(range(1))
 
     def dying(self, folder):
         if next(left, None) is None:

@@ -27,7 +27,7 @@ SEEN = FORMS
 """The forms that GAP has, which predictors were trained on."""
 GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)
 """The forms that are looked up in documents: a plural they would be taken for a singular one."""
-WORDS = 120
+WORDS = 240
 """Words of a window; 97% of GAP development's snippets have no more."""
 OWN = 1 / 3
 """Share of a window that its own sentences have, after those that it shares with windows before."""
