@@ -1,8 +1,11 @@
 """A file in chunks: the same as at once, whole or not at all, nothing done twice and nothing taken from elsewhere."""
 
+import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
+import threading
 from functools import lru_cache
 from importlib import import_module
 from threading import Thread
@@ -12,7 +15,7 @@ import pytest
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.readers import read_gap
 from gapstack.corpus.writers import write_gap, write_submission
-from gapstack.errors import DataError, MismatchError
+from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.files import atomic_path
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.fitted import FittedRun
@@ -82,6 +85,41 @@ def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_pat
     write_submission(tmp_path / f"at_once.csv{suffix}", rows.ids, predict(finished, rows))
     assert output.read_bytes() == (tmp_path / f"at_once.csv{suffix}").read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {source.name, output.name, f"at_once.csv{suffix}"}
+
+
+@pytest.mark.parametrize("executor", ["local", "ray"])
+def test_workers_give_the_same_bytes(finished, files, tmp_path, executor):
+    source, output = files
+    if executor == "ray":
+        pytest.importorskip("ray")
+    name, before = str(finished.root), undisturbed(finished, source, tmp_path)
+    assert predict_file(name, source, output, workers=2, executor=executor) == 40
+    assert output.read_bytes() == before
+
+
+def test_a_worker_that_is_lost_costs_its_chunk_alone(finished, files, tmp_path):
+    source, output = files
+    before = undisturbed(finished, source, tmp_path)
+    lost = threading.Event()
+
+    def kill_one():
+        while not lost.is_set():
+            for child in multiprocessing.active_children():
+                os.kill(child.pid, signal.SIGKILL)
+                return
+            lost.wait(0.01)
+
+    killer = Thread(target=kill_one)
+    killer.start()
+    assert predict_file(str(finished.root), source, output, workers=2) == 40
+    lost.set()
+    killer.join()
+    assert output.read_bytes() == before
+
+
+def test_workers_need_a_name(finished, files):
+    with pytest.raises(MemberError, match="give the name"):
+        predict_file(FittedRun(finished), *files, workers=2)
 
 
 def test_a_killed_call_goes_on_where_it_was(finished, files, tmp_path, asked):

@@ -273,19 +273,22 @@ def predict_command(
         typer.Option("--output", help="Submission CSV to write.", parser=output_file, metavar="FILE"),
     ],
     on_error: OnErrorOption = OnError.STOP,
+    executor: ExecutorOption = Executor.LOCAL,
+    workers: WorkersOption = 1,
     as_json: JsonOption = False,
 ) -> None:
     """Predict unlabelled rows, in the order of the input.
 
-    Files may be of any length; a killed command resumes when it is given again.
+    Files may be of any length; a killed command resumes when it is given again, with as many workers as may be.
     """
     started = time.perf_counter()
     refuse_unknown_run(run_name)
     from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
-    from gapstack.runs.predictors import load
 
     quarantine = quarantine_for(on_error)
-    count = predict_file(load(run_name, keep=True), input_path, output_path, quarantine=quarantine)
+    count = predict_file(
+        run_name, input_path, output_path, quarantine=quarantine, workers=workers, executor=executor.value
+    )
     report_quarantine(quarantine)
     seconds = time.perf_counter() - started
     if is_stream(output_path):
