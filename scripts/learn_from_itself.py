@@ -37,13 +37,12 @@ TAUGHT = ("surface_taught", "frozen_taught")
 class _SelfTaught(Learner):
     """Learns from ``answers`` (n, 3) to ``mined`` beside its teacher's."""
 
-    mined: Corpus | None = None
-    answers: Floats | None = None
+    # no settings, hence not annotated
+    mined = Corpus([])
+    answers = np.empty((0, 3))
 
     def _taught(self) -> tuple[Corpus, Floats]:
         corpus, targets = super()._taught()
-        if self.mined is None or self.answers is None:
-            return corpus, targets
         return corpus + self.mined, np.concatenate([targets, self.answers])
 
 

@@ -1,6 +1,7 @@
 """The pronoun resolver as a spaCy component and as a resolver of GAP's rows."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import spacy
@@ -11,13 +12,14 @@ from gapstack.corpus import Corpus, Example
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import ADAPTERS, resolve
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
 
 TEXT = "Kate told Mary that she should leave."
 
 
 def test_the_entry_point_is_the_component_s_factory():
     import tomllib
-    from pathlib import Path
     from pkgutil import resolve_name
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
@@ -53,6 +55,19 @@ def test_rows_of_gap_are_resolved_without_their_names(model, tmp_path):
     assert titled.clusters.version == f"{found.clusters.version}+pages"
     (other,) = titled.clusters.documents
     assert other.link_scores != document.link_scores
+
+
+def test_a_run_resolves_by_its_name(sample_train, sample_test, tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe("tiny", (Part("prior", "prior"), Part("random", "random")), folds=3)
+    run(recipe, sample_train, sample_test, root=tmp_path)
+    rows = Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")])
+    versions = [
+        resolve("gapstack", Path(name), rows, tmp_path / f"{number}.jsonl").clusters.version
+        for number, name in enumerate(["tiny", "tiny:prior", "tiny"])
+    ]
+    assert versions[0] == versions[2] != versions[1], "another member is another resolver"
 
 
 def test_rows_that_the_model_has_learned_from_are_warned_of(sample_train, tmp_path, caplog):

@@ -20,6 +20,15 @@ Predict = Callable[[Sequence[str], Pages], Sequence[Output | None]]
 """Maps texts to outputs, in order; None where the resolver failed."""
 
 
+def files_digest(model: Path) -> str:
+    """Hash of a file, or of all files of a folder with their names."""
+    files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
 @dataclass(frozen=True)
 class Adapter:
     """A library that can be run here.
@@ -38,6 +47,8 @@ class Adapter:
         Gives the model's path where none is named.
     contaminated_by : callable, optional
         Takes the model's path; names the test sets that it has learned from, where that is known.
+    identity : callable
+        Takes the model's path; gives a hash of all that it is, by default of its files.
     """
 
     name: str
@@ -46,14 +57,11 @@ class Adapter:
     load: Callable[[Path], Predict]
     default: Callable[[], Path] | None = None
     contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
+    identity: Callable[[Path], str] = files_digest
 
     def version(self, model: Path) -> str:
-        """Name package version, model and the first of the hash of its files: another model is another resolver."""
-        files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
-        digest = hashlib.sha256()
-        for path in files:
-            digest.update(f"{path.relative_to(model.parent)} {sha256(path)}\n".encode())
-        return f"{package_version(self.package)}+{model.name}-{digest.hexdigest()[:8]}"
+        """Name package version, model and the first of its identity: another model is another resolver."""
+        return f"{package_version(self.package)}+{model.name}-{self.identity(model)[:8]}"
 
 
 def package_version(package: str) -> str:
