@@ -100,9 +100,9 @@ class EvidenceStacker(Stacker):
     """
 
     rounds: Count = 250
-    learning_rate: Positive = 0.025
-    leaves: Leaves = 4
-    min_rows: Count = 60
+    learning_rate: Positive = 0.05
+    leaves: Leaves = 8
+    min_rows: Count = 30
     l2: NotNegative = 30.0
     columns: SomeShare = 0.3
     strength: Positive = 0.01
