@@ -122,10 +122,13 @@ def _in_processes(
     context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
     while open_jobs:
         before, place = len(open_jobs), context.Value("i", 0)
-        with _environment(OMP_NUM_THREADS=str(threads)):  # processes start when jobs are submitted
-            pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
-            futures = {pool.submit(_work, job, folder, _log.getEffectiveLevel()): job for job in open_jobs}
+        pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
         try:
+            # processes start when jobs are submitted, and may be lost before the last one is
+            with _environment(OMP_NUM_THREADS=str(threads)):
+                futures = {
+                    pool.submit(_work, job, folder, _log.getEffectiveLevel()): job for job in open_jobs
+                }
             for future in as_completed(futures):
                 _relay(future.result())
                 open_jobs.remove(futures[future])
