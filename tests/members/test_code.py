@@ -99,6 +99,12 @@ def test_a_member_of_another_package_goes_by_its_version(monkeypatch):
     assert of("1.2") == of("1.2") != of("1.3")
 
 
+def test_what_is_asked_for_counts_though_nobody_else_hangs_on_it():
+    found = set(code.modules_behind("gapstack.antecedents.pronoun_resolver"))
+    assert {f"gapstack.antecedents.{name}" for name in ("pronoun_resolver", "coupling", "windows")} <= found
+    assert "gapstack.antecedents.pronoun_resolver" not in code.modules_behind("gapstack.members.prior")
+
+
 def test_imports_within_functions_and_names_in_strings_lead_on(package):
     (package / "members" / "a_new_one.py").write_text(
         'def f():\n    from gapstack.text import page_title\nTABLE = {"a": "gapstack.comparison.strata:of"}\n'

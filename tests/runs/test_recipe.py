@@ -293,7 +293,7 @@ def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, arguments, said):
-    """In one line and under a second of work: neither torch nor any other large library is there at the end."""
+    """In one line: neither torch nor any other large library is there at the end."""
     (tmp_path / "bad.toml").write_text(
         'name = "bad"\n[[members]]\nname = "probert"\nsettings = { max_pieces = "abc" }\n'
     )
@@ -301,11 +301,11 @@ def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, ar
     folder.mkdir(parents=True)
     seal(folder / "run.json", {"recipe": Recipe.load("families").as_dict()})
     script = (
-        "import sys, time\nfrom gapstack.cli import main\n"
+        "import sys\nfrom gapstack.cli import main\n"
         "try:\n    main()\n"
         "finally:\n    heavy = 'torch spacy sklearn scipy pandas lightgbm transformers'.split()\n"
         "    imported = [name for name in heavy if name in sys.modules]\n"
-        "    open('imported.txt', 'w').write(f'{imported} {time.process_time() < 1}')"
+        "    open('imported.txt', 'w').write(str(imported))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments],
@@ -318,7 +318,7 @@ def test_the_command_line_refuses_before_anything_heavy_is_imported(tmp_path, ar
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
-    assert (tmp_path / "imported.txt").read_text() == "[] True"
+    assert (tmp_path / "imported.txt").read_text() == "[]"
 
 
 class TestPublishedSettings:

@@ -10,12 +10,9 @@ from gapstack.antecedents.answer import Answers
 from gapstack.antecedents.entities import Entities
 from gapstack.antecedents.pronoun_resolver import PronounResolver, Text
 from gapstack.antecedents.windows import GENDERED
-from gapstack.files import fingerprint
-from gapstack.members.code import code_behind
 from gapstack.resolvers.live.adapter import Adapter, Pages, Predict
 from gapstack.resolvers.output import Output
 from gapstack.runs.predictors import load, shipped_model
-from gapstack.text.parses import find_parser
 
 
 @lru_cache(maxsize=1)
@@ -38,15 +35,6 @@ def _output(answers: Answers) -> Output:
     return Output(None, answers.text, found.clusters, found.mention_scores, found.link_scores)
 
 
-def _identity(model: Path) -> str:
-    """Of the predictor, which may be named as a run is, and of what finds its names and couples its answers."""
-    return fingerprint(
-        dict(_resolver(model).predictor.identity),
-        find_parser().fingerprint,
-        code_behind(PronounResolver.__module__),
-    )
-
-
 ADAPTER = Adapter(
     "gapstack",
     "gapstack",
@@ -54,5 +42,5 @@ ADAPTER = Adapter(
     _load,
     shipped_model,
     lambda model: _resolver(model).predictor.contaminated_by,
-    _identity,
+    lambda model: _resolver(model).identity,
 )

@@ -26,12 +26,10 @@ from gapstack.corpus.page_files import RawDocument, read_documents
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
-from gapstack.members.code import code_behind
 from gapstack.progress import progress
 from gapstack.runs.executors import create_executor
 from gapstack.runs.folder import RunFolder, locked
 from gapstack.runs.predictors import load
-from gapstack.text.parses import find_parser
 
 _ROUND = 256
 """Batches that are handed out together: some hundred thousand words, which workers start anew for."""
@@ -74,11 +72,7 @@ def annotating(
     """
     execute = create_executor(executor, workers)
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED
-    identity = fingerprint(
-        dict(_resolver(model, parser).predictor.identity),
-        find_parser(parser).fingerprint,
-        code_behind(PronounResolver.__module__),
-    )
+    identity = _resolver(model, parser).identity
     parts = RunFolder(output.with_name(f"{output.name}.partial"))
     keys: list[str] = []
     with locked(parts.root):

@@ -19,10 +19,11 @@ from gapstack.corpus import Corpus, Span
 from gapstack.corpus.example import occurrences
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, MemberError
-from gapstack.files import scratch_cache
+from gapstack.files import fingerprint, scratch_cache
+from gapstack.members.code import code_behind
 from gapstack.members.predictor import Predictor
 from gapstack.text.memory import forget_all
-from gapstack.text.parses import parses
+from gapstack.text.parses import find_parser, parses
 from gapstack.types import Probabilities
 
 PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
@@ -76,6 +77,13 @@ class PronounResolver:
                 "a file of answers knows its own rows alone; texts need a fitted member, a stack or a run"
             )
         self.predictor, self.parser, self.words = predictor, parser, words
+
+    @property
+    def identity(self) -> str:
+        """Hash of all that decides an answer but its window: predictor, parser, and the code of this room."""
+        return fingerprint(
+            dict(self.predictor.identity), find_parser(self.parser).fingerprint, code_behind(__name__)
+        )
 
     def ask(
         self,

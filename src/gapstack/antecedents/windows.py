@@ -28,7 +28,7 @@ SEEN = FORMS
 GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL)
 """The forms that are looked up in documents: a plural they would be taken for a singular one."""
 WORDS = 240
-"""Words of a window; 97% of GAP development's snippets have no more."""
+"""Words of a window: twice a GAP snippet, for in documents names are often further back (docs/any-text.md)."""
 OWN = 1 / 3
 """Share of a window that its own sentences have, after those that it shares with windows before."""
 

@@ -63,7 +63,8 @@ def modules_behind(module: str) -> list[str]:
     open_ends = [module]
     while open_ends:
         name = open_ends.pop()
-        if name not in reached and name not in _INDIFFERENT and _file(name) is not None:
+        counts = name == module or name not in _INDIFFERENT
+        if counts and name not in reached and _file(name) is not None:
             reached.add(name)
             open_ends += [name.rpartition(".")[0], *_read(_source(name))[1]]
     return sorted(reached)
