@@ -27,7 +27,7 @@ from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
 from gapstack.progress import progress
-from gapstack.runs.executors import create_executor
+from gapstack.runs.executors import create_executor, execute_stream
 from gapstack.runs.folder import RunFolder, locked
 from gapstack.runs.predictors import load
 
@@ -74,16 +74,10 @@ def annotating(
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED
     identity = _resolver(model, parser).identity
     parts = RunFolder(output.with_name(f"{output.name}.partial"))
-    keys: list[str] = []
     with locked(parts.root):
         with progress("answering", sum(path.stat().st_size for path in files if path.is_file())) as ticker:
             batches = _batches(_documents(files), forms, model, parser, identity)
-            while jobs := list(islice(batches, _ROUND)):
-                keys += [job.key for job in jobs]
-                waiting = [job for job in jobs if not job.is_done(parts)]
-                ticker.advance(sum(job.size for job in jobs) - sum(job.size for job in waiting))
-                if waiting:
-                    execute(waiting, parts, lambda job: ticker.advance(job.size))
+            keys = execute_stream(batches, parts, execute, _ROUND, ticker.advance)
         yield _annotations(_documents(files), chain.from_iterable(_read(parts, key) for key in keys))
     shutil.rmtree(parts.root)
 

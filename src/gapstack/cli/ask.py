@@ -7,14 +7,13 @@ import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gapstack.cli.common import JsonOption, ParserOption, say, stdout
+from gapstack.cli.common import Executor, JsonOption, ParserOption, say, stdout
 from gapstack.corpus.page_files import decoded
 from gapstack.errors import DataError, GapstackError
 
@@ -33,13 +32,6 @@ ModelOption = Annotated[
         help="A saved member or stack, a run, or owner/name on the Hub. Default: the model that comes with gapstack.",
     ),
 ]
-
-
-class ExecutorName(StrEnum):
-    """Executors of :data:`gapstack.runs.executors.EXECUTORS`."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 @app.command("ask")
@@ -187,7 +179,7 @@ def annotate_command(
     model: ModelOption = None,
     parser: ParserOption = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes that work at once.")] = 1,
-    executor: Annotated[ExecutorName, typer.Option(help="Where they work.")] = ExecutorName.LOCAL,
+    executor: Annotated[Executor, typer.Option(help="Where they work.")] = Executor.LOCAL,
 ) -> None:
     """Link the pronouns of whole documents to the people that they refer to.
 

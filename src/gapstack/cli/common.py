@@ -33,6 +33,13 @@ class OnError(StrEnum):
     QUARANTINE = "quarantine"
 
 
+class Executor(StrEnum):
+    """Where the jobs of a run are executed."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 DataOption = Annotated[
     str | None,
     typer.Option(

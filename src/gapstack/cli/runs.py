@@ -15,6 +15,7 @@ from gapstack.cli import complete
 from gapstack.cli.common import (
     DataOption,
     EncoderOption,
+    Executor,
     JsonOption,
     LabelsOption,
     OnError,
@@ -59,13 +60,6 @@ class Service(StrEnum):
 
     MLFLOW = "mlflow"
     WANDB = "wandb"
-
-
-class Executor(StrEnum):
-    """Where the jobs of a run are executed."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 ExecutorOption = Annotated[

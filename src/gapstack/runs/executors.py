@@ -11,10 +11,11 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import islice
 from logging.handlers import QueueHandler
 from multiprocessing import get_context
 from pathlib import Path
@@ -44,6 +45,18 @@ class Job(Protocol):
 
     def run(self, folder: RunFolder) -> None:
         """Execute it and write its result to ``folder`` atomically."""
+
+
+class Shard(Job, Protocol):
+    """A job of a stream that is too long to be held at once."""
+
+    @property
+    def key(self) -> str:
+        """Hash of everything that decides its result."""
+
+    @property
+    def size(self) -> int:
+        """How far it moves the stream on."""
 
 
 Executor = Callable[[Sequence[Any], RunFolder, Callable[[Any], None]], None]
@@ -84,6 +97,35 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     if workers < 1:
         raise MemberError(f"at least one worker must do the jobs; asked for {workers}")
     return create(workers)
+
+
+def execute_stream(
+    shards: Iterable[Shard],
+    folder: RunFolder,
+    execute: Executor,
+    at_once: int,
+    advance: Callable[[float], None],
+) -> list[str]:
+    """Execute a stream of shards, but for those that are done; give the keys of all, in order.
+
+    Parameters
+    ----------
+    shards : iterable of Shard
+    folder : RunFolder
+    execute : Executor
+    at_once : int
+        Shards that are handed out together; workers start anew for the next ones.
+    advance : callable
+        Told the size of what is done.
+    """
+    coming, keys = iter(shards), []
+    while together := list(islice(coming, at_once)):
+        keys += [shard.key for shard in together]
+        waiting = [shard for shard in together if not shard.is_done(folder)]
+        advance(sum(shard.size for shard in together) - sum(shard.size for shard in waiting))
+        if waiting:
+            execute(waiting, folder, lambda shard: advance(shard.size))
+    return keys
 
 
 def _of_this_machine(workers: int) -> Executor:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
+from gapstack.cache import intact_files, store
 from gapstack.corpus import Corpus
 from gapstack.corpus.cells import Quarantine
 from gapstack.corpus.contamination import warn_of_contamination
@@ -19,7 +18,7 @@ from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
-from gapstack.runs.executors import create_executor
+from gapstack.runs.executors import create_executor, execute_stream
 from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import RunFolder, locked
 from gapstack.runs.predictors import load
@@ -29,6 +28,7 @@ from gapstack.types import Probabilities
 CHUNK = 4096
 """Rows of a file that are in memory at once, and that a kill costs at most. Other chunks, other batches: members that
 compute in batches may answer otherwise in their last digits."""
+_SUFFIX = ".csv"
 _ROUND = 8
 """Chunks for each worker that are handed out together: workers start anew for the next ones."""
 
@@ -84,9 +84,14 @@ class Chunk:
         """Hash of everything that decides the answers."""
         return fingerprint(self.identity, self.rows.fingerprint)
 
+    @property
+    def size(self) -> int:
+        """Rows."""
+        return len(self.rows)
+
     def is_done(self, folder: RunFolder) -> bool:
         """Whether its answers are stored."""
-        return _stored(folder.root, self.key) is not None
+        return bool(intact_files(folder.root, _SUFFIX, f"{self.key}-"))
 
     def run(self, folder: RunFolder) -> None:
         """Answer the rows and store the answers, as a submission."""
@@ -94,7 +99,7 @@ class Chunk:
             self.predictor if isinstance(self.predictor, Predictor) else _kept(self.predictor, self.identity)
         )
         text = submission_text(self.rows.ids, predictor.predict_proba(self.rows))
-        write_text(folder.root / f"{self.key}-{_digest(text)}.csv", text)
+        store(folder.root, text.encode(), _SUFFIX, f"{self.key}-")
 
 
 @lru_cache(maxsize=1)
@@ -162,18 +167,12 @@ def predict_file(
     parts = RunFolder(output.with_name(f"{output.name}.partial"))
     with locked(parts.root), progress("predicting", len(ids)) as bar:
         sweep(output.parent)
-        keys: list[str] = []
         again = None if quarantine is None else replace(quarantine, problems=[], paths=[])
         coming = (
             Chunk(known if here else predictor, identity, rows)
             for rows in chunks or read_gap_chunks(source, CHUNK, quarantine=again)
         )
-        while jobs := list(islice(coming, 1 if here else _ROUND * workers)):
-            keys += [job.key for job in jobs]
-            waiting = [job for job in jobs if not job.is_done(parts)]
-            bar.advance(sum(len(job.rows) for job in jobs) - sum(len(job.rows) for job in waiting))
-            if waiting:
-                execute(waiting, parts, lambda job: bar.advance(len(job.rows)))
+        keys = execute_stream(coming, parts, execute, 1 if here else _ROUND * workers, bar.advance)
         write_text(output, "".join(_texts(parts.root, keys)))
     shutil.rmtree(parts.root)
     return len(ids)
@@ -182,22 +181,10 @@ def predict_file(
 def _texts(parts: Path, keys: Sequence[str]) -> Iterator[str]:
     """The stored answers of each chunk, with the header of the first."""
     for number, key in enumerate(keys):
-        text = _stored(parts, key)
-        if text is None:
+        stored = intact_files(parts, _SUFFIX, f"{key}-")
+        if not stored:
             raise DataError(
                 "answers vanish after they are stored", place=Place(parts), remedy="Name another --output"
             )
+        text = stored[0].read_bytes().decode()
         yield text.partition("\n")[2] if number else text
-
-
-def _stored(parts: Path, key: str) -> str | None:
-    """A chunk's answers, if they were stored and are what was stored."""
-    for path in parts.glob(f"{key}-*.csv"):
-        text = path.read_bytes().decode("utf-8", "replace")
-        if path.stem == f"{key}-{_digest(text)}":
-            return text
-    return None
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
