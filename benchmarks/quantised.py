@@ -6,8 +6,9 @@ The student is `tuned_spans` with its defaults (two epochs, one form), learned f
 and saved in FOLDER unless it lies there (some 20 minutes on one core). The rows are GAP validation's, which it has not
 seen. Its linear layers are quantised to int8 for each channel, activations as they come (dynamic quantisation), by
 
-- torch.ao, which comes with torch, is deprecated, and needs nothing else. It scales activations by the batch, so that a
-  row's probabilities depend on the rows beside it; row by row they do not;
+- the setting `int8 = true` of every fine-tuned member: torch.ao, each row in a pass of its own;
+- torch.ao in batches. It comes with torch, is deprecated, and needs nothing else. It scales activations by the batch, so
+  that a row's probabilities depend on the rows beside it;
 - torchao, its successor, if it is installed, as it is and with --compile (torch.compile, which needs a C++ compiler).
 
 For each: logloss, F1, the largest change of a probability, and the largest where every second row is predicted without
@@ -28,7 +29,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,7 +41,7 @@ from gapstack.members import create
 from gapstack.members.store import is_saved, load, save
 from gapstack.scoring import score
 
-PLAIN, BY_ROW = "as it is", "int8, torch.ao, by row"
+PLAIN, OURS = "as it is", "int8 = true"
 NEW_ROWS = 48
 WARM_UP = 16
 
@@ -64,7 +64,7 @@ def compiled(encoder: nn.Module) -> nn.Module:
 
 
 def contenders(compile_too: bool) -> dict[str, Callable[[nn.Module], nn.Module]]:
-    found = {PLAIN: lambda encoder: encoder, "int8, torch.ao": with_torch_ao, BY_ROW: with_torch_ao}
+    found = {PLAIN: lambda encoder: encoder, OURS: lambda encoder: encoder, "int8, torch.ao": with_torch_ao}
     if find_spec("torchao"):
         found["int8, torchao"] = with_torchao
         if compile_too:
@@ -79,21 +79,13 @@ def student(folder: Path, development: Corpus):
     return load(folder)
 
 
-def row_by_row(member, data) -> np.ndarray:
-    """What the network says of rows, each in a pass of its own, without padding."""
-    with torch.inference_mode():
-        rows = [member.network_(**data.batch(np.array([row]))) for row in range(len(data.sizes))]
-    return torch.cat(rows).double().numpy()
-
-
 def variant(member, name: str, quantise: Callable[[nn.Module], nn.Module]):
     """A copy of the member whose encoder is quantised; int8 layers take float32."""
     changed = copy.deepcopy(member)
+    changed.int8 = name == OURS
     changed.training = {**(member.training or {}), "precision": "float32"}
     changed.network_.eval()
     changed.network_.encoder = quantise(changed.network_.encoder)
-    if name == BY_ROW:
-        changed._logits = partial(row_by_row, changed)
     return changed
 
 

@@ -10,7 +10,7 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.sizes import KNOWN
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
-from gapstack.members import create
+from gapstack.members import create, store
 from gapstack.members.parts import fine_tuned
 from gapstack.members.probert import ProBERT
 from gapstack.training import TrainingPlan, once, predict
@@ -168,6 +168,25 @@ class UpperLayers(ProBERT):
         from gapstack.members.probert import PronounHead
 
         return PronounHead(2 * encoder.hidden_size)
+
+
+def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny_encoder_folder, tmp_path):
+    member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK, max_pieces=96)
+    whole = member.fit(sample_train[:8]).predict_proba(sample_test[:6])
+    member.int8 = True
+    store.save(member, "probert", tmp_path / "int8")
+    read = store.load(tmp_path / "int8")
+    rounded = read.predict_proba(sample_test[:6])
+    assert 0 < np.abs(rounded - whole).max() < 0.02
+    np.testing.assert_array_equal(read.predict_proba(sample_test[2:3]), rounded[2:3])
+    read.int8 = False
+    np.testing.assert_array_equal(read.predict_proba(sample_test[:6]), whole)
+
+
+def test_int8_is_refused_where_no_encoder_learns(sample_train, tiny_encoder_folder):
+    frozen = {**QUICK, "frozen": ["encoder"]}
+    with pytest.raises(MemberError, match="int8 rounds an encoder that learns"):
+        create("probert", encoder=str(tiny_encoder_folder), training=frozen, int8=True).fit(sample_train[:8])
 
 
 def test_a_head_may_read_several_layers(sample_train, sample_test, tiny_encoder_folder):

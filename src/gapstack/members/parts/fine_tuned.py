@@ -40,6 +40,7 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
+from gapstack.training.int8 import predict_in_int8
 from gapstack.training.loop import Objective
 from gapstack.training.parameters import ENCODER, freeze
 
@@ -81,6 +82,9 @@ class FineTuned(EncoderMember):
         ``training`` sets ``patience``.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
+    int8 : bool
+        Answer with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change. See
+        :func:`~gapstack.training.int8.predict_in_int8`.
     seed : int
         Of the head's first weights, dropout, the order of rows and the choice of validation rows.
     encoder, augment, average
@@ -93,6 +97,7 @@ class FineTuned(EncoderMember):
     # what is learned in stages is not weighed
     gold_weight: Positive = field(default=1.0, init=False)
     max_pieces: Count | None = None
+    int8: bool = False
     seed: Seed = 0
 
     PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
@@ -172,7 +177,10 @@ class FineTuned(EncoderMember):
             raise MemberError(
                 f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}"
             )
-        return tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
+        plans = tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
+        if self.int8 and all(needs_no_encoder(plan) for plan in plans):
+            raise MemberError("int8 rounds an encoder that learns; all of this one is frozen. Leave int8 out")
+        return plans
 
     def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
         return replace(plan.changed(dict(changes)), seed=self.seed)
@@ -238,6 +246,8 @@ class FineTuned(EncoderMember):
         """What the fitted network says of rows, (n, ...)."""
         precision = self._plans()[-1].precision
         if _of_encoder(self.arrays_):
+            if self.int8:
+                return predict_in_int8(self.network_, data)
             return predict(self.network_, data, precision=precision)
         states = stored(data, self._encoder(), self.network_.layers, precision)
         return predict(HeadAlone(self.network_.head), HiddenData(data, states))
