@@ -35,6 +35,7 @@ def test_a_recipe_takes_what_it_does_not_say_from_another():
     strong, stage2 = Recipe.load("strong"), Recipe.load("stage2")
     assert stage2.members == strong.members
     assert (stage2.train, stage2.test) == (("development", "validation", "test"), ("stage2",))
+    stage2.refuse_contaminated()  # its teacher is about rows of stage 2, where nothing is scored
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,7 @@ def run_command(
     if plan.note:
         say(plan.note)
     if dry_run:
+        plan.refuse_contaminated()
         _print_plan(plan, data, as_json)
         return
     from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
