@@ -148,7 +148,6 @@ def run_command(
     if plan.note:
         say(plan.note)
     if dry_run:
-        plan.refuse_contaminated()
         _print_plan(plan, data, as_json)
         return
     from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
@@ -423,6 +422,8 @@ def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     from gapstack.runs.estimate import plan_run, say_cost
 
     plan = plan_run(recipe, data)
+    if not plan.missing:
+        recipe.refuse_contaminated()
     table = plan_table(plan)
     cost = say_cost(plan.seconds(), plan.memory())
     if as_json:
