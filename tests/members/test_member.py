@@ -66,6 +66,12 @@ def test_what_will_be_learned_and_asked_is_prepared_once(sample_train):
     assert all(name.endswith("~swap_gender") for name in ids[len(sample_train) :])
 
 
+def test_a_fitted_member_prepares_no_copies_that_it_will_not_answer(sample_train, sample_test):
+    witness = Witness(augment=["swap_gender"]).fit(sample_train)
+    witness.prepare(sample_test)
+    assert witness.prepared == sample_test
+
+
 def test_an_unknown_telling_is_refused_with_those_that_there_are(sample_train):
     for switch in ("augment", "average"):
         with pytest.raises(

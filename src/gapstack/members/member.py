@@ -114,9 +114,11 @@ class Member(Configured, BaseEstimator, Predictor):
     def prepare(self, corpus: Corpus) -> None:
         """Compute, in one pass, the views that ``fit`` and ``predict_proba`` will look up for these rows.
 
-        Optional: whatever is not prepared is computed when it is first needed.
+        Optional: whatever is not prepared is computed when it is first needed. A fitted member needs the copies that
+        it answers and none of those that it has learned from.
         """
-        self._prepare(_with_changed(corpus, each_once(self.augment, self.average)))
+        learned = () if getattr(self, "is_fitted_", False) else self.augment
+        self._prepare(_with_changed(corpus, each_once(learned, self.average)))
 
     def parameters(self) -> int:
         """Count the numbers that were learned and are stored as arrays; trees are not among them."""
