@@ -9,9 +9,9 @@ point is a process of its own with an empty cache, measured from its start to it
 - run: the quickstart's parallelism, trees and stack (five folds) learn the rows, and hold out a hundred;
 - predict: the model that ships answers them, as ``gap predict`` does;
 - compare: two files of probabilities for them, all label sets, slices and 1,000 resamples;
-- audit: a file of probabilities for as many sentences of SoWinoBias as there are rows.
+- audit: a file of probabilities for as many sentences of SoWinoBias, of which there are 16,384.
 
-A line through the origin's neighbourhood is fitted to the logarithms: the printed slope is 1 where cost is linear.
+The slopes printed are of logarithms, from point to point: 1 where cost is linear, less where starting costs count.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ import numpy as np
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.sources import gap_split
 from gapstack.corpus.writers import write_gap, write_submission
-from gapstack.errors import MismatchError
 from gapstack.files import atomic_path, write_json
 
 STEPS = ("compare", "audit", "predict", "run")
-HELD_OUT = 100
+HELD_OUT, MOST_SENTENCES = 100, 16_384
 
 
 @dataclass(frozen=True)
@@ -106,8 +105,6 @@ def audit(rows: int, folder: Path) -> None:
 
     SoWinoBias.cap = rows
     ids = SoWinoBias().load(cap=rows).corpus.ids
-    if len(ids) < rows:
-        raise MismatchError(f"SoWinoBias has {len(ids):,} sentences", expected="no more --rows than that")
     write_submission(folder / "sowinobias.csv", list(ids), guesses(len(ids), 0))
     audit_of(folder, suites=["sowinobias"])
 
@@ -175,8 +172,9 @@ def main() -> None:
     known = {(point.step, point.rows) for point in points}
     for rows in sorted(arguments.rows):
         for step in arguments.steps:
-            if (step, rows) not in known:
-                points.append(measured(step, rows))
+            asked = min(rows, MOST_SENTENCES) if step == "audit" else rows
+            if (step, asked) not in known:
+                points.append(measured(step, asked))
                 write_json(place, [asdict(point) for point in points])
                 print(points[-1], flush=True)
     for step in STEPS:

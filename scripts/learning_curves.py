@@ -147,12 +147,12 @@ def of_run(name: str, corpus: Corpus, folds: Folds) -> Iterator[Point]:
     """Points for stacks of a run's best 1, 2, ... members, best first by out-of-fold logloss, each stack nested."""
     run = find_run(name)
     if run is None:
-        raise MismatchError(f"there is no run {name!r}", expected="the name of a finished run")
+        raise MismatchError(f"there is no run {name!r}; expected the name of a finished one")
     folder, _ = run
     train = run_corpora(folder)[OUT_OF_FOLD]
     answers = run_answers(folder, train).members
     if list(train.ids) != list(corpus.ids):
-        raise MismatchError(f"run {name} has other rows", expected="GAP development and validation")
+        raise MismatchError(f"run {name} has other rows than GAP development and validation")
     ranked = sorted(answers.keys() - {STACK}, key=lambda label: log_loss(corpus.labels, answers[label]))
     for count in range(1, len(ranked) + 1):
         base = np.stack([answers[label] for label in ranked[:count]], axis=1)
