@@ -7,7 +7,7 @@ and saved in FOLDER unless it lies there (some 20 minutes on one core). The rows
 seen. Its linear layers are quantised to int8 for each channel, activations as they come (dynamic quantisation), by
 
 - the setting `int8 = true` of every fine-tuned member: torch.ao, each row in a pass of its own;
-- torch.ao in batches. It comes with torch, is deprecated, and needs nothing else. Activations have one scale for a batch,
+- torch.ao in batches. It comes with torch, is deprecated, and needs nothing else; a batch has one scale of activations,
   so that a row's probabilities depend on the rows beside it;
 - torchao, its successor, if it is installed, as it is and with --compile (torch.compile, which needs a C++ compiler).
 
