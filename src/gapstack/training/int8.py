@@ -25,7 +25,9 @@ def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
     """
     quantised = copy.deepcopy(model).cpu().float().eval()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it is deprecated; torchao, its successor, is another package, and slower here
+        warnings.simplefilter(
+            "ignore"
+        )  # it is deprecated; torchao, its successor, is another package, and slower here
         from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
         encoder = quantize_dynamic(getattr(quantised, ENCODER), {nn.Linear: per_channel_dynamic_qconfig})
