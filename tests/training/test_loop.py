@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.training import (
     PLAIN,
@@ -18,6 +19,7 @@ from gapstack.training import (
     train,
 )
 from gapstack.training.data import epoch_batches
+from gapstack.training.devices import trainable_encoder
 from tests.training.toys import Toy, ToyData
 
 PLAN = TrainingPlan(epochs=4, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
@@ -101,6 +103,70 @@ def test_the_token_budget_changes_memory_and_nothing_else(precision):
     close = {"rtol": 1e-4, "atol": 1e-5} if precision == "float32" else {"rtol": 0.05, "atol": 0.02}
     for other in models[1:]:
         assert_equal(weights(models[0]), weights(other), **close)
+
+
+class Small(Plain):
+    """Runs out of memory above ``most`` pieces in a pass, half of the time in the backward pass."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self.most, self.passes = most, []
+
+    def forward(self, ids):
+        self.passes.append(ids.numel())
+        output = super().forward(ids)
+        if ids.numel() > self.most:
+            if len(self.passes) % 2:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            output.register_hook(self.run_out)
+        return output
+
+    def run_out(self, gradient):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+
+def test_where_memory_runs_out_the_update_is_made_again_in_smaller_passes(caplog):
+    free, tight = Plain(), Small(most=20)
+    train(free, ToyData(), replace(PLAN, epsilon=1e-3))
+    train(tight, ToyData(), replace(PLAN, epsilon=1e-3))
+    assert_equal(weights(free), weights(tight), rtol=1e-4, atol=1e-5)
+    too_large = [size > 20 for size in tight.passes]
+    assert 2 <= sum(too_large) < len(too_large) / 4, "the smaller budget is kept"
+    assert "memory ran out with 1,024 pieces in a pass; on with 512" in caplog.text
+
+
+def test_a_row_that_memory_does_not_hold_is_refused():
+    with pytest.raises(MemberError, match="does not hold one row of 6 pieces; set checkpointing = true"):
+        train(Small(most=5), ToyData(), PLAN)
+
+
+def test_checkpointing_changes_memory_and_nothing_else(tiny_encoder_folder):
+    encoder = load_encoder(str(tiny_encoder_folder))
+
+    class Whole(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.encoder = trainable_encoder(encoder)
+            self.head = nn.Linear(encoder.hidden_size, 3)
+            self.recomputed = 0
+            self.encoder.encoder.layer[0].attention.register_forward_hook(self.count)
+
+        def count(self, *_):
+            self.recomputed += 1
+
+        def forward(self, ids):
+            return self.head(self.encoder(input_ids=ids).last_hidden_state[:, 0].float())
+
+    plain, checkpointed = Whole(), Whole()
+    plan = replace(PLAN, frozen=("encoder.embeddings",))
+    train(plain, ToyData(), plan)
+    train(checkpointed, ToyData(), replace(plan, checkpointing=True))
+    assert_equal(weights(plain), weights(checkpointed))
+    assert checkpointed.recomputed == 2 * plain.recomputed
+    assert not checkpointed.encoder.is_gradient_checkpointing
+    with pytest.raises(MemberError, match="checkpointing needs an encoder of transformers"):
+        train(Plain(), ToyData(), replace(PLAN, checkpointing=True))
 
 
 def test_it_is_adamw_with_smoothing_clipping_and_schedule():

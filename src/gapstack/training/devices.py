@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from accelerate import PartialState
 
 # Pieces in one forward pass: on a CPU, few enough for a layer's activations to stay in the caches; on a GPU, as many
-# as a card of 24 GiB trains BERT-large with.
-CPU_BUDGET, GPU_BUDGET = 1024, 12288
+# for each GiB as a card of 24 GiB trains BERT-large with.
+CPU_BUDGET, GPU_BUDGET = 1024, 512
 # Names of the dropout rate on attention probabilities in the model families' configurations
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
 
@@ -69,8 +69,14 @@ def compute_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 
 def default_budget(device: torch.device) -> int:
-    """Give the number of pieces in one pass where a plan sets no ``token_budget``."""
-    return CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
+    """Give the number of pieces in one pass where a plan sets no ``token_budget``.
+
+    A GPU's goes by the memory that it has, not by what is free: passes of other shapes have other last digits, which
+    must not depend on who else is there.
+    """
+    if device.type != "cuda":
+        return CPU_BUDGET
+    return GPU_BUDGET * max(1, round(torch.cuda.get_device_properties(device).total_memory / 2**30))
 
 
 def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> nn.Module:

@@ -97,7 +97,10 @@ class TrainingPlan:
         Updates between evaluations. None: evaluate after each epoch.
     token_budget : int or None
         Maximum number of pieces, padding included, in one forward pass: a bound on memory. None: a default for
-        the device.
+        the device. On a GPU whose memory runs out it is halved, and the update is made again.
+    checkpointing : bool
+        Keep the encoder's activations between layers alone and compute the others again in the backward pass (Chen et
+        al. 2016): memory of one layer instead of all, for a third more work. The result is the same.
     attention_dropout : bool
         Whether the encoder applies its configuration's dropout to attention probabilities. Off by default: on a
         CPU its random numbers (one for each pair of pieces, head and layer) cost a fifth of the speed. Other
@@ -136,6 +139,7 @@ class TrainingPlan:
     patience: Count | None = None
     evaluate_every: Count | None = None
     token_budget: Count | None = None
+    checkpointing: bool = False
     attention_dropout: bool = False
     precision: Literal["auto", "bf16", "float32"] = "auto"
     order: Literal["by_length", "shuffled", "as_given"] = "by_length"

@@ -53,6 +53,11 @@ class Weights:
                     master.grad += copy.grad
                 copy.grad = None
 
+    def drop_gradients(self) -> None:
+        """Forget what was collected, and what was not yet."""
+        for parameter in (*self._model.parameters(), *self.masters.values()):
+            parameter.grad = None
+
     @torch.no_grad()
     def publish(self) -> None:
         """Update the copies from the float32 weights."""
@@ -64,8 +69,7 @@ class Weights:
         """Put the float32 weights back into the model and clear the gradients."""
         for name, copy in self._copies.items():
             copy.data = self.masters[name].data
-        for parameter in self._model.parameters():
-            parameter.grad = None
+        self.drop_gradients()
 
 
 def cast(model: nn.Module, dtype: torch.dtype) -> None:
