@@ -3,7 +3,8 @@
     python benchmarks/fine_tuning.py [GAP.tsv] [--rows 256] [--repeats 3]
 
 All train ProBERT's network for one epoch on the same rows. Plain: Trainer with its defaults (float32, batches of
-8 at random, padded to their longest, attention dropout). Ours: the member's defaults, then the same with nothing
+8 at random, padded to their longest, attention dropout), and with its best standard settings (bfloat16, SDPA, no
+attention dropout, batches of 32 by length). Ours: the member's defaults, then the same with nothing
 frozen, the same in as many processes of one thread as there are threads, each with all the rows, as folds are
 trained side by side, and the passes of `predict`. Each measurement is a process of its own, so that peak memory is
 its own; the rounds alternate, so that other work on the machine falls on all; the median round counts.
@@ -11,8 +12,8 @@ its own; the rounds alternate, so that other work on the machine falls on all; t
 Where others keep the processors busy, run it with OMP_NUM_THREADS=1 and look at the ratios in CPU seconds: they
 still say what free cores would do (with more threads, waiting for each other counts as work).
 
-Bars: 5 times Trainer, 35 examples/s, 15% of the measured bfloat16 matrix peak in training and 30% in forward
-passes. Exit status 1 where one is missed.
+Bars: 6 times Trainer, 2 times its best, 55% of the measured bfloat16 matrix peak in training and 50% in forward passes.
+They are for a processor that multiplies bfloat16 in hardware. Exit status 1 where one is missed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from plain_trainer import fit, matrix_peak, operations
+from plain_trainer import BEST, fit, matrix_peak, operations
 
 from gapstack.corpus import sources
 from gapstack.corpus.readers import read_gap
@@ -38,14 +39,15 @@ from gapstack.members.parts.fine_tuned import Network
 from gapstack.members.probert import ProBERT, PronounHead
 from gapstack.training import predict, train
 
-TRAINER, OURS, UNFROZEN, BESIDE, FORWARD = (
+TRAINER, BEST_TRAINER, OURS, UNFROZEN, BESIDE, FORWARD = (
     "Trainer, float32",
+    "Trainer, bf16, its best",
     "the loop",
     "the loop, nothing frozen",
     "the loop, side by side",
     "forward passes",
 )
-CONTENDERS = (TRAINER, OURS, UNFROZEN, BESIDE, FORWARD)
+CONTENDERS = (TRAINER, BEST_TRAINER, OURS, UNFROZEN, BESIDE, FORWARD)
 WARM_UP = 64
 # square ones, and those of MiniLM's layers with 1024 pieces
 SHAPES = ((1024, 1024, 1024), (2048, 2048, 2048), (1024, 384, 384), (1024, 384, 1536), (1024, 1536, 384))
@@ -58,15 +60,17 @@ def measure(name: str, file: Path, rows: int) -> dict[str, float]:
     if name == UNFROZEN:
         plan = replace(plan, frozen=())
     data, warm_up = (member._data(part, encoder, part.labels) for part in (corpus, corpus[:WARM_UP]))
+    trainers = {TRAINER: {}, BEST_TRAINER: BEST}
+    dropout = {} if name == TRAINER else {"attention_probs_dropout_prob": 0.0}
     network = (
-        Network(encoder.fresh_model(), PronounHead(encoder.hidden_size))
-        if name == TRAINER
+        Network(encoder.fresh_model(**dropout), PronounHead(encoder.hidden_size))
+        if name in trainers
         else member._network((plan,))[1]
     )
 
     def work(given, count: int) -> None:
-        if name == TRAINER:
-            fit(network, given, count)
+        if name in trainers:
+            fit(network, given, count, **trainers[name])
         elif name == FORWARD:
             predict(network, given)
         else:
@@ -143,10 +147,10 @@ def main() -> int:
             f"{found['memory']:13.0f} {rate_cpu[name]:15.1f} {rate_cpu[name] / rate_cpu[TRAINER]:10.2f}x"
         )
     bars = {
-        "5 times Trainer": rate[OURS] / rate[TRAINER] >= 5,
-        "35 examples/s": rate[OURS] >= 35,
-        "15% of the peak in training": share[OURS] >= 0.15,
-        "30% of the peak in forward passes": share[FORWARD] >= 0.30,
+        "6 times Trainer": rate[OURS] / rate[TRAINER] >= 6,
+        "2 times the best Trainer": rate[OURS] / rate[BEST_TRAINER] >= 2,
+        "55% of the peak in training": share[OURS] >= 0.55,
+        "50% of the peak in forward passes": share[FORWARD] >= 0.50,
     }
     for bar, met in bars.items():
         print(f"{'met' if met else 'MISSED':6} {bar}")
