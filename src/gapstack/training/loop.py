@@ -11,6 +11,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -281,11 +282,11 @@ class _Training:
         self, plan: TrainingPlan, weights: Weights, optimizer: Optimizer, rows: Rows, rate: float
     ) -> Tensor:
         """Make one update with ``rows`` and return the sum of their losses, ()."""
-        while True:
-            try:
+        total: Tensor | None = None
+        while total is None:
+            with suppress(torch.OutOfMemoryError):
                 total = self._gradients(plan, weights, rows)
-                break
-            except torch.OutOfMemoryError:
+            if total is None:  # only now, since the error held on to the tensors
                 self._take_less(plan, weights)
         if self.state.num_processes > 1:
             total = optimizer.add_up(total)
@@ -317,7 +318,7 @@ class _Training:
             remedy = "max_pieces" if plan.checkpointing else "checkpointing = true, or max_pieces"
             raise MemberError(
                 f"memory does not hold one row of {longest:,} pieces; set {remedy}, or take a smaller encoder"
-            ) from None
+            )
         self.fits = max(longest, budget // 2)
         weights.drop_gradients()
         if self.device.type == "cuda":
