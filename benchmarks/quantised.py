@@ -40,16 +40,11 @@ from gapstack.corpus import Corpus, sources
 from gapstack.members import create
 from gapstack.members.store import is_saved, load, save
 from gapstack.scoring import score
+from gapstack.training.int8 import in_int8
 
 PLAIN, OURS = "as it is", "int8 = true"
 NEW_ROWS = 48
 WARM_UP = 16
-
-
-def with_torch_ao(encoder: nn.Module) -> nn.Module:
-    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
-
-    return quantize_dynamic(encoder, {nn.Linear: per_channel_dynamic_qconfig})
 
 
 def with_torchao(encoder: nn.Module) -> nn.Module:
@@ -64,7 +59,7 @@ def compiled(encoder: nn.Module) -> nn.Module:
 
 
 def contenders(compile_too: bool) -> dict[str, Callable[[nn.Module], nn.Module]]:
-    found = {PLAIN: lambda encoder: encoder, OURS: lambda encoder: encoder, "int8, torch.ao": with_torch_ao}
+    found = {PLAIN: lambda encoder: encoder, OURS: lambda encoder: encoder, "int8, torch.ao": in_int8}
     if find_spec("torchao"):
         found["int8, torchao"] = with_torchao
         if compile_too:

@@ -117,7 +117,7 @@ class Member(Configured, BaseEstimator, Predictor):
         Optional: whatever is not prepared is computed when it is first needed. A fitted member needs the copies that
         it answers and none of those that it has learned from.
         """
-        learned = () if getattr(self, "is_fitted_", False) else self.augment
+        learned = () if self._is_fitted else self.augment
         self._prepare(_with_changed(corpus, each_once(learned, self.average)))
 
     def parameters(self) -> int:
@@ -186,8 +186,12 @@ class Member(Configured, BaseEstimator, Predictor):
         self.is_fitted_ = True
         return self
 
+    @property
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "is_fitted_")  # there is no such attribute before, as scikit-learn wants it
+
     def _check_fitted(self) -> None:
-        if not getattr(self, "is_fitted_", False):
+        if not self._is_fitted:
             raise NotFittedError(f"{type(self).__name__} is not fitted; call fit(corpus) first")
 
     def _normalised(self, corpus: Corpus) -> Probabilities:

@@ -10,33 +10,32 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from gapstack.progress import progress
-from gapstack.training.data import TARGET, Data
+from gapstack.training.data import Data
 from gapstack.training.parameters import ENCODER
+from gapstack.training.prediction import outputs
 
 
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
-    """Compute the model's output for every row, (n, ...) float64, with weights of the encoder rounded to int8.
+    """Compute the model's output for every row, (n, ...) float64, with its encoder :func:`in_int8`.
 
-    Weights are scaled by output channel, activations as they come (dynamic quantisation; Jacob et al. 2018, section 2),
-    by torch.ao's kernels for CPUs. A pass's activations have one scale in common, so each row has a pass of its own,
-    lest the rows beside it change it. The model itself stays as it is. ``benchmarks/quantised.py`` has what it costs
-    and saves.
+    A pass's activations have one scale in common, so each row has a pass of its own, lest the rows beside it change it.
+    The model itself stays as it is. ``benchmarks/quantised.py`` has what it costs and saves.
     """
-    quantised = copy.deepcopy(model).cpu().float().eval()
+    rounded = copy.deepcopy(model).cpu().float().eval()
+    setattr(rounded, ENCODER, in_int8(getattr(rounded, ENCODER)))
+    parts = ((np.array([row]), 1, None) for row in range(len(data.sizes)))
+    return outputs(rounded, data, torch.device("cpu"), parts)
+
+
+def in_int8(encoder: nn.Module) -> nn.Module:
+    """Give a float32 encoder with the weights of its linear layers rounded to int8, for CPUs.
+
+    Weights are scaled by output channel, activations as they come (dynamic quantisation; Jacob et al. 2018, section 2).
+    """
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # it is deprecated; torchao, its successor, is another package, and slower here
+        # torch.ao is deprecated; torchao, its successor, is another package, and slower here
+        warnings.simplefilter("ignore")
         from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
-        encoder = quantize_dynamic(getattr(quantised, ENCODER), {nn.Linear: per_channel_dynamic_qconfig})
-    setattr(quantised, ENCODER, encoder)
-    outputs: list[torch.Tensor] = []
-    with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
-        for row in range(len(data.sizes)):
-            inputs = data.batch(np.array([row]))
-            inputs.pop(TARGET, None)
-            outputs.append(quantised(**inputs).double())
-            ticker.advance(1)
-    return np.asarray(torch.cat(outputs).numpy())
+        rounded: nn.Module = quantize_dynamic(encoder, {nn.Linear: per_channel_dynamic_qconfig})
+    return rounded

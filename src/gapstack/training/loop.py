@@ -7,7 +7,6 @@ checkpoint. So an interrupted run resumes in the middle of an epoch with exactly
 from __future__ import annotations
 
 import hashlib
-import logging
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -26,23 +25,14 @@ from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
 from gapstack.training.data import TARGET, Data, epoch_batches
-from gapstack.training.devices import (
-    compute_dtype,
-    default_budget,
-    processes,
-    reseed,
-    restore_rng,
-    rng_states,
-    seeded,
-)
+from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
 from gapstack.training.history import Evaluation, History, Log
+from gapstack.training.memory import Budget, keep_activations
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Optimizer, Weights
 from gapstack.types import Rows
-
-_log = logging.getLogger(__name__)
 
 Objective = Callable[[Tensor, Tensor, float], Tensor]
 """Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
@@ -180,7 +170,7 @@ class _Training:
             freeze(model, plan.frozen)
             self.trainable |= {name for name, p in model.named_parameters() if p.requires_grad}
         self.record = _Record()
-        self.fits: int | None = None
+        self.budget = Budget(self.device, int(data.sizes.max()))
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
@@ -225,7 +215,7 @@ class _Training:
         """Run one plan, from the update in the record."""
         record, rows_in_all = self.record, len(self.data.sizes)
         freeze(self.model, plan.frozen)
-        self._keep_activations(not plan.checkpointing)
+        keep_activations(self.model, not plan.checkpointing)
         weights = Weights(self.model, compute_dtype(plan.precision, self.device))
         optimizer = Optimizer(self.model, weights, plan)
         optimizer.restore(adam)
@@ -264,20 +254,6 @@ class _Training:
         if encoder is not None and not any(p.requires_grad for p in encoder.parameters()):
             encoder.eval()
 
-    def _keep_activations(self, kept: bool) -> None:
-        """Switch checkpointing off or on."""
-        encoder: Any = getattr(self.model, ENCODER, None)
-        if not kept:
-            if not getattr(encoder, "supports_gradient_checkpointing", False):
-                raise MemberError(
-                    "training plan: checkpointing needs an encoder of transformers that offers it"
-                )
-            encoder.config.use_cache = False
-            # the other way loses gradients where the embeddings are frozen
-            encoder.gradient_checkpointing_enable({"use_reentrant": False})
-        elif getattr(encoder, "is_gradient_checkpointing", False):
-            encoder.gradient_checkpointing_disable()
-
     def _update(
         self, plan: TrainingPlan, weights: Weights, optimizer: Optimizer, rows: Rows, rate: float
     ) -> Tensor:
@@ -287,7 +263,8 @@ class _Training:
             with suppress(torch.OutOfMemoryError):
                 total = self._gradients(plan, weights, rows)
             if total is None:  # only now, since the error held on to the tensors
-                self._take_less(plan, weights)
+                weights.drop_gradients()
+                self.budget.halve(plan)
         if self.state.num_processes > 1:
             total = optimizer.add_up(total)
         optimizer.step(rate)
@@ -299,34 +276,12 @@ class _Training:
         if plan.dropout_rng == "by_update":
             reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
-        for _, inputs, target in passes(self.data, rows[rank::count], self.device, self._budget(plan)):
+        for _, inputs, target in passes(self.data, rows[rank::count], self.device, self.budget.of(plan)):
             loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
             (loss / len(rows)).backward()
             weights.collect()
             total += loss.detach()
         return total
-
-    def _budget(self, plan: TrainingPlan) -> int:
-        """Pieces in one pass: the plan's, or the device's, or what memory has left of them."""
-        asked = plan.token_budget or default_budget(self.device)
-        return asked if self.fits is None else min(asked, self.fits)
-
-    def _take_less(self, plan: TrainingPlan, weights: Weights) -> None:
-        """Halve the budget after memory ran out, and drop what the update had added up."""
-        longest, budget = int(self.data.sizes.max()), self._budget(plan)
-        if budget <= longest:
-            remedy = "max_pieces" if plan.checkpointing else "checkpointing = true, or max_pieces"
-            raise MemberError(
-                f"memory does not hold one row of {longest:,} pieces; set {remedy}, or take a smaller encoder"
-            )
-        self.fits = max(longest, budget // 2)
-        weights.drop_gradients()
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        _log.warning(
-            "memory ran out with %s pieces in a pass; on with %s (token_budget says so from the start)",
-            *(f"{budget:,}", f"{self.fits:,}"),
-        )
 
     def _finite(self, loss: Tensor) -> float:
         value = float(loss)
@@ -370,7 +325,7 @@ class _Training:
         order = np.argsort(data.sizes, kind="stable")
         total = sum(
             float(self.objective(self.model(**inputs), target, 0.0).sum())
-            for _, inputs, target in passes(data, order, self.device, self._budget(plan))
+            for _, inputs, target in passes(data, order, self.device, self.budget.of(plan))
         )
         self._train_mode()
         return total / len(order)
@@ -386,7 +341,7 @@ class _Training:
         """Put the phase's result into the model, in float32, and move the record to the next phase."""
         record = self.record
         weights.close()
-        self._keep_activations(True)
+        keep_activations(self.model, True)
         self.model.load_state_dict(self.best, strict=False)
         record.best_updates.append(record.best_update)
         record.phase, record.update = record.phase + 1, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import gcd
 
 import numpy as np
@@ -25,13 +25,13 @@ _ROWS = 16
 
 
 def passes(
-    data: Data, rows: Rows, device: torch.device, budget: int | None
+    data: Data, rows: Rows, device: torch.device, budget: int
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
     """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
 
     Yields the rows of each pass, the model's inputs, and the targets (empty where the data have none).
     """
-    for part in batches(data.sizes[rows], budget or default_budget(device)):
+    for part in batches(data.sizes[rows], budget):
         batch = {
             name: tensor.to(device, non_blocking=True) for name, tensor in data.batch(rows[part]).items()
         }
@@ -49,20 +49,37 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
-    budget = default_budget(device)
-    batch_outputs: list[Tensor] = []
-    order: list[NDArray[np.int64]] = []
+    parts = blocks(data.sizes, default_budget(device), step=_step(model), multiple=_ROWS)
+    return outputs(model, data, device, parts)
+
+
+def outputs(
+    model: nn.Module, data: Data, device: torch.device, parts: Iterable[tuple[Rows, int, int | None]]
+) -> NDArray[np.float64]:
+    """Compute a model's output for all rows, (n, ...) float64 in their order, as it stands.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+    data : Data
+    device : torch.device
+        Where the model is.
+    parts : iterable of (rows, int, int or None)
+        Each pass: its rows, how many of them count, and the length that they are padded to, if to one.
+    """
+    by_batch: list[Tensor] = []
+    order: list[Rows] = []
     with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
-        for rows, real, length in blocks(data.sizes, budget, step=_step(model), multiple=_ROWS):
+        for rows, real, length in parts:
             inputs = {name: tensor.to(device) for name, tensor in data.batch(rows, length).items()}
             inputs.pop(TARGET, None)
-            batch_outputs.append(model(**inputs)[:real].to("cpu", torch.float64))
+            by_batch.append(model(**inputs)[:real].to("cpu", torch.float64))
             order.append(rows[:real])
             ticker.advance(real)
-    by_batch = torch.cat(batch_outputs).numpy()
-    outputs = np.empty_like(by_batch)
-    outputs[np.concatenate(order)] = by_batch
-    return outputs
+    found = torch.cat(by_batch).numpy()
+    in_order = np.empty_like(found)
+    in_order[np.concatenate(order)] = found
+    return in_order
 
 
 def _step(model: nn.Module) -> int:

@@ -21,7 +21,7 @@ from gapstack.encoding.pieces import PieceView
 from gapstack.files import fingerprint
 from gapstack.progress import progress
 from gapstack.training import Data, TrainingPlan
-from gapstack.training.devices import compute_dtype, processes
+from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Weights
@@ -122,7 +122,7 @@ def encoded(
     states: Tensor | None = None
     order = np.argsort(data.sizes, kind="stable")
     with progress("Encoding", len(order)) as ticker:
-        for rows, inputs, _ in passes(data, order, device, None):
+        for rows, inputs, _ in passes(data, order, device, default_budget(device)):
             found = hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
             if states is None:
                 states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)

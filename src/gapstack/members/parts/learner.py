@@ -122,7 +122,7 @@ class Learner(Member):
         """As every member's; before ``fit``, those of the extra corpora and the teacher too."""
         super().prepare(corpus)
         # a fitted one has learned from them, and need not have them
-        if (self.extra or self.teacher) and not getattr(self, "is_fitted_", False):
+        if (self.extra or self.teacher) and not self._is_fitted:
             self._prepare_taught()
 
     def _prepare_taught(self) -> None:
