@@ -10,8 +10,9 @@ dropout, fused AdamW, the same batches, by length), and with its defaults (float
 run goes through all of it in seconds, on a CPU too, with a tiny network and few rows; its figures mean nothing and are
 held against no bar.
 
-Bars: 50% of the measured bfloat16 matrix peak in training and 60% in forward passes, 2 times the better Trainer. Exit
-status 1 where one is missed, 2 where there is no GPU to measure.
+Bars: 50% of the measured bfloat16 matrix peak in training and 60% in forward passes, 2 times Trainer at its best, 3
+times with its defaults, and 4,000 rows for 3 epochs in under 90 seconds. Exit status 1 where one is missed, 2 where
+there is no GPU to measure.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "in
 # logarithm of the lengths of GAP development with tags, in BERT's pieces: mean and standard deviation
 LENGTH = (4.717, 0.243)
 WARM_UP = 256
+BETTER, PLAIN = "Trainer, bfloat16, its best", "Trainer, float32, its defaults"
 
 
 def like_gap(rows: int) -> PieceData:
@@ -95,15 +97,19 @@ def main(arguments: list[str] | None = None) -> int:
     train(network(size, attention_dropout=False), like_gap(min(rows, WARM_UP)), replace(plan, epochs=1))
 
     def trained(name: str, plan: TrainingPlan) -> tuple[float, float, Network]:
-        """Examples a second, share of the peak, and the network."""
+        """Seconds, share of the peak, and the network."""
         learner = network(size, attention_dropout=False)
         seconds, memory = timed(device, train, learner, data, plan)
-        rate, share = plan.epochs * rows / seconds, 3 * forward * plan.epochs / seconds / peak
-        print(f"{name}: {seconds:.1f} s, {rate:.0f} examples/s, {share:.2%} of the peak, {memory:.1f} GiB")
-        return rate, share, learner
+        share = 3 * forward * plan.epochs / seconds / peak
+        print(
+            f"{name}: {seconds:.1f} s, {plan.epochs * rows / seconds:.0f} examples/s, {share:.2%} of the peak, "
+            f"{memory:.1f} GiB"
+        )
+        return seconds, share, learner
 
     trained("the loop, checkpointing", replace(plan, epochs=1, checkpointing=True))
-    rate, share, ours = trained("the loop", plan)
+    seconds_ours, share, ours = trained("the loop", plan)
+    rate = chosen.epochs * rows / seconds_ours
     predict(ours, like_gap(min(rows, WARM_UP)), precision="bf16")
     seconds, memory = timed(device, partial(predict, ours, data, precision="bf16"))
     share_forward = forward / seconds / peak
@@ -112,17 +118,16 @@ def main(arguments: list[str] | None = None) -> int:
     )
 
     del ours
-    rates: dict[str, float] = {}
+    ratio: dict[str, float] = {}
     for name, count, settings in (
-        ("Trainer, bfloat16, its best", rows, BEST | {"per_device_train_batch_size": chosen.batch}),
-        ("Trainer, float32, its defaults", max(rows // 10, 8), {}),
+        (BETTER, rows, BEST | {"per_device_train_batch_size": chosen.batch}),
+        (PLAIN, max(rows // 10, 8), {}),
     ):
         plain = network(size, attention_dropout=not settings)
         fit(plain, data, min(rows, 64), **settings)
         seconds, memory = timed(device, partial(fit, plain, data, count, **settings))
-        rates[name] = count / seconds
-        ratio = rate / rates[name]
-        print(f"{name}: {rates[name]:.0f} examples/s, {memory:.1f} GiB; the loop is {ratio:.1f}x")
+        ratio[name] = rate * seconds / count
+        print(f"{name}: {count / seconds:.0f} examples/s, {memory:.1f} GiB; the loop is {ratio[name]:.1f}x")
         del plain
     if chosen.smoke:
         print("smoke run: all of it works, the figures mean nothing")
@@ -131,8 +136,11 @@ def main(arguments: list[str] | None = None) -> int:
     bars = {
         "50% of the peak in training": share >= 0.5,
         "60% of the peak in forward passes": share_forward >= 0.6,
-        "2 times the better Trainer": rate / max(rates.values()) >= 2,
+        "2 times Trainer at its best": ratio[BETTER] >= 2,
+        "3 times Trainer with its defaults": ratio[PLAIN] >= 3,
     }
+    if (rows, chosen.epochs) == (4000, 3):
+        bars["4,000 rows for 3 epochs in under 90 s"] = seconds_ours < 90
     for bar, met in bars.items():
         print(f"{'met' if met else 'MISSED':6} {bar}")
     return int(not all(bars.values()))
