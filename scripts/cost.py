@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,14 @@ import numpy as np
 from gapstack.corpus import Corpus, Example
 from gapstack.corpus.sources import gap_split
 from gapstack.corpus.writers import write_gap, write_submission
-from gapstack.files import atomic_path, write_json
+from gapstack.files import write_json
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the script is run by path, its parts are imported by name
+
+from scripts.campaign.children import Child, cold, start  # noqa: E402
+from scripts.campaign.workplace import succeeded  # noqa: E402
+from scripts.plots import svg  # noqa: E402
 
 STEPS = ("compare", "audit", "predict", "run")
 HELD_OUT, MOST_SENTENCES = 100, 16_384
@@ -69,33 +75,33 @@ def guesses(count: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet([2, 2, 1], count)
 
 
-def prepare(step: str, rows: int, folder: Path) -> list[str]:
-    """Write what the step reads; give its command."""
-    gap = [sys.executable, "-m", "gapstack"]
+def begin(step: str, rows: int, folder: Path) -> Child:
+    """Write what the step reads, and begin it in an empty home with an empty cache."""
+    streams, table = folder / "streams" / step, folder / "rows.tsv"
+    environment = {"GAPSTACK_HOME": str(folder), "GAPSTACK_CACHE": str(folder / "cache")}
     if step == "audit":
-        return [sys.executable, str(Path(__file__).resolve()), "--audit", str(rows), str(folder)]
+        return start(partial(audit, rows, folder), streams, environment)
     corpus = made(rows)
-    write_gap(folder / "rows.tsv", corpus)
+    write_gap(table, corpus)
     if step == "run":
         write_gap(folder / "held.tsv", made(HELD_OUT, rows))
-        members = ["--members", "parallelism,surface_cues"]
-        return [
-            *gap,
-            "run",
+        arguments = (
             "quickstart",
-            *members,
+            "--members",
+            "parallelism,surface_cues",
             "--train",
-            f"{folder}/rows.tsv",
+            table,
             "--test",
-            f"{folder}/held.tsv",
-        ]
-    if step == "predict":
-        model = Path(__file__).resolve().parents[1] / "models" / "gapstack-small"
-        return [*gap, "predict", str(model), "--input", f"{folder}/rows.tsv", "--output", f"{folder}/out.csv"]
-    for name in ("one", "other"):
-        write_submission(folder / f"{name}.csv", list(corpus.ids), guesses(rows, len(name)))
-    files = [f"{folder}/one.csv", f"{folder}/other.csv"]
-    return [*gap, "compare", *files, "--gold", f"{folder}/rows.tsv", "--replicates", "1000"]
+            folder / "held.tsv",
+        )
+    elif step == "predict":
+        arguments = (ROOT / "models" / "gapstack-small", "--input", table, "--output", folder / "out.csv")
+    else:
+        files = [folder / "one.csv", folder / "other.csv"]
+        for seed, file in enumerate(files):
+            write_submission(file, list(corpus.ids), guesses(rows, seed))
+        arguments = (*files, "--gold", table, "--replicates", 1000)
+    return cold((step, *arguments), streams, environment)
 
 
 def audit(rows: int, folder: Path) -> None:
@@ -110,44 +116,33 @@ def audit(rows: int, folder: Path) -> None:
 
 
 def measured(step: str, rows: int) -> Point:
-    """Run the step in a process of its own, in an empty home with an empty cache."""
+    """Take the step in a process of its own."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        command = prepare(step, rows, folder)
-        log = (folder / "log").open("w")
-        environment = {**os.environ, "GAPSTACK_HOME": name, "GAPSTACK_CACHE": f"{name}/cache"}
-        began = time.perf_counter()
-        files = [(os.POSIX_SPAWN_DUP2, log.fileno(), 1), (os.POSIX_SPAWN_DUP2, log.fileno(), 2)]
-        child = os.posix_spawn(command[0], command, environment, file_actions=files)
-        _, status, usage = os.wait4(child, 0)
-        seconds = time.perf_counter() - began
-        if status:
-            raise SystemExit((folder / "log").read_text()[-2000:])
-        cpu = usage.ru_utime + usage.ru_stime
-        return Point(step, rows, round(seconds, 1), round(cpu, 1), round(usage.ru_maxrss / 1024))
+        ended = begin(step, rows, Path(name)).wait(timeout=float("inf"))
+    succeeded(ended, f"{step} of {rows:,} rows")
+    return Point(
+        step, rows, round(ended.seconds, 1), round(ended.cpu_seconds, 1), round(ended.peak_bytes / 2**20)
+    )
 
 
 def plot(points: list[Point], place: Path) -> None:
     """Draw seconds and memory against rows."""
-    import matplotlib
+    with svg(place) as pyplot:
+        _, panels = pyplot.subplots(1, 2, figsize=(8, 3.4))
+        shown = ((panels[0], "cpu", "CPU seconds"), (panels[1], "megabytes", "highest memory, MB"))
+        for panel, field, title in shown:
+            for step in STEPS:
+                own = of_step(points, step)
+                values = [getattr(point, field) for point in own]
+                panel.plot([point.rows for point in own], values, marker="o", markersize=3, label=step)
+            panel.set(xscale="log", yscale="log", xlabel="rows", title=title)
+            panel.grid(alpha=0.3)
+        panels[0].legend(fontsize=8, frameon=False)
 
-    matplotlib.use("svg")
-    from matplotlib import pyplot
 
-    matplotlib.rcParams["svg.hashsalt"] = "gapstack"  # the same file for the same points
-    figure, panels = pyplot.subplots(1, 2, figsize=(8, 3.4))
-    shown = ((panels[0], "cpu", "CPU seconds"), (panels[1], "megabytes", "highest memory, MB"))
-    for panel, field, title in shown:
-        for step in STEPS:
-            own = sorted((point for point in points if point.step == step), key=lambda point: point.rows)
-            values = [getattr(point, field) for point in own]
-            panel.plot([point.rows for point in own], values, marker="o", markersize=3, label=step)
-        panel.set(xscale="log", yscale="log", xlabel="rows", title=title)
-        panel.grid(alpha=0.3)
-    panels[0].legend(fontsize=8, frameon=False)
-    figure.tight_layout()
-    with atomic_path(place) as temporary:
-        figure.savefig(temporary, format="svg", metadata={"Date": None})
+def of_step(points: list[Point], step: str) -> list[Point]:
+    """Points of one step, by their rows."""
+    return sorted((point for point in points if point.step == step), key=lambda point: point.rows)
 
 
 def main() -> None:
@@ -155,15 +150,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("points", type=Path, nargs="?", help="JSON file of the points, which is added to")
+    parser.add_argument("points", type=Path, help="JSON file of the points, which is added to")
     parser.add_argument("--rows", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS)
     parser.add_argument("--plot", type=Path, help="draw the points of the file as SVG, and measure nothing")
-    parser.add_argument("--audit", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.audit:
-        audit(int(arguments.audit[0]), Path(arguments.audit[1]))
-        return
     place = arguments.points
     points = [Point(**values) for values in json.loads(place.read_text())] if place.exists() else []
     if arguments.plot:
@@ -172,14 +163,13 @@ def main() -> None:
     known = {(point.step, point.rows) for point in points}
     for rows in sorted(arguments.rows):
         for step in arguments.steps:
-            asked = min(rows, MOST_SENTENCES) if step == "audit" else rows
-            if (step, asked) not in known:
-                points.append(measured(step, asked))
+            count = min(rows, MOST_SENTENCES) if step == "audit" else rows
+            if (step, count) not in known:
+                points.append(measured(step, count))
                 write_json(place, [asdict(point) for point in points])
                 print(points[-1], flush=True)
     for step in STEPS:
-        own = sorted((point for point in points if point.step == step), key=lambda point: point.rows)
-        for one, other in zip(own, islice(own, 1, None), strict=False):
+        for one, other in pairwise(of_step(points, step)):
             slope = np.log(other.cpu / one.cpu) / np.log(other.rows / one.rows)
             print(f"{step}: from {one.rows:,} to {other.rows:,} rows, slope {slope:.2f}")
 

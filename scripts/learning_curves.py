@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from gapstack.corpus import Corpus, Folds, make_folds
 from gapstack.corpus.sources import gap_split
 from gapstack.ensemble import create_stacker
 from gapstack.errors import MismatchError
-from gapstack.files import atomic_path, write_json
+from gapstack.files import write_json
 from gapstack.members.frozen_spans import FrozenSpans
 from gapstack.members.parts.learner import Learner
 from gapstack.members.surface import Surface
@@ -35,6 +36,10 @@ from gapstack.runs.folder import STACK, find_run
 from gapstack.scoring.intervals import bootstrap, contributions
 from gapstack.scoring.metrics import log_loss
 from gapstack.types import Floats
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path, its part is imported by name
+
+from scripts.plots import svg
 
 BLOCKS = ("surface", "cues")
 GOLD = (250, 500, 1000, 1500, None)
@@ -166,29 +171,20 @@ def of_run(name: str, corpus: Corpus, folds: Folds) -> Iterator[Point]:
 
 def plot(points: list[Point], place: Path) -> None:
     """Draw each curve with its intervals, side by side on one scale of logloss."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    matplotlib.rcParams["svg.hashsalt"] = "gapstack"  # the same file for the same points
     names = list(dict.fromkeys(point.curve for point in points))
-    figure, panels = pyplot.subplots(
-        1, len(names), figsize=(3.6 * len(names), 3.4), sharey=True, squeeze=False
-    )
-    for name, panel in zip(names, panels[0], strict=True):
-        for system in dict.fromkeys(point.system for point in points if point.curve == name):
-            own = sorted((p for p in points if (p.curve, p.system) == (name, system)), key=lambda p: p.x)
-            x = [point.x for point in own]
-            panel.plot(x, [point.logloss for point in own], marker="o", markersize=3, label=system)
-            panel.fill_between(x, [p.low for p in own], [p.high for p in own], alpha=0.15)
-        panel.set_xlabel(name)
-        panel.legend(fontsize=7, frameon=False)
-        panel.grid(alpha=0.3)
-    panels[0][0].set_ylabel("logloss, out of fold")
-    figure.tight_layout()
-    with atomic_path(place) as temporary:
-        figure.savefig(temporary, format="svg", metadata={"Date": None})
+    with svg(place) as pyplot:
+        size = (3.6 * len(names), 3.4)
+        _, panels = pyplot.subplots(1, len(names), figsize=size, sharey=True, squeeze=False)
+        for name, panel in zip(names, panels[0], strict=True):
+            for system in dict.fromkeys(point.system for point in points if point.curve == name):
+                own = sorted((p for p in points if (p.curve, p.system) == (name, system)), key=lambda p: p.x)
+                x = [point.x for point in own]
+                panel.plot(x, [point.logloss for point in own], marker="o", markersize=3, label=system)
+                panel.fill_between(x, [p.low for p in own], [p.high for p in own], alpha=0.15)
+            panel.set_xlabel(name)
+            panel.legend(fontsize=7, frameon=False)
+            panel.grid(alpha=0.3)
+        panels[0][0].set_ylabel("logloss, out of fold")
 
 
 def main() -> None:

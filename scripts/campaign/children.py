@@ -56,6 +56,7 @@ class Ended:
     seconds: float
     peak_bytes: int
     timed_out: bool = False
+    cpu_seconds: float = 0.0
 
     @property
     def problem(self) -> str:
@@ -126,7 +127,8 @@ class Child:
             for suffix in (".out", ".err")
         )
         code = os.waitstatus_to_exitcode(status)
-        return Ended(code, out, err, seconds, usage.ru_maxrss * 1024, late)
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        return Ended(code, out, err, seconds, usage.ru_maxrss * 1024, late, cpu_seconds)
 
 
 def start(
