@@ -17,7 +17,7 @@ def selu(values):
 
 def test_the_tower_computes_the_papers_interactions():
     chance = np.random.default_rng(0)
-    tower = SiameseTower(inputs=10, heads=3, width=4, hidden=5)
+    tower = SiameseTower(inputs=10, heads=3, width=4, hidden=5).eval()
     torch.nn.init.normal_(tower.encode.bias)
     torch.nn.init.normal_(tower.relate.bias)
     mentions = chance.normal(size=(6, 3, 10)).astype(np.float32)

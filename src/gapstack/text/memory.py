@@ -38,7 +38,7 @@ def forget_all() -> None:
 
 
 class Memory(Generic[Value]):
-    """Values by key, at most ``most``: the oldest are dropped first."""
+    """Values by key, at most ``most``: those that nobody has asked for the longest are dropped first."""
 
     def __init__(self, most: int):
         self._most = most
@@ -57,6 +57,8 @@ class Memory(Generic[Value]):
             for position, value in zip(positions, compute(positions), strict=True):
                 self._values[keys[position]] = value
         values = [self._values[key] for key in keys]
+        for key in keys:  # the latest asked for stand last
+            self._values[key] = self._values.pop(key)
         for key in list(islice(self._values, max(0, len(self._values) - self._most))):
             del self._values[key]
         return values

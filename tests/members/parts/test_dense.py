@@ -8,7 +8,7 @@ from gapstack.members.parts.dense import BatchNorm, ParallelLinear, RowwiseLinea
 
 
 def test_parallel_layers_are_each_a_layer_of_its_own():
-    layer = ParallelLinear(3, 4, 5)
+    layer = ParallelLinear(3, 4, 5).eval()
     torch.nn.init.normal_(layer.bias)
     rows = torch.randn(3, 6, 4)
     found = layer(rows).detach().numpy()
@@ -19,7 +19,7 @@ def test_parallel_layers_are_each_a_layer_of_its_own():
 
 
 def test_layers_over_the_same_rows_are_each_a_layer_of_its_own():
-    layer = SharedLinear(3, 4, 5)
+    layer = SharedLinear(3, 4, 5).eval()
     torch.nn.init.normal_(layer.bias)
     rows = torch.randn(6, 4)
     found = layer(rows).detach().numpy()
@@ -28,6 +28,23 @@ def test_layers_over_the_same_rows_are_each_a_layer_of_its_own():
         np.testing.assert_allclose(found[:, number], rows.numpy() @ weight + bias, atol=1e-5)
     layer.take(slice(1, 3))
     np.testing.assert_allclose(layer(rows).detach().numpy(), found[:, 1:], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [ParallelLinear, SharedLinear])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_training_multiplies_in_the_fastest_precision_and_predicting_in_float32(kind, dtype, monkeypatch):
+    monkeypatch.setattr("gapstack.members.parts.dense.fastest_dtype", lambda device: dtype)
+    layer, rows = kind(3, 64, 5), torch.randn(3, 64) if kind is SharedLinear else torch.randn(3, 6, 64)
+    learned = layer(rows)
+    learned.square().sum().backward()
+    gradient = layer.weight.grad.clone()
+    layer.weight.grad = None
+    exact = layer.eval()(rows)
+    exact.square().sum().backward()
+    assert learned.dtype == exact.dtype == gradient.dtype == torch.float32
+    for found, expected in ((learned, exact), (gradient, layer.weight.grad)):
+        apart = float((found - expected).abs().max().detach() / expected.abs().max().detach())
+        assert apart == 0 if dtype == torch.float32 else 0 < apart < 0.02
 
 
 def test_a_lone_training_row_is_normalised_by_what_was_seen_before():
