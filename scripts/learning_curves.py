@@ -30,7 +30,6 @@ from gapstack.files import write_json
 from gapstack.members.frozen_spans import FrozenSpans
 from gapstack.members.parts.learner import Learner
 from gapstack.members.surface import Surface
-from gapstack.progress import progress
 from gapstack.runs.answers import OUT_OF_FOLD, run_answers, run_corpora
 from gapstack.runs.folder import STACK, find_run
 from gapstack.scoring.intervals import bootstrap, contributions
@@ -103,13 +102,11 @@ def measured(curve: str, system: str, x: int, corpus: Corpus, probabilities: Flo
 
 def out_of_fold(member: Learner, corpus: Corpus, folds: Folds, gold: int | None = None) -> Floats:
     """Out-of-fold probabilities (n, 3), each fit on whole pages with about ``gold`` rows of the other folds."""
+    splits = [folds.split(fold) for fold in range(folds.k)]
+    rows = [fitted if gold is None else _pages(corpus, fitted, gold) for fitted, _ in splits]
     probabilities = np.empty((len(corpus), 3))
-    with progress(f"{type(member).__name__.strip('_')}, {gold or 'all'} rows", folds.k) as ticker:
-        for fold in range(folds.k):
-            fitted, held = folds.split(fold)
-            rows = fitted if gold is None else _pages(corpus, fitted, gold)
-            probabilities[held] = member.fit(corpus.take(rows)).predict_proba(corpus.take(held))
-            ticker.advance()
+    for (_, held), fit in zip(splits, member.fit_each([corpus.take(own) for own in rows]), strict=True):
+        probabilities[held] = fit.predict_proba(corpus.take(held))
     return probabilities
 
 

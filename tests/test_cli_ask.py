@@ -6,9 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app
+from gapstack.cli.common import spare_imports
 from gapstack.errors import DataError
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import predictors
+from gapstack.text import parses
 from tests.antecedents.conftest import model  # noqa: F401 - a fixture
 from tests.test_cli import gap
 
@@ -81,3 +83,16 @@ def test_documents_are_annotated(tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == again
     assert "no format is known" in refused("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.txt")
     assert "to be read and written" in refused("annotate", tmp_path / "a.jsonl", "-o", tmp_path / "a.jsonl")
+
+
+def test_imports_are_spared_unless_what_is_stored_may_name_a_parser(tmp_path, monkeypatch):
+    spared = []
+    monkeypatch.setattr(parses, "spare_imports", spared.append)
+    for name, parser in (("own", None), ("foreign", "en_core_web_trf")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "member.json").write_text(json.dumps({"settings": [{"parser": parser}]}))
+        spare_imports(str(tmp_path / name))
+    spare_imports("owner/not-fetched-yet")
+    assert spared == [None]
+    spare_imports(None, "mine")
+    assert spared == [None, "mine"]

@@ -22,7 +22,7 @@ NAMES = {
     *("Corpus", "Example", "Label", "Recipe", "Span", "__version__", "audit", "compare", "create"),
     *("cross_validate", "load", "load_gap", "run", "save", "score", "stack"),
 }
-HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm", "rich", "typer")
+HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm")
 needs_stack = pytest.mark.skipif("stack" not in MEMBERS, reason="there is no member called stack")
 
 
@@ -40,8 +40,11 @@ def python(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_the_package_imports_nothing_heavy():
-    heavy = python(f"import gapstack, sys; print([name for name in {HEAVY} if name in sys.modules])")
+@pytest.mark.parametrize(
+    ("module", "unwanted"), [("gapstack", (*HEAVY, "rich", "typer")), ("gapstack.cli", HEAVY)]
+)
+def test_importing_the_package_or_its_commands_imports_nothing_heavy(module, unwanted):
+    heavy = python(f"import {module}, sys; print([name for name in {unwanted} if name in sys.modules])")
     assert heavy == "[]"
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gapstack.cli.common import Executor, JsonOption, ParserOption, say, stdout
-from gapstack.corpus.page_files import decoded
+from gapstack.cli.common import Executor, JsonOption, ParserOption, say, spare_imports, stdout
 from gapstack.errors import DataError, GapstackError
 
 if TYPE_CHECKING:
@@ -58,10 +57,9 @@ def ask_command(
 
     gap ask "Kate told Mary that she should leave."
     """
-    from gapstack.text.parses import spare_imports
-
-    spare_imports(parser)  # before what follows imports them
+    spare_imports(model, parser)  # before what follows imports them
     from gapstack.antecedents.pronoun_resolver import PronounResolver
+    from gapstack.corpus.page_files import decoded
     from gapstack.report.answers import answers_text
     from gapstack.runs.predictors import load
 
@@ -106,9 +104,7 @@ def demo_command(
 
     The page is for this machine alone, and works offline. Ctrl-C ends it.
     """
-    from gapstack.text.parses import spare_imports
-
-    spare_imports(parser)  # before what follows imports them
+    spare_imports(model, parser)  # before what follows imports them
     from gapstack.antecedents.pronoun_resolver import PronounResolver
     from gapstack.report.demo import DemoServer
     from gapstack.runs.predictors import load

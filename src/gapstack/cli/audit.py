@@ -21,7 +21,6 @@ from gapstack.cli.common import (
     width,
     wrote,
 )
-from gapstack.corpus.writers import write_submission
 
 app = typer.Typer()
 
@@ -72,6 +71,7 @@ def audit_command(
     """Run a system on every gender-bias suite and print one report."""
     refuse_unknown_run(target)
     from gapstack.audit import SUITES, audit, target_of
+    from gapstack.corpus.writers import write_submission
     from gapstack.report.audit import audit_json, audit_parts, write_audit, write_page
     from gapstack.report.render import print_parts
 

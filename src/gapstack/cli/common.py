@@ -14,13 +14,12 @@ import typer
 from rich.console import Console
 
 from gapstack.cli.streams import is_stream
-from gapstack.corpus import Corpus
-from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.readers import read_gap
 from gapstack.errors import printable
 from gapstack.progress import console as stderr
 
 if TYPE_CHECKING:
+    from gapstack.corpus import Corpus
+    from gapstack.corpus.cells import Quarantine
     from gapstack.report.render import Table
 
 stdout = Console(highlight=False, soft_wrap=True)
@@ -114,6 +113,8 @@ def print_result(table: Table, as_json: bool) -> None:
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:
     """Collector of bad rows, or None if the first bad row is an error."""
+    from gapstack.corpus.cells import Quarantine
+
     return Quarantine() if on_error is OnError.QUARANTINE else None
 
 
@@ -126,9 +127,27 @@ def report_quarantine(quarantine: Quarantine | None) -> None:
 
 def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
     """Read a labelled corpus under a label set."""
+    from gapstack.corpus.readers import read_gap
     from gapstack.corpus.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
+
+
+def spare_imports(model: str | None, parser: str | None = None) -> None:
+    """Import libraries without what they use nowhere here, unless a parser is named here or in what is stored.
+
+    To be called before anything heavy is imported; see :func:`gapstack.text.parses.spare_imports`. What has to be
+    fetched first may name one.
+    """
+    from gapstack.runs.folder import find_run
+    from gapstack.text import parses
+
+    if model is not None:
+        run = find_run(model)
+        records = list((run[0].root if run else Path(model)).glob("*.json"))
+        if not records or any('"parser": "' in record.read_text(encoding="utf-8") for record in records):
+            return
+    parses.spare_imports(parser)
 
 
 def refuse_unknown_run(name: str) -> None:

@@ -12,7 +12,7 @@ import typer
 from gapstack.cli.common import DataOption, JsonOption, ParserOption, print_result, say, wrote
 from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError
-from gapstack.text.patterns import PER_PAGE, WORDS
+from gapstack.text.snippets import PER_PAGE, WORDS
 
 app = typer.Typer()
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gapstack.cli.common import JsonOption, ParserOption, wrote
-from gapstack.corpus.readers import read_gap
 
 if TYPE_CHECKING:
     from gapstack.corpus import Corpus
@@ -55,6 +54,7 @@ def clusters_to_gap_command(
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
+    from gapstack.corpus.readers import read_gap
     from gapstack.corpus.writers import write_scorer_tsv
     from gapstack.resolvers.clusters import write_clusters
     from gapstack.resolvers.formats import read_resolver
@@ -92,6 +92,7 @@ def resolve_command(
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.comparison.results import score_clusters
+    from gapstack.corpus.readers import read_gap
     from gapstack.corpus.sources import gap_split
     from gapstack.resolvers.live import resolve
 

@@ -27,6 +27,7 @@ from gapstack.cli.common import (
     report_quarantine,
     say,
     show,
+    spare_imports,
     stdout,
     width,
     wrote,
@@ -277,7 +278,8 @@ def predict_command(
     """
     started = time.perf_counter()
     refuse_unknown_run(run_name)
-    from gapstack.runs.predict import predict_file  # after the run is found: it brings torch along
+    spare_imports(run_name)
+    from gapstack.runs.predict import predict_file
 
     quarantine = quarantine_for(on_error)
     count = predict_file(

@@ -23,13 +23,10 @@ from gapstack.cli.common import (
     wrote,
 )
 from gapstack.cli.streams import input_file, is_stream, output_file
-from gapstack.corpus import Corpus
-from gapstack.corpus.readers import read_gap, read_gold
-from gapstack.corpus.sources import data_folder
-from gapstack.corpus.writers import write_submission
 from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
+    from gapstack.corpus import Corpus
     from gapstack.scoring import Problem
 
 app = typer.Typer()
@@ -49,7 +46,7 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | 
     """Labelled rows: of a file, or the split of GAP that the ids of the predictions name."""
     if gold is not None:
         return labelled(gold, labels, data)
-    from gapstack.corpus.sources import relabel, rows_of
+    from gapstack.corpus.sources import data_folder, relabel, rows_of
     from gapstack.scoring.files import prediction_ids
 
     folder = data_folder(data)
@@ -67,6 +64,7 @@ def score_command(
     as_json: JsonOption = False,
 ) -> None:
     """Score a file as Kaggle and the official GAP scorer do, beside constant predictions."""
+    from gapstack.corpus.readers import read_gold
     from gapstack.report import gap_record, gap_report
     from gapstack.scoring import degenerate_scores, score_file
 
@@ -96,6 +94,8 @@ def submit_check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Check whether Kaggle would accept a submission; exit status 1 if not."""
+    from gapstack.corpus.readers import read_gap
+
     rows = read_gap(against)
     problems, refused = _problems(submission, rows)
     if as_json:
@@ -119,6 +119,7 @@ def submit_command(
     as_json: JsonOption = False,
 ) -> None:
     """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
+    from gapstack.corpus.readers import read_gap
     from gapstack.scoring.kaggle import submit
 
     problems, refused = _problems(submission, read_gap(against))
@@ -159,6 +160,7 @@ def stack_command(
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
     from gapstack.comparison.results import score_stack
+    from gapstack.corpus.writers import write_submission
     from gapstack.report.stack import stack_table
     from gapstack.runs.file_stack import KINDS, stack_files
 
@@ -216,6 +218,8 @@ def compare_command(
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
     for source in sources:
         refuse_unknown_run(source)
+    from gapstack.corpus.readers import read_gap
+    from gapstack.corpus.sources import data_folder
     from gapstack.report.compare import (
         LISTED,
         compare,

@@ -22,8 +22,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-import torch
-
 from gapstack.errors import MemberError
 from gapstack.processes import die_with_parent
 from gapstack.progress import console
@@ -159,6 +157,8 @@ def _in_processes(
     jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int
 ) -> None:
     """A pool that loses a process is broken as a whole: unfinished jobs go to a new one."""
+    import torch  # slow, and of no use to jobs done here by rules and trees
+
     open_jobs, losses = list(jobs), 0
     threads = max(1, torch.get_num_threads() // workers)
     context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
@@ -204,6 +204,8 @@ def _environment(**variables: str) -> Iterator[None]:
 
 def _begin(threads: int, place: Any) -> None:
     """Prepare a worker process: its end, its threads and its GPU; only the parent draws progress bars."""
+    import torch
+
     die_with_parent()
     console.quiet = True
     torch.set_num_threads(threads)
@@ -265,6 +267,8 @@ def python_for_ray() -> str:
 
 
 def _on_ray(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int) -> None:
+    import torch
+
     ray = _ray()
     mine = not ray.is_initialized()
     if mine:
@@ -314,6 +318,8 @@ def _share(ray: Any, workers: int) -> dict[str, Any]:
 
 
 def _run_on_ray(job: Job, root: Path, threads: int, level: int) -> list[logging.LogRecord]:
+    import torch
+
     torch.set_num_threads(threads)
     folder = RunFolder(root)
     # as above

@@ -27,7 +27,8 @@ from gapstack.text.grammar import Parse
 from gapstack.text.heads import head_span
 from gapstack.text.page_title import tokens
 from gapstack.text.parses import parses
-from gapstack.text.patterns import FORMS, PER_PAGE, WORDS, Context, Pattern, contexts, person_names
+from gapstack.text.patterns import FORMS, Context, Pattern, contexts, person_names
+from gapstack.text.snippets import PER_PAGE, WORDS
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""

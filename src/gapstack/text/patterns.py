@@ -26,14 +26,11 @@ from gapstack.corpus.example import Example
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.text.grammar import Parse, PartOfSpeech, Role
 from gapstack.text.page_title import distinctive_tokens
+from gapstack.text.snippets import WORDS
 from gapstack.text.word_classes import POSSESSIVE_MARKS
 
 FORMS = frozenset({"he", "him", "his", "she", "her"})
 """The pronouns of GAP."""
-PER_PAGE = 3
-"""Rows of one gender that a page gives at most, as in the paper."""
-WORDS = 100
-"""Tokens of a snippet at most; 92% of GAP development's have no more."""
 GenderOf = Callable[[Span], Gender | None]
 """Gender of the person that a name at a place of the text names; None where nothing tells it."""
 
