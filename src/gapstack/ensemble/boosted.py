@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.ensemble.stacker import Stacker, Table, centred_logs, softmax
-from gapstack.kinds import Count, Floor, Leaves, NotNegative, Positive, Seed, SomeShare
+from gapstack.kinds import Count, Floor, Leaves, NotAll, NotNegative, Positive, Seed, SomeShare
 from gapstack.members.member import Probabilities, State
 from gapstack.members.parts.boosters import restore_booster
 from gapstack.types import BasePredictions, Labels
@@ -87,12 +87,18 @@ class EvidenceStacker(Stacker):
     are out of fold (``parts`` folds, both orders of a row in the same one); otherwise the trees would trust an initial
     score that was fitted on the labels.
 
+    Beside it stands :class:`LightGBMStacker`, which starts from nothing and so errs elsewhere: the answer is their
+    weighted geometric mean. On 29 published submissions for GAP development (ten folds, two seeds) the first alone has
+    a logloss of .2100 and .2090, the second .2182 and .2178, both .2073 and .2068; eight seeds of the first, .2106.
+
     Parameters
     ----------
     rounds, learning_rate, leaves, min_rows, l2, columns
         LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2 and feature_fraction.
     strength, floor
         Of the conditional logit.
+    beside : float
+        Weight of the trees that start from nothing.
     parts : int
         Folds of the initial score.
     seed : int
@@ -107,6 +113,7 @@ class EvidenceStacker(Stacker):
     columns: SomeShare = 0.3
     strength: Positive = 0.01
     floor: Floor = 1e-3
+    beside: NotAll = 0.3
     parts: Leaves = 5
     seed: Seed = 0
 
@@ -123,6 +130,8 @@ class EvidenceStacker(Stacker):
         data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=first.ravel(order="F"))
         self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
         self.logit_ = self._logit_of(base, labels)
+        self.beside_ = LightGBMStacker(seed=self.seed)
+        self.beside_._fit(base, labels, None)
 
     def _logit_of(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
         logit = ConditionalStacker(strength=self.strength, floor=self.floor)
@@ -132,7 +141,8 @@ class EvidenceStacker(Stacker):
     def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
         assert evidence is not None
         correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
-        return softmax(self.logit_.logits(base) + correction)
+        other = np.log(self.beside_._predict(base, None))
+        return softmax((1 - self.beside) * (self.logit_.logits(base) + correction) + self.beside * other)
 
     def _columns(self, base: BasePredictions, evidence: Table) -> NDArray[np.float64]:
         """Each member's log odds of A to B and of NEITHER to a name, mean and deviation, and the evidence."""
@@ -141,9 +151,15 @@ class EvidenceStacker(Stacker):
         return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
 
     def _state(self) -> State:
-        return State(self.logit_._state().arrays, {"booster": self.booster_.model_to_string()})
+        texts = {
+            "booster": self.booster_.model_to_string(),
+            "beside": self.beside_.booster_.model_to_string(),
+        }
+        return State(self.logit_._state().arrays, texts)
 
     def _restore(self, state: State) -> None:
         self.booster_ = restore_booster(state.texts["booster"])
+        self.beside_ = LightGBMStacker(seed=self.seed)
+        self.beside_._restore(State(texts={"booster": state.texts["beside"]}))
         self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
         self.logit_._restore(state)
