@@ -29,6 +29,7 @@ from gapstack.corpus.readers import read_gap
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder, quiet
 from gapstack.encoding.pieces import align
+from gapstack.text.memory import forget_all
 
 BATCH = 32
 # bfloat16 keeps 8 bits: relative errors of 2^-8 a step, over six layers
@@ -51,6 +52,7 @@ def ours(corpus: Corpus, encoder: Encoder, layers: list[int], attention_layers: 
     """The same from an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         os.environ["GAPSTACK_CACHE"] = cache
+        forget_all()  # what was asked for before
         return span_activations(corpus, encoder, layers, attention_layers)
 
 
