@@ -72,12 +72,9 @@ KINDS: dict[str, Callable[[bool], Learner]] = {
     ),
     "head": lambda taught: _Head(
         blocks=BLOCKS,
-        **{
-            **{"teacher": "stage2", "gold_weight": 1.5, "epochs": 16, "relation_dropout": 0.2},
-            **{"width": 64, "hidden": 128, "seeds": 2},
-        }
+        **{"teacher": "stage2", "gold_weight": 1.5, "epochs": 8, "width": 64, "hidden": 128, "seeds": 2}
         if taught
-        else {"epochs": 12, "relation_dropout": 0.5},
+        else {"epochs": 30},
     ),
 }
 
