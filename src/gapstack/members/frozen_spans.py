@@ -11,8 +11,8 @@ occur (Webster et al. 2018, section 4.4, read one head in this way). On GAP deve
 folds by page, logloss is 0.56, and 0.57 without the vectors.
 Distances in the text (log characters, order) complete the relations, as in Wang and in Liu, and on demand
 hand-made features (``blocks``), as in Yang et al. and Abzaliev: with ``surface`` and ``cues`` the same folds give
-0.489, after 30 epochs instead of 20 0.507. Alone it is best after 12 (0.478 with half of the relations dropped), but the
-quickstart's stack, which mends what is merely too sure, is then worse: 0.467 for 0.463 with 20 and with 30.
+0.489, after 30 epochs instead of 20 0.507. Alone it is best after 12 (0.478 with half of the relations dropped), but
+the quickstart's stack, which mends what is merely too sure, is then worse: 0.467 for 0.463 with 20 and with 30.
 """
 
 from __future__ import annotations
