@@ -18,7 +18,8 @@ and its name is the target. After training on random and repeated words of 3,000
 likelier name was right in 57% of the 400 first development rows (those with an answer), and the regression, over five
 folds of these, had a logloss of .980, no better than the class prior (.974). After 4,000 masked names it was 65%, and
 .927. Writing "[MASK]'s" for "his" changed nothing (66%, .926) and is not done. Those names were mostly the text's
-first; the present balance of first and second names has not been measured.
+first, and it was this that had been learned: with first and second names balanced, as they are now, the likelier name
+is right in 50.5% of the rows of development and validation that have an answer, and the logloss over five folds .959.
 
 The texts are stage 2's (no page of GAP is among them; 4,698 masked names, one training for all folds), or the rows
 given to ``fit`` (1,024 masked names in GAP development). The saved state says which (``learned_from``).
