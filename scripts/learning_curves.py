@@ -30,6 +30,7 @@ from gapstack.files import write_json
 from gapstack.members.frozen_spans import FrozenSpans
 from gapstack.members.parts.learner import Learner
 from gapstack.members.surface import Surface
+from gapstack.progress import progress
 from gapstack.runs.answers import OUT_OF_FOLD, run_answers, run_corpora
 from gapstack.runs.folder import STACK, find_run
 from gapstack.scoring.intervals import bootstrap, contributions
@@ -105,8 +106,11 @@ def out_of_fold(member: Learner, corpus: Corpus, folds: Folds, gold: int | None 
     splits = [folds.split(fold) for fold in range(folds.k)]
     rows = [fitted if gold is None else _pages(corpus, fitted, gold) for fitted, _ in splits]
     probabilities = np.empty((len(corpus), 3))
-    for (_, held), fit in zip(splits, member.fit_each([corpus.take(own) for own in rows]), strict=True):
-        probabilities[held] = fit.predict_proba(corpus.take(held))
+    with progress(f"{type(member).__name__.strip('_')}, {gold or 'all'} rows", folds.k) as ticker:
+        fits = member.fit_each([corpus.take(own) for own in rows])
+        for (_, held), fit in zip(splits, fits, strict=True):
+            probabilities[held] = fit.predict_proba(corpus.take(held))
+            ticker.advance()
     return probabilities
 
 

@@ -101,8 +101,8 @@ def span_activations(
         view, exchanged = _in_text_order(align(corpus, encoder, max_pieces))
         return [_exchange(_of_view(view, request), exchanged)]
 
-    asked = (corpus.fingerprint, computed_by(encoder), request.layers, request.attention_layers, max_pieces)
-    return _latest.fetch([asked], compute)[0]
+    key = (corpus.fingerprint, computed_by(encoder), request.layers, request.attention_layers, max_pieces)
+    return _latest.fetch([key], compute)[0]
 
 
 def window_activations(

@@ -153,7 +153,7 @@ class EvidenceStacker(Stacker):
     def _state(self) -> State:
         texts = {
             "booster": self.booster_.model_to_string(),
-            "beside": self.beside_.booster_.model_to_string(),
+            "beside": self.beside_._state().texts["booster"],
         }
         return State(self.logit_._state().arrays, texts)
 

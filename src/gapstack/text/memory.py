@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -42,7 +43,7 @@ class Memory(Generic[Value]):
 
     def __init__(self, most: int):
         self._most = most
-        self._values: dict[Hashable, Value] = {}
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
         _drops.append(self.forget)
 
     def fetch(self, keys: Sequence[Hashable], compute: Callable[[list[int]], Iterable[Value]]) -> list[Value]:
@@ -57,8 +58,8 @@ class Memory(Generic[Value]):
             for position, value in zip(positions, compute(positions), strict=True):
                 self._values[keys[position]] = value
         values = [self._values[key] for key in keys]
-        for key in keys:  # the latest asked for stand last
-            self._values[key] = self._values.pop(key)
+        for key in keys:  # the latest asked for stand last; other threads find them all the while
+            self._values.move_to_end(key)
         for key in list(islice(self._values, max(0, len(self._values) - self._most))):
             del self._values[key]
         return values

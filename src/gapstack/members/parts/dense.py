@@ -19,8 +19,7 @@ def _product(
     In training the factors are in bfloat16 where the device multiplies that in hardware, for these products take most
     of the time there; weights, sums and predictions stay in float32.
     """
-    dtype = fastest_dtype(rows.device)
-    if layer.training and dtype != rows.dtype:
+    if layer.training and (dtype := fastest_dtype(rows.device)) != rows.dtype:
         return bias + (rows.to(dtype) @ weight.to(dtype)).float()
     return fused(bias, rows, weight)
 
