@@ -46,3 +46,10 @@ def test_what_was_forgotten_is_computed_again():
     memory.fetch("ab", lambda positions: positions)
     memory.forget()
     assert memory.fetch("ba", lambda positions: [7 for _ in positions]) == [7, 7]
+
+
+def test_what_was_asked_for_outlives_what_nobody_asked_for():
+    memory, computed = Memory(2), []
+    for key in "abacab":
+        memory.fetch([key], lambda positions, key=key: computed.append(key) or positions)
+    assert computed == ["a", "b", "c", "b"]
