@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli import ask, audit, bench, data, hub, mine, resolvers, runs, score, tune
+from gapstack.cli import ask, audit, bench, catalogue, data, hub, mine, papers, resolvers, runs, score, tune
 from gapstack.cli.common import shown_log
 from gapstack.cli.streams import standard_streams
 from gapstack.errors import GapstackError, printable
@@ -52,7 +52,7 @@ def _start(
     context.with_resource(standard_streams())
 
 
-for commands in (ask, runs, tune, score, resolvers, audit, mine, hub, bench):
+for commands in (ask, runs, catalogue, papers, tune, score, resolvers, audit, mine, hub, bench):
     app.add_typer(commands.app)
 app.add_typer(data.app, name="data")
 

@@ -1,4 +1,4 @@
-"""Runs: execute a recipe, predict new rows, compare with a paper's tables."""
+"""Runs: execute a recipe, predict new rows, list and show what was run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ import typer
 from gapstack.cli import complete
 from gapstack.cli.common import (
     DataOption,
-    EncoderOption,
     Executor,
     JsonOption,
     LabelsOption,
     OnError,
     OnErrorOption,
-    ParserOption,
     print_result,
     quarantine_for,
     refuse_unknown_run,
@@ -30,11 +28,9 @@ from gapstack.cli.common import (
     spare_imports,
     stdout,
     width,
-    wrote,
 )
 from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError, Place
-from gapstack.files import write_text
 
 if TYPE_CHECKING:
     from gapstack.corpus import Corpus
@@ -42,18 +38,6 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
-
-
-class Paper(StrEnum):
-    """Papers whose tables can be reproduced."""
-
-    WEBSTER2018 = "webster2018"
-    WEBSTER2019 = "webster2019"
-    SHARED_TASK = "shared_task"
-    DAWKINS2021 = "dawkins2021"
-    RUDINGER2018 = "rudinger2018"
-    SOWINOBIAS = "sowinobias"
-    """Former name of dawkins2021."""
 
 
 class Service(StrEnum):
@@ -139,7 +123,7 @@ def run_command(
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
     started = time.perf_counter()
-    plan = _recipe(recipe, encoder, parser=parser, augment=augment, average=average)
+    plan = load_recipe(recipe, encoder, parser=parser, augment=augment, average=average)
     if members is not None:
         plan = plan.restricted([label.strip() for label in members.split(",") if label.strip()])
     plan = plan.on_files(train or (), test or ())
@@ -160,7 +144,7 @@ def run_command(
     plan, train_rows, test_rows = corpora(plan, data, quarantine)
     report_quarantine(quarantine)
     with tracking(log.value, plan) if log else nullcontext() as tracker:
-        finished = _run(
+        finished = execute(
             plan,
             train_rows,
             test_rows,
@@ -184,64 +168,6 @@ def run_command(
     show(f"submission: {finished.submission}")
     show(f"run folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
-
-
-@app.command("recipes")
-def recipes_command(
-    name: Annotated[
-        str | None, typer.Argument(help="A recipe, to see it as TOML.", autocompletion=complete.recipes)
-    ] = None,
-    export: Annotated[
-        bool, typer.Option("--export", help="Write it to NAME.toml here, to be changed and run.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """List the recipes that come with the package, or show or export one."""
-    from gapstack.runs import Recipe, available
-    from gapstack.runs.recipe import text_of
-
-    if name is None:
-        if export:
-            raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
-        recipes = [Recipe.load(each) for each in available()]
-        if as_json:
-            print(json.dumps([recipe.as_dict() for recipe in recipes], indent=2))
-            return
-        for recipe in recipes:
-            members = ", ".join(part.label for part in recipe.members)
-            print(f"{recipe.name:14} {recipe.title}\n{'':14} {members}")
-        return
-    text = text_of(name)
-    if export:
-        path = Path(f"{name}.toml")
-        if path.exists():
-            raise DataError(
-                "a file is there", place=Place(path), remedy="Move it away; it is not overwritten"
-            )
-        write_text(path, text)
-        show(f"{path}: change its name and what you like, and run it: gap run {path}")
-    elif as_json:
-        print(json.dumps(Recipe.load(name).as_dict(), indent=2))
-    else:
-        print(text, end="")
-
-
-@app.command("members")
-def members_command(
-    name: Annotated[
-        str | None, typer.Argument(help="A member, to see its settings.", autocompletion=complete.members)
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List all members, or one member's settings: type, range, default, published value."""
-    from gapstack.members import MEMBERS
-    from gapstack.report.members import member_record, member_text, members_record, members_text
-
-    if name is None:
-        print(json.dumps(members_record(), indent=2) if as_json else members_text())
-        return
-    MEMBERS.entry(name)
-    print(json.dumps(member_record(name), indent=2) if as_json else member_text(name))
 
 
 @app.command("predict")
@@ -345,79 +271,6 @@ def show_command(
     say(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
 
 
-@app.command("reproduce")
-def reproduce_command(
-    paper: Annotated[Paper, typer.Argument(help="Paper whose tables are reproduced.")],
-    data: DataOption = None,
-    encoder: EncoderOption = None,
-    parser: ParserOption = None,
-    executor: ExecutorOption = Executor.LOCAL,
-    workers: WorkersOption = 1,
-    red: Annotated[
-        Path | None,
-        typer.Option(
-            "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
-        ),
-    ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--run",
-            help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
-        ),
-    ] = None,
-    ablations: Annotated[
-        bool, typer.Option("--ablations", help="webster2019: the overview's findings, measured.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Print a paper's tables beside our figures.
-
-    webster2019 (the shared task's overview) first executes or resumes the run `families`, with --ablations three small
-    ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
-    """
-    from gapstack.corpus.sources import data_folder
-    from gapstack.report.render import print_parts
-    from gapstack.reproduce import ablations as findings
-    from gapstack.reproduce import dawkins2021, rudinger2018, webster2018, webster2019
-    from gapstack.reproduce.beside_paper import Tables
-    from gapstack.runs.corpora import corpora, gap_data
-
-    if runs and paper is not Paper.RUDINGER2018:
-        raise typer.BadParameter("only with rudinger2018", param_hint="--run")
-    if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
-        raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    report: Tables
-    folder = data_folder(data)
-    if ablations:
-        plans = [_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
-        report = findings.report(
-            [_run(*corpora(plan, data), executor, workers) for plan in plans], encoder, folder
-        )
-    elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
-        plan = _recipe(webster2019.RECIPE, encoder, parser=parser)
-        report = webster2019.report(_run(*corpora(plan, data), executor, workers), folder)
-    elif paper is Paper.RUDINGER2018:
-        for name in runs or ():
-            refuse_unknown_run(name)
-        report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
-    elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
-        plan = _recipe(dawkins2021.RECIPE, encoder)
-        report = dawkins2021.reproduce(*corpora(plan, data), folder)
-    else:
-        report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
-    if as_json:
-        print(json.dumps(report.json(), indent=2))
-    else:
-        print_parts(report.parts, stdout)
-    if output:
-        for path in report.write(output):
-            wrote(path)
-
-
 def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
     from gapstack.report.plan import plan_table
@@ -442,7 +295,7 @@ def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     show("Nothing was trained" if plan.missing else "Nothing is missing; nothing was trained")
 
 
-def _recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
+def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
     """Load a recipe, put it on another encoder, and override settings that are not None in members that have them."""
     from gapstack.runs import Recipe
 
@@ -459,7 +312,7 @@ def _recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
     return recipe
 
 
-def _run(
+def execute(
     recipe: Recipe,
     train: Corpus,
     test: Corpus,
