@@ -61,5 +61,5 @@ def keep_activations(model: nn.Module, kept: bool) -> None:
         encoder.config.use_cache = False
         # the other way loses gradients where the embeddings are frozen
         encoder.gradient_checkpointing_enable({"use_reentrant": False})
-    elif getattr(encoder, "is_gradient_checkpointing", False):
+    elif any(getattr(module, "gradient_checkpointing", False) for module in model.modules()):
         encoder.gradient_checkpointing_disable()
