@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -60,6 +61,13 @@ def keep_activations(model: nn.Module, kept: bool) -> None:
             raise MemberError("training plan: checkpointing needs an encoder of transformers that offers it")
         encoder.config.use_cache = False
         # the other way loses gradients where the embeddings are frozen
-        encoder.gradient_checkpointing_enable({"use_reentrant": False})
+        _checkpointing(encoder, "enable")({"use_reentrant": False})
     elif any(getattr(module, "gradient_checkpointing", False) for module in model.modules()):
-        encoder.gradient_checkpointing_disable()
+        _checkpointing(encoder, "disable")()
+
+
+def _checkpointing(encoder: Any, switch: str) -> Callable[..., None]:
+    """A model's method under its name of today, or under the one that transformers had before and warns of."""
+    names = (f"activation_checkpointing_{switch}", f"gradient_checkpointing_{switch}")
+    method: Callable[..., None] = getattr(encoder, next(name for name in names if hasattr(encoder, name)))
+    return method
