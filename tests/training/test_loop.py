@@ -140,7 +140,8 @@ def test_a_row_that_memory_does_not_hold_is_refused():
         train(Small(most=5), ToyData(), PLAN)
 
 
-@pytest.mark.filterwarnings("error::FutureWarning")  # what transformers calls deprecated reaches the user's terminal
+# transformers' warnings of old names would stand between our lines
+@pytest.mark.filterwarnings("error::FutureWarning")
 def test_checkpointing_changes_memory_and_nothing_else(tiny_encoder_folder):
     encoder = load_encoder(str(tiny_encoder_folder))
 
