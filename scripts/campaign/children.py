@@ -247,7 +247,7 @@ def limit_memory(spare: int) -> None:
 def warm() -> None:
     """Import all of gapstack and what it imports when it begins to work, and read its source for identities."""
     import gapstack
-    from gapstack.members.code import code_behind
+    from gapstack.code import code_behind
 
     modules = [
         module.name

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from gapstack import code
 from gapstack.audit.targets import run_target
 from gapstack.cli import app
 from gapstack.comparison.entries import read_entries
@@ -15,7 +16,7 @@ from gapstack.corpus import sources
 from gapstack.corpus.writers import write_gap, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.files import cache_root
-from gapstack.members import code
+from gapstack.members.inputs import code_fingerprint
 from gapstack.members.resolver import Resolver
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
@@ -178,13 +179,13 @@ def edited(monkeypatch, module, more):
     """Let a module of the package read as if ``more`` stood at its end."""
     source = code._source
     monkeypatch.setattr(code, "_source", lambda name: source(name) + (more if name == module else ""))
-    code.code_fingerprint.cache_clear()
+    code_fingerprint.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _no_code_remembered():
     yield
-    code.code_fingerprint.cache_clear()
+    code_fingerprint.cache_clear()
 
 
 PAIR = (BESIDE, Part("surface", "member", {"rounds": 5, "bags": 1}))

@@ -1,24 +1,26 @@
-"""A training that many share is done once, and again when what it left is damaged."""
+"""A training that many share is done once, and again when what it left is damaged or would be another one now."""
 
 import random
 
 import pytest
 import torch
 
+from gapstack import code
 from gapstack.files import cache_root
 from gapstack.training import TrainingPlan, once
+from gapstack.training.loop import identity
 from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 
 PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
 
 
-def learned(*, again: bool, monkeypatch) -> dict[str, torch.Tensor]:
+def learned(*, again: bool, monkeypatch, model: Toy | None = None) -> dict[str, torch.Tensor]:
     """What a call leaves in the model; ``again`` says whether it has to train."""
     trainings = []
     honest = once.train
     monkeypatch.setattr(once, "train", lambda *a, **k: trainings.append(honest(*a, **k)))
-    model = Toy()
+    model = model or Toy()
     once.train_once(model, ToyData(), PLAN)
     monkeypatch.setattr(once, "train", honest)
     assert bool(trainings) == again
@@ -34,3 +36,41 @@ def test_what_is_damaged_is_trained_again_to_the_same_weights(kind, monkeypatch)
     second = learned(again=True, monkeypatch=monkeypatch)
     for name, tensor in first.items():
         assert torch.equal(tensor, second[name]), name
+
+
+def with_another_dropout() -> Toy:
+    model = Toy()
+    model.encoder.dropout.p = 0.3
+    return model
+
+
+def with_another_part() -> Toy:
+    """With a part that has no weights."""
+    model = Toy()
+    model.encoder.dropout = torch.nn.AlphaDropout(0.2)
+    return model
+
+
+@pytest.mark.parametrize("other", [with_another_dropout, with_another_part])
+def test_what_no_weight_tells_is_told_apart(other, monkeypatch):
+    first = learned(again=True, monkeypatch=monkeypatch)
+    second = learned(again=True, monkeypatch=monkeypatch, model=other())
+    assert any(not torch.equal(tensor, second[name]) for name, tensor in first.items())
+    learned(again=False, monkeypatch=monkeypatch, model=other())
+    learned(again=False, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("module", "again"), [("gapstack.training.loop", True), ("gapstack.features.surface", False)]
+)
+def test_what_other_code_trained_is_trained_again(module, again, monkeypatch):
+    learned(again=True, monkeypatch=monkeypatch)
+    source = code._source
+    monkeypatch.setattr(code, "_source", lambda name: source(name) + "\nCHANGED = 1\n" * (name == module))
+    learned(again=again, monkeypatch=monkeypatch)
+
+
+def test_where_an_encoder_came_from_decides_nothing():
+    here, there = Toy(), Toy()
+    here.encoder.name_or_path, there.encoder.name_or_path = "here", "there"
+    assert identity(here, ToyData(), [PLAN]) == identity(there, ToyData(), [PLAN])

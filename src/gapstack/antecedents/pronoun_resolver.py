@@ -15,12 +15,12 @@ from gapstack.antecedents.first_names import common_first_names
 from gapstack.antecedents.people import names, people
 from gapstack.antecedents.questions import Question, question
 from gapstack.antecedents.windows import SEEN, WORDS, Window, windows
+from gapstack.code import code_behind
 from gapstack.corpus import Corpus, Span
 from gapstack.corpus.example import occurrences
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, MemberError
 from gapstack.files import fingerprint, scratch_cache
-from gapstack.members.code import code_behind
 from gapstack.members.predictor import Predictor
 from gapstack.text.memory import forget_all
 from gapstack.text.parses import find_parser, parses

@@ -9,10 +9,12 @@ a default or the environment. A member whose settings do not tell all says the r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from gapstack.code import code_behind
 from gapstack.corpus import sources
 from gapstack.corpus.extra import EXTRA
 from gapstack.corpus.teacher import teacher_files
@@ -22,7 +24,6 @@ from gapstack.errors import DataNotFoundError, MismatchError
 from gapstack.features.blocks import needs_parses
 from gapstack.files import digest, fingerprint, tree_digest
 from gapstack.members import MEMBERS
-from gapstack.members.code import code_fingerprint
 from gapstack.members.member import Member
 from gapstack.resolvers.recorded import cluster_files
 from gapstack.text.parses import parser_key, parser_name
@@ -116,6 +117,18 @@ def what_it_reads(member: Member, *, fitted: bool = False) -> Identity:
     for label, part in member.parts().items():
         found |= {f"{label}.{key}": value for key, value in what_it_reads(part, fitted=fitted).items()}
     return found
+
+
+@lru_cache(maxsize=64)
+def code_fingerprint(member: str) -> str:
+    """Hash of what all modules of the package do that a member's own module can reach, itself included.
+
+    A member of another package goes by that package's name and version, and by what is behind every member.
+    """
+    entry = MEMBERS.entry(member)
+    if entry.package:
+        return fingerprint(entry.package, entry.target, code_behind("gapstack.members.member"))
+    return code_behind(entry.target.partition(":")[0])
 
 
 def identity_of(member: Member, *, fitted: bool = False) -> Identity:

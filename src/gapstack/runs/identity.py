@@ -5,7 +5,7 @@ key of a stored fold, so that a change repeats only the folds that it affects, a
 Versions of libraries are stored for information only: a new version seldom changes a digit.
 
 Before a stored fit predicts new rows its identity is compared with the current one, code included, since code computes
-its inputs. Comments and docstrings do not count (:mod:`gapstack.runs.code`).
+its inputs. Comments and docstrings do not count (:mod:`gapstack.code`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gapstack.code import code_behind
 from gapstack.corpus import Corpus
 from gapstack.corpus.folds import Folds
 from gapstack.ensemble import create_stacker
@@ -22,7 +23,6 @@ from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, Place
 from gapstack.files import fingerprint
 from gapstack.members import create
-from gapstack.members.code import code_behind
 from gapstack.members.inputs import (
     READS,
     Identity,

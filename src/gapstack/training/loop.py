@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.code import code_behind
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.progress import Ticker, progress
@@ -105,7 +106,11 @@ def identity(
     validation: Data | None = None,
     objective: Objective = cross_entropy,
 ) -> str:
-    """Hash of everything that decides the result: plans, data, loss, initial weights, number of processes."""
+    """Hash of everything that decides the result.
+
+    That is plans, data, initial weights; what the model's parts are and do, and the loss, by this package's code;
+    precision and number of processes.
+    """
     weights = hashlib.blake2b(digest_size=8)
     for name, tensor in model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)}".encode())
@@ -114,13 +119,28 @@ def identity(
         for state in rng_states().values():
             weights.update(state.numpy().data)
     rows = [data.fingerprint, validation.fingerprint if validation else None]
+    sources = {__name__, objective.__module__, *(type(part).__module__ for part in model.modules())}
+    device = processes().device
     return fingerprint(
-        [plan.as_dict() for plan in plans],
+        [(plan.as_dict(), str(compute_dtype(plan.precision, device))) for plan in plans],
         rows,
         objective.__qualname__,
         weights.hexdigest(),
+        [(name, type(part).__qualname__, _plain(part)) for name, part in model.named_modules()],
+        code_behind(*sorted(sources)),
         processes().num_processes,
     )
+
+
+def _plain(part: nn.Module) -> dict[str, str]:
+    """What a part of a model holds beside tensors and parts, such as its dropout rate; not where it came from."""
+    kinds = (bool, int, float, str)
+    held = {name: value for name, value in vars(part).items() if name not in {"training", "name_or_path"}}
+    return {
+        name: repr(value)
+        for name, value in sorted(held.items())
+        if all(isinstance(each, kinds) for each in (value if isinstance(value, tuple) else (value,)))
+    }
 
 
 def _draws_on(plans: Sequence[TrainingPlan]) -> bool:

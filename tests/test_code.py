@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from gapstack.members import MEMBERS, code
+from gapstack import code
+from gapstack.members import MEMBERS
+from gapstack.members.inputs import code_fingerprint
 from gapstack.registry import Entry
 
 
@@ -17,18 +19,18 @@ def package(tmp_path, monkeypatch):
     copy = tmp_path / "gapstack"
     shutil.copytree(code._PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "sample", "*.spacy"))
     monkeypatch.setattr(code, "_PACKAGE", copy)
-    code.code_fingerprint.cache_clear()
+    code_fingerprint.cache_clear()
     yield copy
-    code.code_fingerprint.cache_clear()
+    code_fingerprint.cache_clear()
 
 
 def changed_by(package, file) -> set[str]:
     """Members whose fingerprint changes with ``file``."""
-    before = {name: code.code_fingerprint(name) for name in MEMBERS}
-    code.code_fingerprint.cache_clear()
+    before = {name: code_fingerprint(name) for name in MEMBERS}
+    code_fingerprint.cache_clear()
     path = package / file
     path.write_text((path.read_text() if path.exists() else "") + "\nCHANGED = 1\n")
-    return {name for name in MEMBERS if code.code_fingerprint(name) != before[name]}
+    return {name for name in MEMBERS if code_fingerprint(name) != before[name]}
 
 
 @pytest.mark.parametrize(
@@ -65,13 +67,13 @@ def behaviour(source: str) -> str:
 
 
 def test_wording_changes_nobody(package):
-    before = {name: code.code_fingerprint(name) for name in MEMBERS}
-    code.code_fingerprint.cache_clear()
+    before = {name: code_fingerprint(name) for name in MEMBERS}
+    code_fingerprint.cache_clear()
     paths = [*package.glob("text/*.py"), *package.glob("encoding/*.py"), *package.glob("features/*.py")]
     for path in paths:
         path.write_text(reworded(path.read_text()))
     assert len(paths) > 20
-    assert {name: code.code_fingerprint(name) for name in MEMBERS} == before
+    assert {name: code_fingerprint(name) for name in MEMBERS} == before
 
 
 @pytest.mark.parametrize(
@@ -91,10 +93,10 @@ def test_what_is_done_is_told_apart(before, after):
 
 def test_a_member_of_another_package_goes_by_its_version(monkeypatch):
     def of(version: str) -> str:
-        code.code_fingerprint.cache_clear()
+        code_fingerprint.cache_clear()
         entry = Entry("tiny_package:Certain", package=f"tiny-package {version}")
         monkeypatch.setattr(MEMBERS, "_others", {"certain": entry}, raising=False)
-        return code.code_fingerprint("certain")
+        return code_fingerprint("certain")
 
     assert of("1.2") == of("1.2") != of("1.3")
 

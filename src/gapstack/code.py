@@ -1,6 +1,6 @@
-"""Fingerprint of the source behind a member's predictions: its module and all modules of the package that it imports.
+"""Fingerprint of the source behind a result: a member's module, say, and all modules of the package that it imports.
 
-Stored folds are valid only as long as that source is unchanged. A change to one member leaves the folds of the others
+What is stored is valid only as long as that source is unchanged. A change to one member leaves the folds of the others
 valid; so does a new member, since the table of members is left out. Source counts as its syntax tree without
 docstrings: comments and formatting do not matter.
 
@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.files import fingerprint
-from gapstack.members import MEMBERS
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parent
 # Modules named in strings, as tables of things to import do: "gapstack.features.surface:surface_features"
 _NAMED = re.compile(r"(gapstack(?:\.\w+)+)(?::\w+)?")
 # These cannot change a probability: tables of names, messages, identities,
 _INDIFFERENT = {
     *("gapstack", "gapstack.members", "gapstack.members.inputs", "gapstack.members.store", "gapstack.runs"),
-    *("gapstack.errors", "gapstack.progress", "gapstack.antecedents.pronoun_resolver"),
+    *("gapstack.code", "gapstack.errors", "gapstack.progress", "gapstack.antecedents.pronoun_resolver"),
     # where data lie and who corrects labels: what is found there counts by its contents
     *(
         "gapstack.corpus.sources",
@@ -37,18 +36,6 @@ _INDIFFERENT = {
     # checks of settings and look-ups by name
     *("gapstack.kinds", "gapstack.registry", "gapstack.settings", "gapstack.signatures"),
 }
-
-
-@lru_cache(maxsize=64)
-def code_fingerprint(member: str) -> str:
-    """Hash of what all modules of the package do that a member's own module can reach, itself included.
-
-    A member of another package goes by that package's name and version, and by what is behind every member.
-    """
-    entry = MEMBERS.entry(member)
-    if entry.package:
-        return fingerprint(entry.package, entry.target, code_behind("gapstack.members.member"))
-    return code_behind(entry.target.partition(":")[0])
 
 
 def code_behind(*modules: str) -> str:
