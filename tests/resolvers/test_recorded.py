@@ -5,6 +5,7 @@ import lzma
 
 import pytest
 
+from gapstack import code
 from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers import recorded as module
@@ -48,6 +49,13 @@ def test_it_is_converted_once(data, monkeypatch):
     first = recorded_files("neuralcoref")
     monkeypatch.setattr(module, "read_resolver", lambda *_: pytest.fail("converted again"))
     assert recorded_files("neuralcoref") == first
+
+
+def test_it_is_converted_anew_by_other_code(data, monkeypatch):
+    first = recorded_files("neuralcoref")
+    source, reader = code._source, "gapstack.resolvers.formats.neuralcoref"
+    monkeypatch.setattr(code, "_source", lambda name: source(name) + "\nCHANGED = 1\n" * (name == reader))
+    assert recorded_files("neuralcoref") != first
 
 
 def test_other_output_is_converted_anew(data, tmp_path):

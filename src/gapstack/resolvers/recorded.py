@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from gapstack.cache import intact_files, store
+from gapstack.code import code_behind
 from gapstack.corpus.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
 from gapstack.files import by_content, cache_root, contents, digest, fingerprint
@@ -20,8 +21,6 @@ from gapstack.resolvers.formats import read_resolver
 
 RECORDED: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
-
-_FORMAT = 1  # of what is stored; another number converts all files again
 
 
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
@@ -43,7 +42,7 @@ def recorded_files(name: str, data: Path | None = None) -> list[Path]:
         if not source.is_file():
             continue
         # by the files' bytes: members ask often, and need not wait for GAP to be read
-        key = fingerprint(_FORMAT, digest(source), digest(require(f"gap-{split}", data)))
+        key = fingerprint(code_behind(__name__), digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
         stored = intact_files(*place)
         if not stored:

@@ -38,19 +38,6 @@ _SATURATION, _POWER = 10.0, 0.75  # of a pair's weight
 _LEARNING_RATE = 0.05
 _GENDER_WEIGHT = 0.8
 _BATCH = 1 << 16  # pairs
-TRAINING = (
-    1,
-    DIMENSIONS,
-    WINDOW,
-    EPOCHS,
-    _LEAST,
-    _SATURATION,
-    _POWER,
-    _LEARNING_RATE,
-    _GENDER_WEIGHT,
-    _BATCH,
-)
-"""What decides a trained space besides texts and word lists; the first is this module's version."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SENTENCE = b"# text = "
 

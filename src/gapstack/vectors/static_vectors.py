@@ -18,6 +18,7 @@ from typing import IO, TypeVar
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from gapstack.code import code_behind
 from gapstack.corpus.cells import whole_number
 from gapstack.corpus.word_lists import lists_key, read_lists
 from gapstack.encoding.encoders import Encoder, load_encoder
@@ -174,9 +175,9 @@ def _home_of(source: str | Path) -> Path | Encoder:
 def _made_of() -> str:
     """Digest of what the spaces of :data:`TRAINED` are trained on, and how."""
     # here, since it imports torch, and every member that is read passes by this module
-    from gapstack.vectors.glove import TRAINING, texts
+    from gapstack.vectors import glove
 
-    return fingerprint(TRAINING, lists_key(), texts())
+    return fingerprint(code_behind(glove.__name__), lists_key(), glove.texts())
 
 
 @cache
