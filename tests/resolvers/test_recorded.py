@@ -5,11 +5,11 @@ import lzma
 
 import pytest
 
-from gapstack import code
 from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers import recorded as module
 from gapstack.resolvers.recorded import read_resolvers, recorded_files
+from tests.edited import edited
 
 
 @pytest.fixture
@@ -53,8 +53,7 @@ def test_it_is_converted_once(data, monkeypatch):
 
 def test_it_is_converted_anew_by_other_code(data, monkeypatch):
     first = recorded_files("neuralcoref")
-    source, reader = code._source, "gapstack.resolvers.formats.neuralcoref"
-    monkeypatch.setattr(code, "_source", lambda name: source(name) + "\nCHANGED = 1\n" * (name == reader))
+    edited(monkeypatch, "gapstack.resolvers.formats.neuralcoref")
     assert recorded_files("neuralcoref") != first
 
 

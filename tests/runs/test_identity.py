@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gapstack import code
 from gapstack.audit.targets import run_target
 from gapstack.cli import app
 from gapstack.comparison.entries import read_entries
@@ -28,6 +27,7 @@ from gapstack.runs.recipe import Part
 from gapstack.sealed import read_sealed, seal
 from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
 from gapstack.vectors.static_vectors import Vectors, write_vectors
+from tests.edited import edited
 from tests.fixtures_encoder import build_tiny_encoder
 
 BESIDE = Part("prior", "prior")
@@ -173,13 +173,6 @@ def test_other_contents_under_the_same_name_are_another_result(
     fresh, _ = carried_out(members, tmp_path / "other")
     np.testing.assert_array_equal(again.members[1].test, fresh.members[1].test)
     np.testing.assert_allclose(predict(again.folder, small[1]), again.members[1].test, atol=1e-6)
-
-
-def edited(monkeypatch, module, more):
-    """Let a module of the package read as if ``more`` stood at its end."""
-    source = code._source
-    monkeypatch.setattr(code, "_source", lambda name: source(name) + (more if name == module else ""))
-    code_fingerprint.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import random
 import pytest
 import torch
 
-from gapstack import code
 from gapstack.files import cache_root
 from gapstack.training import TrainingPlan, once
 from gapstack.training.loop import identity
 from tests.damage import DAMAGES, apply_damage
+from tests.edited import edited
 from tests.training.toys import Toy, ToyData
 
 PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
@@ -65,8 +65,7 @@ def test_what_no_weight_tells_is_told_apart(other, monkeypatch):
 )
 def test_what_other_code_trained_is_trained_again(module, again, monkeypatch):
     learned(again=True, monkeypatch=monkeypatch)
-    source = code._source
-    monkeypatch.setattr(code, "_source", lambda name: source(name) + "\nCHANGED = 1\n" * (name == module))
+    edited(monkeypatch, module)
     learned(again=again, monkeypatch=monkeypatch)
 
 

@@ -8,10 +8,10 @@ import struct
 import numpy as np
 import pytest
 
-from gapstack import code
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.vectors import glove
 from gapstack.vectors.static_vectors import Vectors, read_vectors, vectors_key, write_vectors
+from tests.edited import edited
 
 WORDS = ("the", "né", "New_York", "1")
 MATRIX = np.array([[0.25, -1e-7, 3], [1, 2, 3], [0.1, 0.2, 0.3], [10, 13, 32]], dtype=np.float32)
@@ -148,6 +148,6 @@ def test_an_encoder_gives_its_whole_words_at_the_rows_of_their_ids(tiny_encoder,
 )
 def test_a_space_trained_here_is_known_by_the_code_that_trains_it(module, other, monkeypatch):
     monkeypatch.setattr(glove, "texts", lambda: ["She said so."])
-    before, source = vectors_key("glove"), code._source
-    monkeypatch.setattr(code, "_source", lambda name: source(name) + "\nCHANGED = 1\n" * (name == module))
+    before = vectors_key("glove")
+    edited(monkeypatch, module)
     assert (vectors_key("glove") != before) == other

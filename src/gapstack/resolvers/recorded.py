@@ -35,14 +35,14 @@ def recorded_files(name: str, data: Path | None = None) -> list[Path]:
     data : Path, optional
         Where to look first.
     """
-    folder = require("resolvers", data)
+    folder, reader = require("resolvers", data), code_behind(__name__)
     files: list[Path] = []
     for split in SPLITS:
         source = folder / RECORDED[name].format(split=split)
         if not source.is_file():
             continue
         # by the files' bytes: members ask often, and need not wait for GAP to be read
-        key = fingerprint(code_behind(__name__), digest(source), digest(require(f"gap-{split}", data)))
+        key = fingerprint(reader, digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
         stored = intact_files(*place)
         if not stored:

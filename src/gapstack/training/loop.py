@@ -120,15 +120,15 @@ def identity(
             weights.update(state.numpy().data)
     rows = [data.fingerprint, validation.fingerprint if validation else None]
     sources = {__name__, objective.__module__, *(type(part).__module__ for part in model.modules())}
-    device = processes().device
+    state = processes()
     return fingerprint(
-        [(plan.as_dict(), str(compute_dtype(plan.precision, device))) for plan in plans],
+        [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
         rows,
         objective.__qualname__,
         weights.hexdigest(),
         [(name, type(part).__qualname__, _plain(part)) for name, part in model.named_modules()],
         code_behind(*sorted(sources)),
-        processes().num_processes,
+        state.num_processes,
     )
 
 
