@@ -7,7 +7,6 @@ import torch
 
 from gapstack.files import cache_root
 from gapstack.training import TrainingPlan, once
-from gapstack.training.loop import identity
 from tests.damage import DAMAGES, apply_damage
 from tests.edited import edited
 from tests.training.toys import Toy, ToyData
@@ -67,9 +66,3 @@ def test_what_other_code_trained_is_trained_again(module, again, monkeypatch):
     learned(again=True, monkeypatch=monkeypatch)
     edited(monkeypatch, module)
     learned(again=again, monkeypatch=monkeypatch)
-
-
-def test_where_an_encoder_came_from_decides_nothing():
-    here, there = Toy(), Toy()
-    here.encoder.name_or_path, there.encoder.name_or_path = "here", "there"
-    assert identity(here, ToyData(), [PLAN]) == identity(there, ToyData(), [PLAN])

@@ -12,7 +12,8 @@ from gapstack.training.checkpoint_context import CheckpointContext, checkpoint_c
 from gapstack.training.data import Data, PieceData, RowData, Targets
 from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.history import Evaluation, History
-from gapstack.training.loop import cross_entropy, train
+from gapstack.training.loop import train
+from gapstack.training.objective import cross_entropy
 from gapstack.training.once import train_once
 from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 from gapstack.training.prediction import predict

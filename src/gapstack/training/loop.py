@@ -6,10 +6,9 @@ checkpoint. So an interrupted run resumes in the middle of an epoch with exactly
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,37 +16,22 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from gapstack.code import code_behind
 from gapstack.errors import MemberError
-from gapstack.files import fingerprint
 from gapstack.progress import Ticker, progress
 from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
 from gapstack.training.data import TARGET, Data, epoch_batches
 from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
 from gapstack.training.history import Evaluation, History, Log
+from gapstack.training.fingerprint import draws_on, identity
 from gapstack.training.memory import Budget, keep_activations
+from gapstack.training.objective import Objective, cross_entropy
 from gapstack.training.parameters import ENCODER, freeze
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
 from gapstack.training.weights import Optimizer, Weights
 from gapstack.types import Rows
-
-Objective = Callable[[Tensor, Tensor, float], Tensor]
-"""Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
-
-
-def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Cross-entropy (b,) of logits (b, c) against class labels (b,) or soft labels (b, c).
-
-    Soft labels that sum to more or less than 1 give their row that weight.
-    """
-    weight = target.sum(dim=-1, keepdim=True) if target.is_floating_point() else None
-    of_one = target if weight is None else target / weight
-    loss = functional.cross_entropy(logits.float(), of_one, reduction="none", label_smoothing=smoothing)
-    return loss if weight is None else loss * weight.squeeze(-1)
 
 
 def train(
@@ -75,7 +59,7 @@ def train(
     plan : TrainingPlan or sequence of them
         Phases, run in turn, each with a fresh optimiser.
     objective : callable
-        See :data:`Objective`.
+        See :data:`~gapstack.training.objective.Objective`.
     context : CheckpointContext, optional
         Where checkpoints and logs go; by default the enclosing ``checkpoint_context`` block, if any.
 
@@ -95,57 +79,8 @@ def train(
         raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
-    with seeded(*(() if _draws_on(plans) else (plans[0].seed,))):
+    with seeded(*(() if draws_on(plans) else (plans[0].seed,))):
         return _Training(model, data, plans, validation, objective, context or current()).run()
-
-
-def identity(
-    model: nn.Module,
-    data: Data,
-    plans: Sequence[TrainingPlan],
-    validation: Data | None = None,
-    objective: Objective = cross_entropy,
-) -> str:
-    """Hash of everything that decides the result.
-
-    That is plans, data, initial weights; what the model's parts are and do, and the loss, by this package's code;
-    precision and number of processes.
-    """
-    weights = hashlib.blake2b(digest_size=8)
-    for name, tensor in model.state_dict().items():
-        weights.update(f"{name} {tuple(tensor.shape)}".encode())
-        weights.update(tensor.detach().cpu().contiguous().numpy().data)
-    if _draws_on(plans):
-        for state in rng_states().values():
-            weights.update(state.numpy().data)
-    rows = [data.fingerprint, validation.fingerprint if validation else None]
-    sources = {__name__, objective.__module__, *(type(part).__module__ for part in model.modules())}
-    state = processes()
-    return fingerprint(
-        [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
-        rows,
-        objective.__qualname__,
-        weights.hexdigest(),
-        [(name, type(part).__qualname__, _plain(part)) for name, part in model.named_modules()],
-        code_behind(*sorted(sources)),
-        state.num_processes,
-    )
-
-
-def _plain(part: nn.Module) -> dict[str, str]:
-    """What a part of a model holds beside tensors and parts, such as its dropout rate; not where it came from."""
-    kinds = (bool, int, float, str)
-    held = {name: value for name, value in vars(part).items() if name not in {"training", "name_or_path"}}
-    return {
-        name: repr(value)
-        for name, value in sorted(held.items())
-        if all(isinstance(each, kinds) for each in (value if isinstance(value, tuple) else (value,)))
-    }
-
-
-def _draws_on(plans: Sequence[TrainingPlan]) -> bool:
-    """Whether a phase draws from the caller's generator."""
-    return any(plan.dropout_rng == "running" for plan in plans)
 
 
 @dataclass
@@ -375,7 +310,7 @@ class _Training:
         tensors |= {f"best/{name}": tensor for name, tensor in self.best.items()}
         if optimizer is not None:
             tensors |= {f"adam/{key}": tensor for key, tensor in optimizer.state().items()}
-        if _draws_on(self.plans):
+        if draws_on(self.plans):
             tensors |= {f"rng/{device}": state for device, state in rng_states().items()}
         self.record.seconds = self.clock()
         self.checkpoints.save(asdict(self.record), tensors)

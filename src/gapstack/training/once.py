@@ -13,7 +13,9 @@ from gapstack.cache import intact_files, store
 from gapstack.files import cache_root
 from gapstack.training.checkpoint_context import CheckpointContext
 from gapstack.training.data import Data
-from gapstack.training.loop import Objective, cross_entropy, identity, train
+from gapstack.training.fingerprint import identity
+from gapstack.training.loop import train
+from gapstack.training.objective import Objective, cross_entropy
 from gapstack.training.plan import TrainingPlan
 
 
@@ -26,7 +28,7 @@ def train_once(
 ) -> None:
     """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
 
-    The cache key is :func:`~gapstack.training.loop.identity`, so folds whose first stage has the same seed and rows
+    The cache key is :func:`~gapstack.training.fingerprint.identity`, so folds whose first stage has the same seed and rows
     share one training. Of several concurrent processes one trains and the others wait. An interrupted call resumes.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)

@@ -41,7 +41,7 @@ from gapstack.training import (
     validation_rows,
 )
 from gapstack.training.int8 import predict_in_int8
-from gapstack.training.loop import Objective
+from gapstack.training.objective import Objective
 from gapstack.training.parameters import ENCODER, freeze
 
 _log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class FineTuned(EncoderMember):
         """Make the network's input of a corpus."""
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Loss of each row, (b,); see :data:`gapstack.training.loop.Objective`."""
+        """Loss of each row, (b,); see :data:`gapstack.training.objective.Objective`."""
         return cross_entropy(output, target, smoothing)
 
     def _prepare_taught(self) -> None:
