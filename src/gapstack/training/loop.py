@@ -23,8 +23,8 @@ from gapstack.training.checkpoint_context import CheckpointContext, current
 from gapstack.training.checkpoints import Checkpoints, Tensors
 from gapstack.training.data import TARGET, Data, epoch_batches
 from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
-from gapstack.training.history import Evaluation, History, Log
 from gapstack.training.fingerprint import draws_on, identity
+from gapstack.training.history import Evaluation, History, Log
 from gapstack.training.memory import Budget, keep_activations
 from gapstack.training.objective import Objective, cross_entropy
 from gapstack.training.parameters import ENCODER, freeze

@@ -28,8 +28,9 @@ def train_once(
 ) -> None:
     """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
 
-    The cache key is :func:`~gapstack.training.fingerprint.identity`, so folds whose first stage has the same seed and rows
-    share one training. Of several concurrent processes one trains and the others wait. An interrupted call resumes.
+    The cache key is :func:`~gapstack.training.fingerprint.identity`, so folds whose first stage has the same seed and
+    rows share one training. Of several concurrent processes one trains and the others wait. An interrupted call
+    resumes.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)
