@@ -80,6 +80,7 @@ def test_predict_gives_the_ids_of_the_input_in_order(workplace, sample_test):
     assert "take it" in gap("submit-check", out, "--against", workplace / "rows.tsv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["halve", "delete", "folder"])
 @pytest.mark.parametrize(
     ("file", "command"),
@@ -120,6 +121,7 @@ def test_a_damaged_run_is_refused_in_one_line_whose_command_mends_it(
         gap(*arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_a_lost_timing_is_shown_as_unknown_and_stops_nothing(workplace, monkeypatch, kind):
     monkeypatch.setenv("COLUMNS", "200")
@@ -363,6 +365,7 @@ REFUSED_BY_THE_SYSTEM = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", REFUSED_BY_THE_SYSTEM.values(), ids=REFUSED_BY_THE_SYSTEM)
 def test_what_cannot_be_written_is_one_line_and_costs_nothing_computed(tmp_path, sample_train, output):
     write_gap(tmp_path / "gold.tsv", sample_train)

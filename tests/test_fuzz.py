@@ -17,6 +17,7 @@ def test_valid_input_is_read(name, tmp_path):
     READERS[name].read(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_mutated_input_gives_a_result_or_one_clear_error(name, tmp_path):
     rng = random.Random(zlib.crc32(name.encode()))

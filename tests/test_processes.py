@@ -89,6 +89,7 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="looks processes up in /proc")
 @pytest.mark.parametrize("kind", ["local", "parsing", "ray"])
 def test_a_killed_parent_takes_its_workers_along(kind, tmp_path):

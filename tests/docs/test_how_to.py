@@ -81,6 +81,7 @@ def test_it_touches_as_many_files_as_it_says(path):
     assert sum(NUMBERS[count] for count in counts) == TOUCHED[path.stem]
 
 
+@pytest.mark.slow
 def test_following_all_of_them_to_the_letter_works(tmp_path):
     for name in ("src", "tests"):
         shutil.copytree(ROOT / name, tmp_path / name)

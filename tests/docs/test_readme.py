@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gapstack.corpus import write_gap
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_its_python_runs_and_prints_a_prediction_and_scores(sample_train, sample_test, tmp_path):
     """In a process that finds the embedded sample where GAP should be, since GAP would take minutes."""
     splits = {"development": sample_train[:120], "validation": sample_train[120:], "test": sample_test}

@@ -223,6 +223,7 @@ np.savez(out, vectors=found.vectors, attention=found.attention)
 """
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_cache_get_what_they_get_alone(
     sample_test, tiny_encoder, tmp_path, monkeypatch
 ):

@@ -50,6 +50,7 @@ def test_every_gap_mention_survives_tokenisation_and_windowing(split, max_pieces
     check(gap_splits[split], load_encoder(), max_pieces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_pieces", [None, 128, 64])
 def test_every_stage_2_mention_survives_tokenisation_and_windowing(max_pieces, gap_folder):
     corpus = read_gap(gap_folder / "gap_stage2" / "test_stage_2.tsv")

@@ -407,6 +407,7 @@ def test_settings_survive_get_params_and_clone(row, fitted):
         copy.state()
 
 
+@pytest.mark.slow
 def test_it_can_memorise_32_rows(row, train):
     if row.overfit is None:
         pytest.skip(f"{row.name} has too few parameters to")

@@ -173,6 +173,7 @@ SLOW_RUN = textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(done, sample_train, sample_test, tmp_path):
     root = tmp_path / "killed"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -106,6 +106,7 @@ def damaged_one_by_one(folder, kind):
         path.write_bytes(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_what_reads_a_damaged_run_answers_alike_or_says_what_is_wrong_and_what_to_do(
     kind, home, answers, finished
@@ -132,6 +133,7 @@ def test_what_reads_a_damaged_run_answers_alike_or_says_what_is_wrong_and_what_t
     assert harmless >= len(HARMLESS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_run_makes_again_what_is_damaged_and_nothing_else(kind, home, recipe, corpora, finished, caplog):
     caplog.set_level("INFO", "gapstack")

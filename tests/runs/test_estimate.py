@@ -18,6 +18,7 @@ def _quick_clock(monkeypatch):
     monkeypatch.setattr(estimate, "is_at_hand", lambda name: name not in KNOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", available())
 def test_every_recipe_is_planned_without_its_encoders(name):
     recipe = Recipe.load(name)

@@ -56,6 +56,7 @@ def alone(recipe, sample_train, sample_test, tmp_path):
     torch.set_num_threads(threads)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["local", "ray"])
 def test_the_same_comes_out_whoever_does_it(
     kind, request, alone, recipe, sample_train, sample_test, tmp_path
@@ -101,6 +102,7 @@ def jobs_of(sample_train, sample_test, tmp_path):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["local", "ray"])
 def test_a_lost_workers_job_is_done_again(kind, request, jobs_of, tmp_path, monkeypatch):
     if kind == "ray":
@@ -116,6 +118,7 @@ def test_a_lost_workers_job_is_done_again(kind, request, jobs_of, tmp_path, monk
     assert (tmp_path / "diary.note").read_text() == {"local": "3 3 True", "ray": "1 1 False"}[kind]
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_every_worker_is_given_up(jobs_of, tmp_path, monkeypatch):
     monkeypatch.setattr(executors, "MOST_LOSSES", 2)
     deadly, folder = jobs_of(deaths=99)[1], RunFolder(tmp_path / "run")
@@ -151,6 +154,7 @@ class Talkative(Job):
             raise ValueError("no such fold")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["local", "ray"])
 def test_what_workers_log_is_logged_once_by_their_parent(
     kind, request, sample_train, sample_test, tmp_path, caplog

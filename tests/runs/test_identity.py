@@ -149,6 +149,7 @@ def carried_out(small, caplog):
     return carry_out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [ParserFolder, ParserOfTheEnvironment, EncoderFolder, ClustersFile, TeacherFile, VectorsFile]
 )

@@ -45,6 +45,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_and_gives_what_an_undisturbed_one_gives(
     sample_train, sample_test, tiny_encoder_folder, tmp_path
 ):

@@ -84,6 +84,7 @@ def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_pat
     assert {path.name for path in tmp_path.iterdir()} == {source.name, output.name, f"at_once.csv{suffix}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "ray"])
 def test_workers_give_the_same_bytes(finished, files, tmp_path, executor):
     source, output = files

@@ -61,6 +61,7 @@ def test_every_team_has_a_recipe_whose_members_name_their_encoders():
         assert "ot as published: " in recipe.note or "reconstruction" in recipe.note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEAMS)
 def test_each_recipe_runs_from_end_to_end(name, whole_words, few, tmp_path, monkeypatch):
     monkeypatch.setattr(learner, "load", lambda corpus: SimpleNamespace(corpus=few[1]))

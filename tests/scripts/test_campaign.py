@@ -35,6 +35,7 @@ def short() -> dict[str, dict[str, Any]]:
     return {part["part"]: part for part in json.loads(done.stdout)["parts"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [name for name, part in PARTS.items() if part.short])
 def test_nothing_of_the_short_campaign_fails(short, part):
     if short[part]["skipped"]:

@@ -245,6 +245,7 @@ def test_odd_texts_do_not_break_it(nlp: spacy.language.Language, text: str):
     assert nlp(text).text == text
 
 
+@pytest.mark.slow
 def test_development_treebank(nlp: spacy.language.Language, tmp_path: Path):
     path = DATA / "treebank" / "ud_english_dev.conllu.xz"
     if not path.exists():

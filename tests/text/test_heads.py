@@ -37,6 +37,7 @@ def test_heads_are_of_the_corpus_s_texts():
     assert heads(other, other.a) == other.a
 
 
+@pytest.mark.slow
 def test_heads_and_words_align_a_real_resolver_alike_on_most_rows(gap_splits):
     rows = gap_splits["validation"]
     clusters = read_clusters(recorded_files("neuralcoref")[1], rows)

@@ -61,6 +61,7 @@ def update(path: Path) -> tuple[int, int]:
     return record["phase"], record["update"]
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
     root = Path(__file__).parents[2]
     child = subprocess.Popen(
@@ -86,6 +87,7 @@ def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
     assert history == again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dropout_rng", ["by_update", "running"])
 def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
     class StopError(Exception):
@@ -173,6 +175,7 @@ def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_p
     assert not leftover.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*DAMAGES, "no record"])
 def test_a_damaged_checkpoint_is_named_and_the_training_begins_anew(tmp_path, kind, capsys):
     sound, history = whole(CheckpointContext(tmp_path))

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 SCRIPT = """
     import json, sys
@@ -51,6 +52,7 @@ def trained(folder: Path, launcher: list[str]) -> list[dict]:
     return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
 
+@pytest.mark.slow
 def test_two_processes_train_what_one_does(tmp_path):
     (alone,) = trained(tmp_path / "one", [])
     both = trained(tmp_path / "two", ["-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone"])

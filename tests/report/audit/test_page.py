@@ -269,6 +269,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(opened):
     opened.set_viewport_size({"width": 1200, "height": 900})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(found, browser, axe, tmp_path, scheme):
     write_page(found, tmp_path / "audit.html")

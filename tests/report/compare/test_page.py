@@ -110,13 +110,13 @@ def test_tabs_work_by_keyboard_and_by_address(opened):
     assert opened.locator("#tables").is_visible()
     assert not opened.locator("#differences").is_visible()
     opened.go_back()
-    assert opened.locator("#differences").is_visible()
+    opened.locator("#differences").wait_for()
     show(opened, "overview")
 
 
 def test_findings_lead_to_what_they_are_about(opened):
     opened.locator(".findings a").first.click()
-    assert opened.locator("#plot-forest").is_visible()
+    opened.locator("#plot-forest").wait_for()
     show(opened, "overview")
 
 
@@ -156,16 +156,20 @@ def test_the_address_brings_filters_back(opened, attacked):
 
 
 def test_label_errors_lead_to_their_examples(opened):
+    from playwright.sync_api import expect
+
     show(opened, "tables")
     link = opened.locator("#label-errors tbody a").first
     name = link.inner_text()
     link.click()
-    assert opened.locator("#list > li").count() == 1
+    expect(opened.locator("#list > li")).to_have_count(1)
     assert opened.locator("#list > li strong").inner_text() == name
     show(opened, "overview")
 
 
 def test_two_members_are_compared_row_by_row(opened, attacked):
+    from playwright.sync_api import expect
+
     show(opened, "differences")
     opened.select_option("#pair select[name=one]", label="middling")
     opened.select_option("#pair select[name=other]", label="poor")
@@ -175,7 +179,8 @@ def test_two_members_are_compared_row_by_row(opened, attacked):
     assert counts == [str(int(rows.sum())) for rows in expected]
     assert "better" in opened.locator("#pair-outcomes table").nth(1).inner_text()
     opened.locator("#pair-outcomes a").nth(1).click()
-    assert opened.inner_text("#count") == f"{int(expected[1].sum())} of {len(attacked.rows)} rows"
+    # an address is followed after the click
+    expect(opened.locator("#count")).to_have_text(f"{int(expected[1].sum())} of {len(attacked.rows)} rows")
     show(opened, "overview")
 
 
@@ -231,6 +236,7 @@ def test_without_the_script_everything_is_visible(attacked, browser, tmp_path):
         assert tab.locator("#tables").inner_text().count(HOSTILE) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_accessible(attacked, browser, axe, tmp_path, scheme):
     write_page(attacked, tmp_path / "page.html")
