@@ -48,6 +48,8 @@ def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
     assert flips(audit(target, gap_folder, ["winogender"]), "m") == 100
     averaged = audit(target, gap_folder, ["winogender"], average=["swap_gender"])
     assert flips(averaged, "m") == 0
+    again = audit(target, gap_folder, ["winogender"], average=["original", "swap_gender"])
+    assert flips(again, "m") == 0, "the rows as they are count once, named or not"
     assert "swap_gender" in " ".join(card_lines(averaged))
 
 

@@ -18,6 +18,7 @@ from gapstack.corpus.augment import Variant, variants
 from gapstack.corpus.augment import average as average_variants
 from gapstack.corpus.writers import write_gap
 from gapstack.errors import DataError, DataNotFoundError
+from gapstack.members.member import each_once
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.runs.versions import versions
@@ -92,7 +93,7 @@ def audit(
         Include systems that were trained on a suite's rows, and mark them.
     average : sequence of str
         Test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.corpus.augment.AUGMENTATIONS`) over
-        which probabilities are averaged.
+        which probabilities are averaged, together with the rows as they are.
     all_rows : bool
         Take every row of suites that are sampled by default.
 
@@ -195,7 +196,7 @@ class _Rows:
 
     @classmethod
     def of(cls, corpus: Corpus, average: Sequence[str]) -> _Rows:
-        augmented = variants(corpus.unlabelled(), ["original", *average] if average else ["original"])
+        augmented = variants(corpus.unlabelled(), each_once(["original", *average]))
         rows = [
             replace(example, id=f"{k}:{example.id}")
             for k, variant in enumerate(augmented)
