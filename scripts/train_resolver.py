@@ -39,7 +39,7 @@ from gapstack.training import Schedule, TrainingPlan, checkpoint_context, train
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the script is run by path, its parts are imported by name
 
-from scripts.resolver.data import CorefData, parts, read, text_of  # noqa: E402
+from scripts.resolver.data import CorefData, partly, parts, read, text_of  # noqa: E402
 from scripts.resolver.learner import PIECES, its_own_loss, make_model  # noqa: E402
 from scripts.resolver.scores import head_match, measure, resolver  # noqa: E402
 
@@ -63,6 +63,13 @@ def main(argv: list[str] | None = None) -> None:
         default=4,
         help="layers of the encoder, from the embeddings up, left as they are",
     )
+    parser.add_argument(
+        "--partly",
+        nargs="*",
+        default=(),
+        metavar="NAME",
+        help="also learn from rows of which a pronoun and two names are known: stage2 (the teacher's), knowref-train",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--documents", type=int, help="of each corpus, the first so many: to try it out")
@@ -81,7 +88,9 @@ def main(argv: list[str] | None = None) -> None:
         name: [text_of(one, range(len(one.tokens))) for one in found]
         for name, found in documents["held out"].items()
     }
-    data, watched = (CorefData([*chain(*cut[part].values())], tokenizer) for part in ("train", "development"))
+    rows = [text for name in args.partly for text in partly(name, args.data)]
+    data = CorefData([*chain(*cut["train"].values()), *rows], tokenizer)
+    watched = CorefData([*chain(*cut["development"].values())], tokenizer)
     print(
         f"{len(data.sizes)} texts of {data.sizes.sum():,} pieces, {len(watched.sizes)} to watch", flush=True
     )

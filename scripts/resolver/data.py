@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import spacy
 import torch
+from spacy.tokenizer import Tokenizer
 
+from gapstack.corpus import Example, Label
+from gapstack.corpus.extra import load
 from gapstack.corpus.extra.conll import CORPORA, Document, read_corpus
+from gapstack.corpus.teacher import STAGE2, load_teacher
 from gapstack.training.data import TARGET
 from gapstack.types import Rows
 
@@ -22,13 +28,21 @@ Clusters = list[list[tuple[int, int]]]
 """Mentions as first and last word (or piece), both included."""
 
 
+SURE = 0.8
+"""A teacher's probability from which its answer is learned."""
+
+
 @dataclass(frozen=True)
 class Text:
-    """Words of a document or a part of one, and its clusters, those of one mention included."""
+    """Words of a document or a part of one, and its clusters, those of one mention included.
+
+    A text that is not ``whole`` has more mentions than are told: of the others nothing is known.
+    """
 
     name: str
     words: list[str]
     clusters: Clusters
+    whole: bool = True
 
 
 def split(documents: Sequence[Document], seed: int) -> dict[str, list[Document]]:
@@ -77,12 +91,49 @@ def parts(document: Document, tokenizer: Any, most: int) -> Iterator[Text]:
     yield text_of(document, range(begin, len(document.tokens)))
 
 
+def partly(name: str, data: Path | None) -> list[Text]:
+    """Texts of which a pronoun, the name that it means and another name are known, as often as the names occur.
+
+    Of the teacher ``stage2`` those rows are taken whose pronoun means a name with at least :data:`SURE`; other names
+    are those of corpora of :mod:`gapstack.corpus.extra`. Rows in which one name is a part of the other are left out.
+    """
+    if name == STAGE2:
+        soft = load_teacher(name, data)
+        answers = np.where(
+            soft.probabilities.max(axis=1) >= SURE, soft.probabilities.argmax(axis=1), Label.NEITHER
+        )
+        rows = zip(soft.corpus, answers, strict=True)
+    else:
+        corpus = load(name, data).corpus
+        rows = zip(corpus, corpus.labels, strict=True)
+    tokenize = spacy.blank("en").tokenizer
+    return [
+        text
+        for row, answer in rows
+        if answer != Label.NEITHER and (text := told(row, answer == Label.A, tokenize)) is not None
+    ]
+
+
+def told(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
+    """What a row tells of its text: the pronoun means ``a`` or else ``b``; None if one name is a part of the other."""
+    if row.a_text in row.b_text or row.b_text in row.a_text:
+        return None
+    doc = tokenize(row.text)
+    names = [re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", row.text) for name in (row.a_text, row.b_text)]
+    one, other = ([doc.char_span(*match.span()) for match in found] for found in names)
+    (one if is_a else other).append(doc.char_span(*row.pronoun))
+    # a name that is a part of a word of the tokenizer is no mention
+    clusters = [sorted({(span.start, span.end - 1) for span in found if span}) for found in (one, other)]
+    return Text(row.id, [word.text for word in doc], clusters, whole=False)
+
+
 class CorefData:
     """Texts as the training loop takes them (:class:`gapstack.training.Data`), with mentions as pieces."""
 
     def __init__(self, texts: Sequence[Text], tokenizer: Any):
         encoded = tokenizer([text.words for text in texts], is_split_into_words=True)
         self._ids = encoded["input_ids"]
+        self._whole = np.array([text.whole for text in texts], dtype=bool)
         self._mentions: list[list[tuple[int, int, int]]] = []
         for row, text in enumerate(texts):
             first: dict[int, int] = {}
@@ -109,12 +160,14 @@ class CorefData:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of pieces and mentions."""
-        return hashlib.sha256(repr((self._ids, self._mentions)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((self._ids, self._mentions, self._whole.tolist())).encode()).hexdigest()[
+            :16
+        ]
 
     def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Pieces (b, L), keep (b, L), and entities (b, L, L): of each span by first and last piece, 0 if it is none.
+        """Pieces (b, L), keep (b, L), entities (b, L, L): of each span by first and last piece, 0 if it is none.
 
-        The target is not used.
+        And whether a text is whole (b,). The target is not used.
         """
         width = max(len(self._ids[row]) for row in rows)
         ids = np.zeros((len(rows), width), dtype=np.int64)
@@ -125,5 +178,11 @@ class CorefData:
             keep[place, : len(self._ids[row])] = True
             for first, last, number in self._mentions[row]:
                 entities[place, first, last] = number
-        arrays = {"ids": ids, "keep": keep, "entities": entities, TARGET: np.zeros(len(rows))}
+        arrays = {
+            "ids": ids,
+            "keep": keep,
+            "entities": entities,
+            "whole": self._whole[rows],
+            TARGET: np.zeros(len(rows)),
+        }
         return {name: torch.from_numpy(array) for name, array in arrays.items()}

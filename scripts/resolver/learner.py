@@ -35,8 +35,13 @@ class Learner(nn.Module):
         del coref._modules[self.prefix]
         self.head = coref
 
-    def forward(self, ids: torch.Tensor, keep: torch.Tensor, entities: torch.Tensor) -> torch.Tensor:
-        """Give losses (b,) for each mention: that of finding it and that of its antecedent."""
+    def forward(
+        self, ids: torch.Tensor, keep: torch.Tensor, entities: torch.Tensor, whole: torch.Tensor
+    ) -> torch.Tensor:
+        """Give losses (b,) for each mention: that of finding it and that of its antecedent.
+
+        Where a text is not ``whole`` (b,), only the mentions told are to be found, and only their antecedents.
+        """
         head = self.head
         # (b, L, hidden)
         states = self.encoder(ids, attention_mask=keep).last_hidden_state.float()
@@ -60,7 +65,9 @@ class Learner(nn.Module):
         links = torch.cat((links, links.new_zeros(len(ids), k, 1)), dim=-1)
         right = self._antecedents(entities[rows, first, last] * kept)
         missed = links.logsumexp(-1) - links.masked_fill(~right, -torch.inf).logsumexp(-1)
-        return ((found * spans).sum((1, 2)) + (missed * kept).sum(-1)) / gold.sum((1, 2)).clamp(min=1)
+        asked = torch.where(whole[:, None, None], spans, gold)
+        linked = kept * (whole[:, None] | right[..., :-1].any(-1))
+        return ((found * asked).sum((1, 2)) + (missed * linked).sum(-1)) / gold.sum((1, 2)).clamp(min=1)
 
     @staticmethod
     def _antecedents(entity: torch.Tensor) -> torch.Tensor:

@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+import spacy
 import torch
 
+from gapstack.corpus import Corpus, Example
 from gapstack.corpus.extra.conll import Document, Mention
+from gapstack.corpus.teacher import SoftLabels
 from gapstack.encoding.encoders import load_encoder
-from scripts.resolver.data import CorefData, Text, parts, split, text_of
+from scripts.resolver import data
+from scripts.resolver.data import CorefData, Text, parts, split, text_of, told
 from scripts.resolver.learner import Learner, make_model
 from scripts.resolver.scores import Scores
 
@@ -83,6 +87,47 @@ def test_a_text_s_loss_does_not_depend_on_the_texts_beside_it(tokenizer):
             del batch["target"]
             losses += learner(**batch).tolist()
     assert losses[:2] == pytest.approx(losses[2:], rel=1e-4)
+
+
+def test_nothing_is_asked_of_what_is_not_told(tokenizer):
+    pytest.importorskip("fastcoref", reason=NEEDS)
+    learner, _ = make_model(seed=0)
+    learner.eval()
+    known = [[(0, 1), (5, 5)], [(3, 3)]]
+    texts = [Text("a", WORDS, known), Text("a", WORDS, known, whole=False), Text("a", WORDS, [], whole=False)]
+    batch = CorefData(texts, tokenizer).batch(np.arange(3))
+    del batch["target"]
+    with torch.no_grad():
+        whole, partial, nothing = learner(**batch).tolist()
+    assert whole > partial > nothing == 0
+
+
+def test_a_row_tells_the_pronoun_and_all_that_is_written_as_its_names():
+    row = Example.from_text("Ann Lee met Beth. She saw her. Ann Lee slept.", "She", "Ann Lee", "Beth")
+    tokenize = spacy.blank("en").tokenizer
+    text = told(row, True, tokenize)
+    assert [[" ".join(text.words[a : b + 1]) for a, b in cluster] for cluster in text.clusters] == [
+        ["Ann Lee", "She", "Ann Lee"],
+        ["Beth"],
+    ]
+    assert not text.whole
+    other = told(row, False, tokenize)
+    assert [len(cluster) for cluster in other.clusters] == [2, 2]
+    assert (
+        told(Example.from_text("Ann met Ann Lee. She sat.", "She", "Ann", "Ann Lee"), True, tokenize) is None
+    )
+
+
+def test_a_teacher_s_rows_are_learned_where_it_is_sure_of_a_name(monkeypatch):
+    rows = Corpus(
+        [Example.from_text(f"Ann met Beth. She saw {k}.", "She", "Ann", "Beth", id=str(k)) for k in range(4)]
+    )
+    answers = np.array([[0.9, 0.05, 0.05], [0.1, 0.85, 0.05], [0.5, 0.4, 0.1], [0.05, 0.05, 0.9]])
+    monkeypatch.setattr(data, "load_teacher", lambda *_: SoftLabels(rows, answers, ("one",)))
+    assert [(text.name, len(text.clusters[0])) for text in data.partly("stage2", None)] == [
+        ("0", 2),
+        ("1", 1),
+    ]
 
 
 def test_a_perfect_answer_scores_100_and_another_less():
