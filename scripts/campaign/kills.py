@@ -22,7 +22,7 @@ _KILLED = -9
 class Kills(Part):
     """``gap run`` and ``gap predict`` with empty caches, killed."""
 
-    name, short, usual, full = "kills", 2, 40, 200
+    name, short, usual, full = "kills", 5, 40, 200
 
     def prepare(self) -> None:
         """An undisturbed run, how long it took, and what it predicts."""
@@ -37,7 +37,7 @@ class Kills(Part):
     def attempt(self, number: int, rng: Random) -> Iterator[Outcome]:
         """A chain of kills of one command."""
         place = Workplace(self.folder(number), self.reference.recipe)
-        return self._predict(place, rng) if number % 4 == 1 else self._run(place, rng)
+        return self._predict(place, rng) if number % 4 == 3 else self._run(place, rng)
 
     def _run(self, place: Workplace, rng: Random) -> Iterator[Outcome]:
         before: dict[str, tuple[int, int]] = {}

@@ -1,9 +1,7 @@
-"""What the resolver learns from and is measured on: documents of LitBank and GUM, whole and cut."""
+"""What the resolver learns from and is measured on: documents of LitBank and GUM, whole and cut, and rows."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +16,11 @@ import torch
 from spacy.tokenizer import Tokenizer
 
 from gapstack.corpus import Example, Label
+from gapstack.corpus.augment.roles import occurrences
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.conll import CORPORA, Document, read_corpus
 from gapstack.corpus.teacher import STAGE2, load_teacher
+from gapstack.files import fingerprint
 from gapstack.training.data import TARGET
 from gapstack.types import Rows
 
@@ -119,11 +119,13 @@ def told(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
     if row.a_text in row.b_text or row.b_text in row.a_text:
         return None
     doc = tokenize(row.text)
-    names = [re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", row.text) for name in (row.a_text, row.b_text)]
-    one, other = ([doc.char_span(*match.span()) for match in found] for found in names)
-    (one if is_a else other).append(doc.char_span(*row.pronoun))
-    # a name that is a part of a word of the tokenizer is no mention
-    clusters = [sorted({(span.start, span.end - 1) for span in found if span}) for found in (one, other)]
+    one, other = [*occurrences(row, row.a)], [*occurrences(row, row.b)]
+    (one if is_a else other).append(row.pronoun)
+    # what is a part of a word of the tokenizer is no mention
+    clusters = [
+        sorted({(words.start, words.end - 1) for span in spans if (words := doc.char_span(*span))})
+        for spans in (one, other)
+    ]
     return Text(row.id, [word.text for word in doc], clusters, whole=False)
 
 
@@ -159,10 +161,8 @@ class CorefData:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of pieces and mentions."""
-        return hashlib.sha256(repr((self._ids, self._mentions, self._whole.tolist())).encode()).hexdigest()[
-            :16
-        ]
+        """Hash of pieces, mentions, and which texts are whole."""
+        return fingerprint(self._ids, self._mentions, self._whole.tolist())
 
     def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
         """Pieces (b, L), keep (b, L), entities (b, L, L): of each span by first and last piece, 0 if it is none.

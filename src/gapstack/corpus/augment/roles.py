@@ -56,7 +56,7 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
         Replacement(occurrence.start, occurrence.end, new)
         for span, new in zip(sorted((example.a, example.b)), pair, strict=True)
         if _name_refusal(example.text, example.words(span)) is None
-        for occurrence in _occurrences(example, span)
+        for occurrence in occurrences(example, span)
     ]
     return edit(example, replacements) if replacements else None
 
@@ -90,7 +90,7 @@ def _row_refusal(example: Example, pair: tuple[str, str]) -> str | None:
         for name in (a, b):
             if name in placeholder:
                 return f"the name {name!r} is in the placeholder {placeholder!r}"
-    spans = sorted([*_occurrences(example, example.a), *_occurrences(example, example.b), example.pronoun])
+    spans = sorted([*occurrences(example, example.a), *occurrences(example, example.b), example.pronoun])
     if any(left.end > right.start for left, right in pairwise(spans)):
         return f"occurrences of {a!r}, {b!r} and the pronoun share words"
     return None
@@ -107,7 +107,7 @@ def _name_refusal(text: str, name: str) -> str | None:
     return None
 
 
-def _occurrences(example: Example, span: Span) -> Iterator[Span]:
+def occurrences(example: Example, span: Span) -> Iterator[Span]:
     """The span, and all other occurrences of its text as whole words that do not overlap it."""
     whole = re.compile(rf"(?<!\w){re.escape(example.words(span))}(?!\w)")
     for match in whole.finditer(example.text):
