@@ -16,7 +16,7 @@ import torch
 from spacy.tokenizer import Tokenizer
 
 from gapstack.corpus import Example, Label
-from gapstack.corpus.augment.roles import occurrences
+from gapstack.corpus.augment.roles import mentions
 from gapstack.corpus.extra import load
 from gapstack.corpus.extra.conll import CORPORA, Document, read_corpus
 from gapstack.corpus.teacher import STAGE2, load_teacher
@@ -119,7 +119,7 @@ def told(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
     if row.a_text in row.b_text or row.b_text in row.a_text:
         return None
     doc = tokenize(row.text)
-    one, other = [*occurrences(row, row.a)], [*occurrences(row, row.b)]
+    one, other = mentions(row, row.a), mentions(row, row.b)
     (one if is_a else other).append(row.pronoun)
     # what is a part of a word of the tokenizer is no mention
     clusters = [

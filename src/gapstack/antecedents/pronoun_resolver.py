@@ -224,6 +224,6 @@ def _named(text: str, names: Sequence[str]) -> list[Span]:
     """Where the names occur; a shorter one does not count within a longer one."""
     places: list[Span] = []
     for name in sorted(names, key=len, reverse=True):
-        spans = [Span(start, start + len(name)) for start in occurrences(text, " ".join(name.split()))]
+        spans = occurrences(text, " ".join(name.split()))
         places += [span for span in spans if not any(span.overlaps(other) for other in places)]
     return sorted(places)

@@ -194,12 +194,10 @@ def _span(text: str, field: str, at: Mention) -> Span:
                 f"{field}: found {at!r}",
                 expected='words, words and the number of their occurrence ("she", 2), or a range (start, end)',
             )
-    starts = occurrences(text, words)
-    if not starts:
-        others = [
-            f"{text[start : start + len(words)]!r} at {start}"
-            for start in occurrences(text, words, re.IGNORECASE)
-        ]
+    places = occurrences(text, words)
+    if not places:
+        alike = occurrences(text, words, any_case=True)
+        others = [f"{text[slice(*place)]!r} at {place.start}" for place in alike]
         parts = [] if others or not words else [f"part of a word at {text.find(words)}"] * (words in text)
         hint = f"; it has {' and '.join(others or parts)}" if others or parts else ""
         raise DataError(
@@ -207,22 +205,19 @@ def _span(text: str, field: str, at: Mention) -> Span:
             expected="whole words of the text, in its case",
             remedy="Or give a range of characters (start, end)",
         )
-    many = f"{words!r} occurs {len(starts)} times, at {', '.join(map(str, starts))}"
-    if number is None and field == "pronoun" and len(starts) > 1:
+    many = f"{words!r} occurs {len(places)} times, at {', '.join(str(place.start) for place in places)}"
+    if number is None and field == "pronoun" and len(places) > 1:
         raise DataError(
             f"{field}: {many}",
             expected="one occurrence",
-            remedy=f"Say which: ({words!r}, 1) is the first, ({words!r}, {len(starts)}) the last",
+            remedy=f"Say which: ({words!r}, 1) is the first, ({words!r}, {len(places)}) the last",
         )
-    if number is not None and not 1 <= number <= len(starts):
-        raise DataError(f"{field}: {many}", expected=f"an occurrence from 1 to {len(starts)}, not {number}")
-    start = starts[(number or 1) - 1]
-    return Span(start, start + len(words))
+    if number is not None and not 1 <= number <= len(places):
+        raise DataError(f"{field}: {many}", expected=f"an occurrence from 1 to {len(places)}, not {number}")
+    return places[(number or 1) - 1]
 
 
-def occurrences(text: str, words: str, flags: int = 0) -> list[int]:
-    """Where ``words`` stand in the text and no letter or digit continues them."""
-    if not words.strip():
-        return []
-    before, after = (r"(?<!\w)" if words[0].isalnum() else ""), (r"(?!\w)" if words[-1].isalnum() else "")
-    return [match.start() for match in re.finditer(before + re.escape(words) + after, text, flags)]
+def occurrences(text: str, words: str, start: int = 0, *, any_case: bool = False) -> list[Span]:
+    """Where ``words`` stand in the text from ``start`` on and no letter or digit continues them."""
+    whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)", re.IGNORECASE if any_case else 0)
+    return [Span(*match.span()) for match in whole.finditer(text, start)] if words.strip() else []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from gapstack.corpus.augment.edit import Replacement, edit
-from gapstack.corpus.example import Example, Label, Span
+from gapstack.corpus.example import Example, Label, Span, occurrences
 from gapstack.corpus.pronouns import Gender
 from gapstack.errors import DataError
 
@@ -53,10 +51,10 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     if pair is None or _row_refusal(example, pair) is not None:
         return None
     replacements = [
-        Replacement(occurrence.start, occurrence.end, new)
+        Replacement(mention.start, mention.end, new)
         for span, new in zip(sorted((example.a, example.b)), pair, strict=True)
         if _name_refusal(example.text, example.words(span)) is None
-        for occurrence in occurrences(example, span)
+        for mention in mentions(example, span)
     ]
     return edit(example, replacements) if replacements else None
 
@@ -90,7 +88,7 @@ def _row_refusal(example: Example, pair: tuple[str, str]) -> str | None:
         for name in (a, b):
             if name in placeholder:
                 return f"the name {name!r} is in the placeholder {placeholder!r}"
-    spans = sorted([*occurrences(example, example.a), *occurrences(example, example.b), example.pronoun])
+    spans = sorted([*mentions(example, example.a), *mentions(example, example.b), example.pronoun])
     if any(left.end > right.start for left, right in pairwise(spans)):
         return f"occurrences of {a!r}, {b!r} and the pronoun share words"
     return None
@@ -107,13 +105,8 @@ def _name_refusal(text: str, name: str) -> str | None:
     return None
 
 
-def occurrences(example: Example, span: Span) -> Iterator[Span]:
-    """The span, and all other occurrences of its text as whole words that do not overlap it."""
-    whole = re.compile(rf"(?<!\w){re.escape(example.words(span))}(?!\w)")
-    for match in whole.finditer(example.text):
-        if match.end() > span.start:
-            break
-        yield Span(*match.span())
-    yield span
-    for match in whole.finditer(example.text, span.end):
-        yield Span(*match.span())
+def mentions(example: Example, span: Span) -> list[Span]:
+    """The span, and all other occurrences of its words that do not overlap it."""
+    words = example.words(span)
+    before = takewhile(lambda other: other.end <= span.start, occurrences(example.text, words))
+    return [*before, span, *occurrences(example.text, words, span.end)]

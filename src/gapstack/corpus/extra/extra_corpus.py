@@ -161,11 +161,6 @@ def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
             block = []
 
 
-def occurrences(text: str, words: str) -> list[Span]:
-    """Where ``words`` stand in the text as whole words, whatever their case."""
-    return [Span(*m.span()) for m in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)]
-
-
 def with_article(text: str, span: Span) -> Span:
     """The span together with the article before it, if there is one."""
     article = re.search(r"\b(?:the|an?)\s+\Z", text[: span.start], re.IGNORECASE)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from gapstack.corpus import sources
 from gapstack.corpus.cells import Row, read_table
-from gapstack.corpus.example import Span
+from gapstack.corpus.example import Span, occurrences
 from gapstack.corpus.extra.extra_corpus import (
     PRONOUN,
     ExtraRows,
     file_of,
-    occurrences,
     read_text,
     with_article,
 )
@@ -44,7 +43,7 @@ def read_winogender(data: Path | None, into: ExtraRows) -> None:
         text = row["sentence"]
         spans: list[Span] = []
         for words in parts[1], parts[2]:
-            places = occurrences(text, words)
+            places = occurrences(text, words, any_case=True)
             if len(places) != 1:
                 raise row.error("sentence", f"{words!r} occurs {len(places)} times", expected="once")
             spans.append(with_article(text, places[0]))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from gapstack.corpus import sources, strict_json
 from gapstack.corpus.cells import Row, read_table, whole_number
-from gapstack.corpus.example import Example, Label, Span
-from gapstack.corpus.extra.extra_corpus import ExtraRows, file_of, nearest, occurrences, read_text
+from gapstack.corpus.example import Example, Label, Span, occurrences
+from gapstack.corpus.extra.extra_corpus import ExtraRows, file_of, nearest, read_text
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError, Place
 
@@ -83,7 +83,7 @@ def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
             into.skip("the sentence is in the test part, with other names")
             continue
         right = candidates.index(answer)
-        spans = [occurrences(plain, candidate) for candidate in candidates]
+        spans = [occurrences(plain, candidate, any_case=True) for candidate in candidates]
         if not all(spans) or candidates[0] == candidates[1]:
             into.skip("a candidate is not in the sentence, or both are one")
             continue

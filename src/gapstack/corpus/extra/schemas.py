@@ -14,8 +14,8 @@ from pathlib import Path
 from gapstack.corpus import strict_json
 from gapstack.corpus.augment.gender import FirstNames, first_names
 from gapstack.corpus.cells import Row, read_table
-from gapstack.corpus.example import Span
-from gapstack.corpus.extra.extra_corpus import ExtraRows, blocks, file_of, nearest, occurrences, read_text
+from gapstack.corpus.example import Span, occurrences
+from gapstack.corpus.extra.extra_corpus import ExtraRows, blocks, file_of, nearest, read_text
 from gapstack.corpus.pronouns import Gender
 from gapstack.errors import DataError, Place
 
@@ -53,7 +53,7 @@ def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
     path = file_of("dpr", f"{split}.c.txt", data)
     for number, (place, (text, pronoun, both, answer)) in enumerate(blocks(path, 4), start=1):
         candidates, right = _candidates(both, answer, place)
-        places = [span for span in occurrences(text, pronoun) if text[slice(*span)] == pronoun]
+        places = occurrences(text, pronoun)
         if not places:
             raise DataError(
                 f"the sentence has no {pronoun!r}", place=place, expected="the pronoun asked about"
@@ -209,7 +209,7 @@ def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
 
 def _mention(text: str, candidate: str, pronoun: Span) -> Span | None:
     """The mention of a candidate that is nearest to the pronoun, preceding ones first."""
-    places = [span for span in occurrences(text, candidate) if not span.overlaps(pronoun)]
+    places = [span for span in occurrences(text, candidate, any_case=True) if not span.overlaps(pronoun)]
     before = [span for span in places if span.end <= pronoun.start]
     return nearest(before or places, pronoun) if places else None
 

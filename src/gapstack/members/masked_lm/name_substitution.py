@@ -12,14 +12,14 @@ and B alike:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.corpus import Corpus, Example
 from gapstack.corpus.augment import Replacement, edit
+from gapstack.corpus.example import occurrences
 from gapstack.corpus.pronouns import Gender
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
@@ -69,7 +69,7 @@ def single_pieces(encoder: Encoder, names: Mapping[str, Sequence[str]], gender: 
 
 def unused(text: str, names: Sequence[str]) -> list[str]:
     """Names that do not occur in the text as words, whatever their case; all names if fewer than two are left."""
-    free = [name for name in names if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
+    free = [name for name in names if not occurrences(text, name, any_case=True)]
     return free if len(free) >= 2 else list(names)
 
 
@@ -143,9 +143,3 @@ class _Masked(Example):
 
     def __post_init__(self) -> None:
         pass  # spans may coincide
-
-
-def occurrences(text: str, words: str) -> Iterator[Span]:
-    """Spans where ``words`` occur as whole words."""
-    for match in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", text):
-        yield Span(*match.span())
