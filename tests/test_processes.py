@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
-from gapstack.processes import in_threads
+from gapstack.processes import in_processes, in_threads
 
 BUSY = """
 import sys
@@ -53,7 +54,7 @@ class Slow:
     def __init__(self, nlp, name): pass
     def __call__(self, doc):
         (Path(sys.argv[1]) / str(os.getpid())).touch()
-        # fast enough to come to an end: the workers then wait for work that nobody sends
+        # workers come to the end of a shard, and then wait for work that nobody sends
         sleep(0.01)
         return doc
 
@@ -68,16 +69,8 @@ class Pipeline:
         nlp.add_pipe("slow")
         return nlp
 
-def forever():
-    while True:
-        yield "Ann left ."
-
-class Texts:
-    def __len__(self): return 10**9
-    def __iter__(self): return iter(forever())
-
 parses.os.cpu_count = lambda: 2
-parses._fill(Path(sys.argv[1]) / "cache", Pipeline(), Texts())
+parses._fill(Path(sys.argv[1]) / "cache", Pipeline(), ["Ann left ."] * 200_000)
 """
 
 
@@ -139,3 +132,21 @@ def test_threads_are_as_many_as_allowed_and_answer_in_order(monkeypatch):
     assert in_threads(wait, range(6)) == [0, 1, 4, 9, 16, 25]
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda number: 1 // number, [1, 0])
+
+
+def test_processes_are_as_many_as_asked_for_and_all_items_are_done():
+    there = set(in_processes(_where, range(40), 2))
+    assert {number for _, number in there} == set(range(40))
+    assert len({pid for pid, _ in there}) == 2
+    assert os.getpid() not in {pid for pid, _ in there}
+    assert list(in_processes(_where, range(3), 1)) == [(os.getpid(), number) for number in range(3)]
+
+
+def test_a_lost_process_is_an_error_and_no_wait_for_ever():
+    with pytest.raises(BrokenProcessPool):
+        list(in_processes(os._exit, range(1, 5), 2))
+
+
+def _where(number: int) -> tuple[int, int]:
+    time.sleep(0.05)  # or the first process has done all before the second has started
+    return os.getpid(), number

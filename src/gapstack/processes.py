@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from functools import cache
 from multiprocessing import connection, parent_process
 from threading import Thread
@@ -28,6 +30,41 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
         ThreadPoolExecutor(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)) as pool,
     ):
         return list(pool.map(function, items))
+
+
+def in_processes(
+    function: Callable[[Item], Result], items: Iterable[Item], processes: int
+) -> Iterator[Result]:
+    """Results of a function for each item as they come, by so many processes, or by this one where that is one.
+
+    Raises
+    ------
+    BrokenProcessPool
+        If a process is lost.
+    """
+    if processes == 1:
+        yield from map(function, items)
+        return
+    pool = ProcessPoolExecutor(processes, initializer=_begin)
+    try:
+        for future in as_completed([pool.submit(function, item) for item in items]):
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def collect_rarely() -> None:
+    """Look for reference cycles less often than Python does, in a process of our own.
+
+    Parses and features are many small objects without any; looking for them took every sixth second of an answer.
+    """
+    gc.set_threshold(20_000)
+
+
+def _begin() -> None:
+    """Prepare a worker: an interrupt from the keyboard, which reaches all processes, is the parent's to handle."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @cache

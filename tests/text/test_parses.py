@@ -1,7 +1,9 @@
 """The parse cache: one pass, nothing parsed twice, nothing half-written read, no pipeline to read it back."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -28,6 +30,8 @@ class FirstWordSubject:
     """A parser for tests: the second word is the root, everything else hangs on it."""
 
     calls = 0
+    lost: Path | None = None
+    """Made when a process is lost over a text; a folder is there already, and then all are lost."""
 
     def __init__(self, nlp, name):
         pass
@@ -36,6 +40,10 @@ class FirstWordSubject:
         type(self).calls += 1
         if "crash" in doc.text:
             raise RuntimeError("killed")
+        if "lost" in doc.text and self.lost and not self.lost.is_file():
+            if not self.lost.is_dir():
+                self.lost.touch()
+            os._exit(1)
         root = min(1, len(doc) - 1)
         words = [t.text for t in doc]
         heads = [root] * len(doc)
@@ -89,11 +97,44 @@ def test_another_pipeline_has_a_cache_of_its_own(pipeline, tmp_path):
 def test_a_killed_run_keeps_its_finished_shards(pipeline, monkeypatch):
     monkeypatch.setattr(module, "_SHARD", 2)
     with pytest.raises(RuntimeError, match="killed"):
-        docs(["A b.", "Aa bb.", "Aaa bbb.", "Aaaa crash bbbb."], pipeline)
+        docs(["A crash.", "Ann left it.", "Eve slept well.", "Bo ran."], pipeline)
     assert len(shards()) == 1
     FirstWordSubject.calls = 0
-    docs(["A b.", "Aa bb.", "Aaa bbb."], pipeline)
+    docs(["Ann left it.", "Eve slept well.", "Bo ran."], pipeline)
     assert FirstWordSubject.calls == 1
+
+
+@pytest.fixture
+def two_processes(monkeypatch):
+    for name, value in {"_SHARD": 2, "_WORTH_A_PROCESS": 2}.items():
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
+
+
+MANY = [f"{name} left {count} towns." for name in ("Ann", "Eve", "Bo") for count in range(3)]
+
+
+def test_several_processes_store_what_one_does(pipeline, two_processes):
+    found = docs(MANY, pipeline)
+    assert [doc.text for doc in found] == MANY
+    assert {doc[0].head.text for doc in found} == {"left"}
+    assert len(shards()) == 5
+    assert FirstWordSubject.calls == 0  # here
+
+
+def test_what_a_lost_process_had_is_parsed_by_another(pipeline, two_processes, monkeypatch, tmp_path):
+    monkeypatch.setattr(FirstWordSubject, "lost", tmp_path / "lost")
+    assert [doc.text for doc in docs([*MANY, "Ann lost it."], pipeline)] == [*MANY, "Ann lost it."]
+    assert (tmp_path / "lost").exists()
+
+
+def test_processes_that_are_lost_again_and_again_are_an_error(pipeline, two_processes, monkeypatch, tmp_path):
+    monkeypatch.setattr(FirstWordSubject, "lost", tmp_path)
+    with pytest.raises(DataError, match="processes that parse were lost.*what is parsed is kept"):
+        docs([*MANY, "Ann lost it."], pipeline)
+    assert len(shards()) > 1
+    monkeypatch.setattr(FirstWordSubject, "lost", None)
+    assert [doc.text for doc in docs(MANY, pipeline)] == MANY
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-9] + b"x" + b[-8:], lambda b: b[:60], lambda b: b""])

@@ -17,6 +17,7 @@ from gapstack.cli import ask, audit, bench, catalogue, data, hub, mine, papers, 
 from gapstack.cli.common import shown_log
 from gapstack.cli.streams import standard_streams
 from gapstack.errors import GapstackError, printable
+from gapstack.processes import collect_rarely
 
 _INTERRUPTED = 130
 _FAILED = 2
@@ -64,6 +65,7 @@ def main() -> None:
     what exceeds it (memory, depth). Other exceptions are bugs and keep their traceback, as everything does where
     ``GAPSTACK_DEBUG`` is set.
     """
+    collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # escape what a terminal cannot show

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from gapstack.errors import MemberError
-from gapstack.processes import die_with_parent
+from gapstack.processes import collect_rarely, die_with_parent
 from gapstack.progress import console
 from gapstack.registry import Entry, Registry
 from gapstack.runs.folder import RunFolder
@@ -207,6 +207,7 @@ def _begin(threads: int, place: Any) -> None:
     import torch
 
     die_with_parent()
+    collect_rarely()
     console.quiet = True
     torch.set_num_threads(threads)
     if torch.cuda.is_available():

@@ -11,9 +11,10 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -28,7 +29,7 @@ from gapstack import cache
 from gapstack.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, by_content, cache_root, digest, fingerprint, tree_digest
-from gapstack.processes import die_with_parent
+from gapstack.processes import in_processes
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, parse_of
 
@@ -43,7 +44,8 @@ SHIPPED_PARSES = _PACKAGE / "corpus" / "sample" / "parses.spacy"
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
 _ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
 _NO_PIPELINE = (".md", ".pyc")  # files beside a pipeline that decide nothing
-_SHARD = 512
+_SHARD = 256
+_BATCH = 128
 _SUFFIX = ".safetensors"
 _TRIES = 3
 # below this many texts, starting a second process costs more than it saves
@@ -230,13 +232,19 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
         return
     pipeline = find_parser(parser)
     folder = cache_root() / "parses" / pipeline.fingerprint
+    lost: BrokenProcessPool | None = None
     for _ in range(_TRIES):
         missing = wanted.keys() - {
             key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)
         }
         if missing:
-            # of equal length in a batch, since some pipelines pad
-            _fill(folder, pipeline, sorted((wanted[key] for key in missing), key=len))
+            # of equal length in a batch, since some pipelines pad; the longest first, lest one process ends late
+            by_length = sorted((wanted[key] for key in missing), key=len, reverse=True)
+            try:
+                _fill(folder, pipeline, by_length)
+            except BrokenProcessPool as error:
+                lost = error  # what was stored before is not parsed again
+                continue
         for shard in cache.intact_files(folder, _SUFFIX):
             # somebody may delete the cache meanwhile, or another process a damaged shard
             with suppress(FileNotFoundError):
@@ -246,6 +254,12 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
                         yield key, doc
         if not wanted:
             return
+    if lost:
+        raise DataError(
+            "processes that parse were lost",
+            place=Place(folder),
+            remedy="Memory may be short; what is parsed is kept",
+        ) from lost
     raise DataError(
         "parses vanish as soon as they are stored", place=Place(folder), remedy="Name another GAPSTACK_CACHE"
     )
@@ -316,34 +330,21 @@ def _loaded(pipeline: Parser) -> Language:
 
 
 def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
-    """Parse ``texts`` in one pass and store them shard by shard."""
-    nlp = _loaded(pipeline)
+    """Parse ``texts`` and store them shard by shard, by several processes where there is enough to do."""
+    shards = [texts[start : start + _SHARD] for start in range(0, len(texts), _SHARD)]
     processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
-    if processes > 1:
-        _bind_workers(nlp)
+    _loaded(pipeline)  # before processes are forked, so that they need not
+    with progress("parsing", len(texts)) as ticker:
+        for done in in_processes(partial(_fill_shard, folder, pipeline), shards, processes):
+            ticker.advance(done)
+
+
+def _fill_shard(folder: Path, pipeline: Parser, texts: Sequence[str]) -> int:
+    """Parse and store the texts of a shard; give their number. Documents stay in the process that made them."""
     # threads would cost these small matrices more than they save
-    with progress("parsing", len(texts)) as ticker, threadpool_limits(1):
-        shard: list[Doc] = []
-        for doc in nlp.pipe(texts, batch_size=128, n_process=processes):
-            shard.append(doc)
-            ticker.advance()
-            if len(shard) == _SHARD:
-                store(shard, folder)
-                shard = []
-        if shard:
-            store(shard, folder)
-
-
-def _bind_workers(nlp: Language) -> None:
-    """Let the processes that spaCy starts die with this one; components are all of ours that runs in them."""
-    if _of_worker.__name__ not in nlp.pipe_names:
-        nlp.component(_of_worker.__name__, func=_of_worker)
-        nlp.add_pipe(_of_worker.__name__, first=True)
-
-
-def _of_worker(doc: Doc) -> Doc:
-    die_with_parent()
-    return doc
+    with threadpool_limits(1):
+        store(list(_loaded(pipeline).pipe(texts, batch_size=_BATCH)), folder)
+    return len(texts)
 
 
 def store(shard: Sequence[Doc], folder: Path) -> Path:
