@@ -130,7 +130,7 @@ def test_what_a_lost_process_had_is_parsed_by_another(pipeline, two_processes, m
 
 def test_processes_that_are_lost_again_and_again_are_an_error(pipeline, two_processes, monkeypatch, tmp_path):
     monkeypatch.setattr(FirstWordSubject, "lost", tmp_path)
-    with pytest.raises(DataError, match="processes that parse were lost.*what is parsed is kept"):
+    with pytest.raises(DataError, match=r"processes that parse were lost.*what is parsed is kept"):
         docs([*MANY, "Ann lost it."], pipeline)
     assert len(shards()) > 1
     monkeypatch.setattr(FirstWordSubject, "lost", None)
