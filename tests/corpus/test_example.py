@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gapstack.comparison.systems import compare
 from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.corpus.example import occurrences
 from gapstack.corpus.pronouns import GENDER_BY_FORM
 from gapstack.errors import DataError
 from gapstack.report.scores import scores_table
@@ -199,3 +200,21 @@ def test_scores_and_comparisons_in_notebooks_and_data_frames(sample_test):
     assert table.to_pandas()["logloss"].tolist() == [one.logloss for one in scores.values()]
     assert table._repr_html_().count("<b>") >= 1
     assert "a &lt; b" in table._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "starts"),
+    [
+        ("Ann", {}, [0, 18]),
+        ("Ann", {"any_case": True}, [0, 9, 18]),
+        ("Ann", {"start": 1}, [18]),
+        ("Anna", {}, [4]),
+        ("Al*", {}, [23]),
+        (" ", {}, []),
+        ("", {}, []),
+    ],
+)
+def test_words_occur_where_no_letter_or_digit_continues_them(words, options, starts):
+    spans = occurrences("Ann Anna,ann Ann2 Ann; Al* 2Al* Al*s", words, **options)
+    assert [span.start for span in spans] == starts
+    assert all(span.end - span.start == len(words) for span in spans)
