@@ -232,8 +232,8 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
         return
     pipeline = find_parser(parser)
     folder = cache_root() / "parses" / pipeline.fingerprint
-    lost: BrokenProcessPool | None = None
     for _ in range(_TRIES):
+        lost: BrokenProcessPool | None = None
         missing = wanted.keys() - {
             key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)
         }
