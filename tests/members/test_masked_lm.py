@@ -11,11 +11,14 @@ from scipy.special import log_softmax
 from transformers import BertConfig, BertForMaskedLM
 
 from gapstack.corpus import Corpus, Example, Label, Span, sources
+from gapstack.corpus.corpus import one_hot
+from gapstack.corpus.teacher import SoftLabels
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create, masked_lm, store
 from gapstack.members.masked_lm import PUBLISHED, MaskedLM
 from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, has_own_head, with_own_head
+from gapstack.members.parts import learner
 from gapstack.runs.recipe import Recipe
 from gapstack.training import once
 
@@ -99,7 +102,23 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
     assert len(trained) == 1
     assert members[0].contaminated_by == ("gap-stage2",)
     assert create("masked_lm", **settings).contaminated_by == ()
-    assert "40 texts without labels" in members[0].state().values["learned_from"]
+    assert "masked names in 40 texts of" in members[0].state().values["learned_from"]
+
+
+def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_encoder_folder, monkeypatch):
+    rows, answers = again[20:].unlabelled(), one_hot(again[20:].labels)
+    settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "taught", "teacher": "any"}
+
+    def taught(answers, corpus):
+        monkeypatch.setattr(learner, "load_teacher", lambda name: SoftLabels(rows, answers, ("any",)))
+        return create("masked_lm", **settings).fit(corpus)
+
+    one = taught(answers, again[:20])
+    answered = int((again[20:].labels < Label.NEITHER).sum())
+    assert one.state().values["learned_from"] == f"{answered} masked names in 20 rows of extra and teacher"
+    assert one.contaminated_by == ("gap-stage2",)
+    fold, other = taught(answers, again[5:15]), taught(answers[:, [1, 0, 2]], again[:20])
+    assert one.model_key_ == fold.model_key_ != other.model_key_
 
 
 def test_an_encoder_with_its_own_head_learns_nothing_and_keeps_its_probabilities(
@@ -170,6 +189,7 @@ def test_the_tied_head_is_berts():
         ),
         ({"pairs": 0}, "pairs: found 0, expected a whole number, at least 1"),
         ({"texts": "test"}, 'texts: found "test", expected one of "given", "stage2"'),
+        ({"texts": "taught"}, "none of 0 rows of extra and teacher has A or B for an answer, so encoder"),
         ({"training": {"seed": 1}}, r"training\.seed: no such setting"),
     ],
 )
@@ -183,7 +203,7 @@ def test_texts_that_name_nobody_twice_are_refused(tiny_encoder_folder):
     rows = Corpus(
         Example(f"{k}", text, Span(18, 21), Span(0, 3), Span(8, 12), label=Label(k % 3)) for k in range(6)
     )
-    with pytest.raises(MemberError, match="no text of corpus names A and B and then either again"):
+    with pytest.raises(MemberError, match="none of 6 texts of corpus names A and B and then either again"):
         create("masked_lm", encoder=str(tiny_encoder_folder), **QUICK).fit(rows)
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gapstack.corpus import Corpus, Example, Span
@@ -11,6 +12,7 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.members.masked_lm.name_substitution import (
     COMMON_NAMES,
     masked_name_examples,
+    masked_pronoun_examples,
     single_pieces,
     substitute_names,
     unused,
@@ -90,6 +92,19 @@ def test_an_example_masks_a_later_mention_behind_both_names():
         texts.append(solved.replace(masked.a_text, "Ann").replace(masked.b_text, "Bo"))
         assert masked.text.index("#") > max(masked.a.end, masked.b.end)
     assert texts == [row.text] * 2
+
+
+def test_the_pronouns_of_answered_rows_are_masked_and_their_names_the_targets():
+    row = example("Ann met Bo when she sang with Ann", "she", "Ann", "Bo")
+    rows = Corpus(replace(row, id=str(place)) for place in range(3))
+    answers = np.array([[0.8, 0.1, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
+    examples, targets = masked_pronoun_examples(answers, rows, KNOWN, "#", most=10, seed=0)
+    assert sorted(examples.ids) == ["0", "1"]  # nobody knows who the third is
+    names = {number: name for name, number in KNOWN[Gender.FEMININE].items()}
+    for masked, target in zip(examples, targets, strict=True):
+        assert masked.text == f"{masked.a_text} met {masked.b_text} when # sang with {masked.a_text}"
+        assert names[target] == (masked.a_text, masked.b_text)[int(masked.id)]
+    assert len(masked_pronoun_examples(answers, rows, KNOWN, "#", most=1, seed=0)[0]) == 1
 
 
 def test_masked_examples_are_balanced_bounded_and_hang_on_the_seed(sample):

@@ -22,7 +22,9 @@ first, and it was this that had been learned: with first and second names balanc
 is right in 50.5% of the rows of development and validation that have an answer, and the logloss over five folds .959.
 
 The texts are stage 2's (no page of GAP is among them; 4,698 masked names, one training for all folds), or the rows
-given to ``fit`` (1,024 masked names in GAP development). The saved state says which (``learned_from``).
+given to ``fit`` (1,024 masked names in GAP development). Or they are rows that a teacher has answered, whose pronoun is
+masked: after two epochs over 11,009 of them the regression's logloss over five folds is .607 (docs/strength.md). The
+saved state says which (``learned_from``).
 
 It cannot memorise rows: the regression has four inputs.
 """
@@ -30,8 +32,9 @@ It cannot memorise rows: the regression has four inputs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -48,6 +51,7 @@ from gapstack.members.masked_lm.language_model import LanguageModel, TiedHead, h
 from gapstack.members.masked_lm.name_substitution import (
     COMMON_NAMES,
     masked_name_examples,
+    masked_pronoun_examples,
     single_pieces,
     substitute_names,
     unused,
@@ -76,6 +80,7 @@ with what settings, is not known."""
 
 GIVEN: Final = "given"
 STAGE2: Final = "stage2"
+TAUGHT: Final = "taught"
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
 """Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
 _MIRROR = (1, 0, 2, 3)
@@ -94,10 +99,11 @@ class MaskedLM(EncoderMember):
         First names to choose from; by default
         :data:`~gapstack.members.masked_lm.name_substitution.COMMON_NAMES`. Those of more than one piece are left out.
     texts : str
-        Unlabelled texts for an encoder without a masked-LM head: ``stage2``, the rows of Kaggle's second stage, or
-        ``given``, the rows given to ``fit``.
+        What an encoder without a masked-LM head learns one from. Texts without labels: ``stage2``, the rows of Kaggle's
+        second stage, or ``given``, the rows given to ``fit``. Or ``taught``, the rows of ``extra`` and ``teacher``: the
+        name that they have for the pronoun is the target in its place.
     masked_examples : int
-        Most texts with a masked name to make of these.
+        Most texts with a mask to make of these.
     training : mapping, optional
         Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too.
     strength : float
@@ -111,14 +117,14 @@ class MaskedLM(EncoderMember):
     ------
     MemberError
         If a setting is out of range, the encoder has no mask or fewer than two of a gender's names, no text names
-        anybody twice, or the mentions of a text do not fit into the window.
+        anybody twice or is ``taught`` though it should, or the mentions of a text do not fit into the window.
     DataNotFoundError
         If ``texts`` is ``stage2`` and those rows are not available.
     """
 
     pairs: Count = 2
     names: Mapping[str, Sequence[str]] | None = None
-    texts: Literal["given", "stage2"] = STAGE2
+    texts: Literal["given", "stage2", "taught"] = STAGE2
     masked_examples: Leaves = 4000
     training: Plan | None = None
     strength: Positive = 1.0
@@ -149,38 +155,47 @@ class MaskedLM(EncoderMember):
         return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
 
     def _learn(self, lessons: Lessons) -> None:
-        encoder, corpus = self._encoder(), lessons.corpus
-        self._substituted(corpus, encoder)  # texts that do not fit are refused before training
+        encoder = self._encoder()
+        learns = not has_own_head(encoder)
+        # it would be surer of the rows that its head has learned than of others
+        read = lessons.take(np.arange(lessons.gold)) if learns and self.texts == TAUGHT else lessons
+        self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
         arrays: dict[str, NDArray[Any]] = {}
         learned_from = "nothing: its own masked-LM head"
-        if not has_own_head(encoder):
-            texts = corpus if self.texts == GIVEN else sources.stage2()
-            arrays, count = self._learn_head(texts, encoder)
-            learned_from = f"{count} masked names in {texts.name}, {len(texts)} texts without labels"
+        if learns:
+            arrays, learned_from = self._learn_head(lessons, encoder)
         self._take(encoder, State(arrays, values={"learned_from": learned_from}))
-        rows, classes, weights = lessons.as_classes()
-        self.regression_ = self._regression().fit(self._features(corpus)[rows], classes, weights)
+        rows, classes, weights = read.as_classes()
+        self.regression_ = self._regression().fit(self._features(read.corpus)[rows], classes, weights)
 
-    def _learn_head(self, texts: Corpus, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], int]:
-        """Train a tied head and the layers beneath it on masked names; give the tensors and the number of examples."""
+    def _learn_head(self, lessons: Lessons, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], str]:
+        """Train a tied head and the layers beneath it on masked names; give the tensors, and what they learned from."""
         plan, model = self._plan(), self._fresh(encoder)
-        examples, targets = masked_name_examples(
-            texts,
-            {gender: self._names(encoder, gender) for gender in set(texts.genders)},
-            _mask(encoder),
-            self.masked_examples,
-            self.seed,
-        )
-        if not len(examples):
-            raise MemberError(
-                f"no text of {texts.name} names A and B and then either again, so encoder {encoder.name}, which has no "
-                "masked-LM head, cannot learn one from them; give more rows, texts='stage2', or another encoder"
-            )
+        examples, targets, learned_from = self._masked_examples(lessons, encoder)
         view = align(examples, encoder, self.max_pieces)
         train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
         freeze(model, plan.frozen)
         learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
-        return learned, len(examples)
+        return learned, learned_from
+
+    def _masked_examples(self, lessons: Lessons, encoder: Encoder) -> tuple[Corpus, list[int], str]:
+        """Texts with a mask in a name's or the pronoun's place, ids of the names, and where they are from."""
+        make: Callable[..., tuple[Corpus, list[int]]]
+        if self.texts == TAUGHT:
+            rows = np.arange(lessons.gold, len(lessons))
+            texts, make = lessons.corpus.take(rows), partial(masked_pronoun_examples, lessons.targets[rows])
+            source, lacks = f"{len(texts)} rows of extra and teacher", "has A or B for an answer"
+        else:
+            texts, make = lessons.corpus if self.texts == GIVEN else sources.stage2(), masked_name_examples
+            source, lacks = f"{len(texts)} texts of {texts.name}", "names A and B and then either again"
+        names = {gender: self._names(encoder, gender) for gender in set(texts.genders)}
+        found, targets = make(texts, names, _mask(encoder), self.masked_examples, self.seed)
+        if not len(found):
+            raise MemberError(
+                f"none of {source} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
+                "from them; give more rows, texts='stage2', or another encoder"
+            )
+        return found, targets, f"{len(found)} masked names in {source}"
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
         own = with_own_head(encoder)

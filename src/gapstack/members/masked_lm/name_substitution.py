@@ -24,6 +24,7 @@ from gapstack.corpus.pronouns import Gender
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
 from gapstack.members.parts.pairs import pieces
+from gapstack.types import Floats
 
 COMMON_NAMES: dict[str, tuple[str, ...]] = {
     Gender.FEMININE: (
@@ -135,6 +136,40 @@ def masked_name_examples(
     chosen = [part[place] for part in by_order for place in rng.permutation(len(part))[:each]]
     examples = [replace(masked, id=f"{place}", label=None) for place, (masked, _) in enumerate(chosen)]
     return Corpus(examples, name=f"{corpus.name}, repeated names"), [target for _, target in chosen]
+
+
+def masked_pronoun_examples(
+    answers: Floats, corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
+) -> tuple[Corpus, list[int]]:
+    """Make masked examples of rows whose pronoun is probably A or B: names substituted, and the pronoun masked.
+
+    Parameters
+    ----------
+    answers : (n, 3) float64
+        Probabilities of A, B and NEITHER. Rows whose A and B have less than .5 each are left out.
+    corpus : Corpus
+        n rows.
+    names, mask, most, seed
+        See :func:`masked_name_examples`.
+
+    Returns
+    -------
+    examples : Corpus
+        The pronoun is the mask.
+    targets : list of int
+        Ids of the likelier names.
+    """
+    rng = np.random.default_rng(seed)
+    answered = np.flatnonzero(answers[:, :2].max(axis=1) >= 0.5)
+    examples: list[Example] = []
+    targets: list[int] = []
+    for row in rng.permutation(answered)[:most].tolist():
+        example = corpus[row]
+        ids = names[example.gender]
+        pair = [str(name) for name in rng.choice(unused(example.text, list(ids)), 2, replace=False)]
+        examples.append(replace(substitute_names(example, pair[0], pair[1], mask), label=None))
+        targets.append(ids[pair[int(answers[row, :2].argmax())]])
+    return Corpus(examples, name=f"{corpus.name}, masked pronouns"), targets
 
 
 @dataclass(frozen=True, slots=True)
