@@ -121,7 +121,7 @@ def masked_name_examples(
     by_order: tuple[list[tuple[Example, int]], ...] = ([], [])
     for example in corpus:
         ids = names[example.gender]
-        pair = [str(name) for name in rng.choice(unused(example.text, list(ids)), 2, replace=False)]
+        pair = _two_names(example, ids, rng)
         copy = substitute_names(example, *pair)
         # the mentions are added, since one may be a part of a word
         mentions = set(zip((copy.a, copy.b), pair, strict=True))
@@ -166,10 +166,16 @@ def masked_pronoun_examples(
     for row in rng.permutation(answered)[:most].tolist():
         example = corpus[row]
         ids = names[example.gender]
-        pair = [str(name) for name in rng.choice(unused(example.text, list(ids)), 2, replace=False)]
-        examples.append(replace(substitute_names(example, pair[0], pair[1], mask), label=None))
+        pair = _two_names(example, ids, rng)
+        examples.append(replace(substitute_names(example, *pair, mask), label=None))
         targets.append(ids[pair[int(answers[row, :2].argmax())]])
     return Corpus(examples, name=f"{corpus.name}, masked pronouns"), targets
+
+
+def _two_names(example: Example, names: Mapping[str, int], rng: np.random.Generator) -> tuple[str, str]:
+    """Draw the names that take the place of A and B."""
+    a, b = rng.choice(unused(example.text, list(names)), 2, replace=False)
+    return str(a), str(b)
 
 
 @dataclass(frozen=True, slots=True)
