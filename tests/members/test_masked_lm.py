@@ -102,7 +102,7 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
     assert len(trained) == 1
     assert members[0].contaminated_by == ("gap-stage2",)
     assert create("masked_lm", **settings).contaminated_by == ()
-    assert "masked names in 40 texts of" in members[0].state().values["learned_from"]
+    assert "40 texts without labels" in members[0].state().values["learned_from"]
 
 
 def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_encoder_folder, monkeypatch):
@@ -115,7 +115,10 @@ def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_
 
     one = taught(answers, again[:20])
     answered = int((again[20:].labels < Label.NEITHER).sum())
-    assert one.state().values["learned_from"] == f"{answered} masked names in 20 rows of extra and teacher"
+    assert (
+        one.state().values["learned_from"]
+        == f"{answered} masked names in extra and teacher, 20 texts with answers"
+    )
     assert one.contaminated_by == ("gap-stage2",)
     fold, other = taught(answers, again[5:15]), taught(answers[:, [1, 0, 2]], again[:20])
     assert one.model_key_ == fold.model_key_ != other.model_key_
@@ -189,7 +192,7 @@ def test_the_tied_head_is_berts():
         ),
         ({"pairs": 0}, "pairs: found 0, expected a whole number, at least 1"),
         ({"texts": "test"}, 'texts: found "test", expected one of "given", "stage2"'),
-        ({"texts": "taught"}, "none of 0 rows of extra and teacher has A or B for an answer, so encoder"),
+        ({"texts": "taught"}, "no text of extra and teacher has A or B for an answer, so encoder"),
         ({"training": {"seed": 1}}, r"training\.seed: no such setting"),
     ],
 )
@@ -203,7 +206,7 @@ def test_texts_that_name_nobody_twice_are_refused(tiny_encoder_folder):
     rows = Corpus(
         Example(f"{k}", text, Span(18, 21), Span(0, 3), Span(8, 12), label=Label(k % 3)) for k in range(6)
     )
-    with pytest.raises(MemberError, match="none of 6 texts of corpus names A and B and then either again"):
+    with pytest.raises(MemberError, match="no text of corpus names A and B and then either again"):
         create("masked_lm", encoder=str(tiny_encoder_folder), **QUICK).fit(rows)
 
 

@@ -184,18 +184,18 @@ class MaskedLM(EncoderMember):
         if self.texts == TAUGHT:
             rows = np.arange(lessons.gold, len(lessons))
             texts, make = lessons.corpus.take(rows), partial(masked_pronoun_examples, lessons.targets[rows])
-            source, lacks = f"{len(texts)} rows of extra and teacher", "has A or B for an answer"
+            title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
         else:
             texts, make = lessons.corpus if self.texts == GIVEN else sources.stage2(), masked_name_examples
-            source, lacks = f"{len(texts)} texts of {texts.name}", "names A and B and then either again"
+            title, kind, lacks = texts.name, "without labels", "names A and B and then either again"
         names = {gender: self._names(encoder, gender) for gender in set(texts.genders)}
         found, targets = make(texts, names, _mask(encoder), self.masked_examples, self.seed)
         if not len(found):
             raise MemberError(
-                f"none of {source} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
+                f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
                 "from them; give more rows, texts='stage2', or another encoder"
             )
-        return found, targets, f"{len(found)} masked names in {source}"
+        return found, targets, f"{len(found)} masked names in {title}, {len(texts)} texts {kind}"
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
         own = with_own_head(encoder)
