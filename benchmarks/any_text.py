@@ -29,25 +29,25 @@ from functools import cached_property
 from pathlib import Path
 
 import gapstack
-from gapstack.antecedents.answer import Answer
-from gapstack.antecedents.people import names
-from gapstack.antecedents.pronoun_resolver import PLURAL, PronounResolver, Text
-from gapstack.antecedents.windows import SEEN, WORDS, windows
-from gapstack.corpus import Span
-from gapstack.corpus.extra.conll import CORPORA, Document, parse, read_corpus
-from gapstack.corpus.extra.extra_corpus import file_of, read_text
-from gapstack.corpus.extra.mined import Source
-from gapstack.corpus.page_files import Page, gold_page
-from gapstack.corpus.pronouns import GENDER_BY_FORM, Gender
-from gapstack.corpus.sources import require
+from gapstack.anytext.answer import Answer
+from gapstack.anytext.people import names
+from gapstack.anytext.pronoun_resolver import PLURAL, PronounResolver, Text
+from gapstack.anytext.windows import SEEN, WORDS, windows
+from gapstack.data import Span
+from gapstack.data.cells import read_text
+from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.data.extra.conll import CORPORA, ConllDocument, parse, read_corpus
+from gapstack.data.extra.mined import Source
+from gapstack.data.page_files import Page, gold_page
+from gapstack.data.sources import file_of, require
 from gapstack.resolvers.live import fastcoref
-from gapstack.text.heads import head_span
 from gapstack.text.mining import GoldNames
-from gapstack.text.parses import parses
+from gapstack.text.parses import head_span, parses
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the scripts' parts are imported by name
 
 from scripts.parser.treebank import open_text, read_conllu
+
 from scripts.resolver.data import split
 
 GICOREF = "gicoref"
@@ -90,7 +90,7 @@ SYSTEMS: dict[str, Choice] = {"linked": chosen, "linked, nobody left out": force
 class Reading:
     """A document, its text and its gold clusters."""
 
-    document: Document
+    document: ConllDocument
     page: Page
 
     @property

@@ -20,8 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from gapstack.corpus import Corpus, sources
-from gapstack.features.cue_features import cue_features
+from gapstack.data import Corpus, sources
+from gapstack.features.cues import cue_features
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import find_parser, parses
 from gapstack.text.scenes import Candidates, Setting

@@ -32,10 +32,10 @@ from pathlib import Path
 import torch
 from plain_trainer import BEST, fit, matrix_peak, operations
 
-from gapstack.corpus import sources
-from gapstack.corpus.readers import read_gap
+from gapstack.data import sources
+from gapstack.data.gap_files import read_gap
 from gapstack.encoding.encoders import load_encoder
-from gapstack.members.parts.fine_tuned import Network
+from gapstack.members.fine_tuned import Network
 from gapstack.members.probert import ProBERT, PronounHead
 from gapstack.training import predict, train
 

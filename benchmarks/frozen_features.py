@@ -24,12 +24,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from gapstack.corpus import Corpus, sources
-from gapstack.corpus.readers import read_gap
+from gapstack.cache import forget_all
+from gapstack.data import Corpus, sources
+from gapstack.data.gap_files import read_gap
 from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.encoders import Encoder, load_encoder, quiet
 from gapstack.encoding.pieces import align
-from gapstack.text.memory import forget_all
 
 BATCH = 32
 # bfloat16 keeps 8 bits: relative errors of 2^-8 a step, over six layers

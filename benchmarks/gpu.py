@@ -31,7 +31,7 @@ from plain_trainer import BEST, fit, matrix_peak, operations, synchronize
 from transformers import BertConfig, BertModel
 
 from gapstack.encoding.pieces import PieceView
-from gapstack.members.parts.fine_tuned import Network
+from gapstack.members.fine_tuned import Network
 from gapstack.members.probert import ProBERT, PronounHead
 from gapstack.training import PieceData, TrainingPlan, predict, train
 

@@ -20,14 +20,14 @@ from operator import add
 from pathlib import Path
 
 import gapstack
-from gapstack.corpus import Corpus
-from gapstack.corpus.sources import SPLITS
+from gapstack.data import Corpus
+from gapstack.data.sources import SPLITS
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, sha256, write_text
 from gapstack.members.member import Member
 from gapstack.runs.predictors import SHIPPED
 from gapstack.runs.recipe import Recipe
-from gapstack.runs.versions import versions
+from gapstack.versions import versions
 
 ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES = 60

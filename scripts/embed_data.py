@@ -1,8 +1,8 @@
-"""Write the data sets that come with the package into src/gapstack/corpus/embedded.tar.xz, bit for bit the same.
+"""Write the data sets that come with the package into src/gapstack/data/embedded.tar.xz, bit for bit the same.
 
     python scripts/embed_data.py ../shared/data
 
-The folder is laid out as ``gapstack.corpus.datasets`` says. Only files with a free licence are taken:
+The folder is laid out as ``gapstack.data.datasets`` says. Only files with a free licence are taken:
 
 =================== ===================================================================================
 winogender          rudinger/winogender-schemas @ 1c7f8b4, MIT
@@ -24,7 +24,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from gapstack.corpus.embedded import ARCHIVE, SUMS
+from gapstack.data.datasets import ARCHIVE, SUMS
 from gapstack.files import atomic_path
 
 PATTERNS = (

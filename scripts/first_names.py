@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from gapstack.antecedents.first_names import FILE
-from gapstack.corpus import Gender
-from gapstack.corpus.augment.gender import first_names
+from gapstack.anytext.people import FIRST_NAMES as FILE
+from gapstack.data import Gender
+from gapstack.data.gender import first_names
 from gapstack.files import write_text
 
 BEARERS = 5000

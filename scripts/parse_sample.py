@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from gapstack.corpus import sources
+from gapstack.data import sources
 from gapstack.text.parses import SHIPPED_PARSES, find_parser, write_docs
 
 

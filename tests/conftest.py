@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from gapstack.corpus import Corpus, sources
+from gapstack.data import Corpus, sources
 
-pytest_plugins = ["tests.fixtures_encoder", "tests.fixtures_comparison"]
+pytest_plugins = ["tests.fixtures_encoder", "tests.fixtures_comparison", "tests.fixtures_browser"]
 
 # The same examples in every run, and no time limit for one of them: a busy machine is no bug.
 settings.register_profile("gapstack", deadline=None, derandomize=True)

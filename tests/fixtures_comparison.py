@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus.writers import write_submission
-from gapstack.report.compare import compare, read_entries
+from gapstack.comparison import measure, read_entries
+from gapstack.data.gap_files import write_submission
 
 
 def base_predictions(labels, sharpness, seed):
@@ -35,4 +35,4 @@ def made(files, sample_test):
     """The comparison of all four."""
     names = ("poor.csv", "decided.tsv", "good.csv", "middling.csv")
     rows, entries = read_entries([str(files / name) for name in names], sample_test)
-    return compare([rows], entries, replicates=300, seed=1)
+    return measure([rows], entries, replicates=300, seed=1)

@@ -3,7 +3,13 @@
 import subprocess
 import sys
 
-from gapstack.cache import intact_files, store
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapstack import cache as module
+from gapstack.cache import ContentStore, Memory, Ragged, content_key, intact_files, ranges, store
 
 WRITER = """
 import os, sys
@@ -26,17 +32,150 @@ def test_what_is_stored_is_sound_until_it_is_damaged(tmp_path, capsys):
     assert intact_files(tmp_path / "nowhere", ".bin") == []
 
 
-def test_a_label_tells_files_apart(tmp_path):
-    mine, other = store(tmp_path, b"x", ".bin", "mine-"), store(tmp_path, b"y", ".bin", "other-")
-    assert (intact_files(tmp_path, ".bin", "mine-"), intact_files(tmp_path, ".bin", "other-")) == (
-        [mine],
-        [other],
-    )
-
-
 def test_what_a_killed_writer_left_is_swept(tmp_path):
     writer = subprocess.run([sys.executable, "-c", WRITER, str(tmp_path)], check=False)
     assert writer.returncode == 9
     assert len(list(tmp_path.iterdir())) == 1
     assert intact_files(tmp_path, ".bin") == []
     assert list(tmp_path.iterdir()) == []
+
+
+def key(number: int) -> bytes:
+    return content_key(bytes([number]))
+
+
+class Source:
+    """Computes entries that tell their number: ``a`` has as many as the number, ``b`` one of two values."""
+
+    def __init__(self):
+        self.asked: list[tuple[list[int], list[str]]] = []
+
+    def fetch(self, store: ContentStore, numbers: list[int], names=("a", "b")) -> dict[str, Ragged]:
+        def compute(rows, lacking):
+            self.asked.append(([numbers[row] for row in rows], list(lacking)))
+            chosen = np.array([numbers[row] for row in rows])
+            entries = {
+                "a": Ragged(np.repeat(chosen, chosen).astype(np.float16), chosen),
+                "b": Ragged(np.stack([chosen, -chosen], axis=1), np.ones_like(chosen)),
+            }
+            return {name: entries[name] for name in lacking}
+
+        return store.fetch([key(n) for n in numbers], names, compute, np.array(numbers), "counting")
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=20), min_size=1, max_size=4),
+    st.integers(1, 6),
+)
+@settings(max_examples=30)
+def test_every_entry_comes_back_whatever_was_asked_before(tmp_path_factory, requests, shard_rows):
+    store, source = ContentStore(tmp_path_factory.mktemp("shards")), Source()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SHARD_ROWS", shard_rows)
+        for numbers in requests:
+            found = source.fetch(store, numbers)
+            assert found["a"].sizes.tolist() == numbers
+            assert [entry.tolist() for entry in found["a"].entries()] == [[n] * n for n in numbers]
+            assert found["b"].values.tolist() == [[n, -n] for n in numbers]
+    computed = [number for numbers, _ in source.asked for number in numbers]
+    assert sorted(computed) == sorted(set().union(*requests))
+    assert all(numbers == sorted(numbers) and len(numbers) <= shard_rows for numbers, _ in source.asked)
+
+
+def test_only_names_that_lack_something_are_computed_and_others_stay_where_they_are(tmp_path):
+    store, source = ContentStore(tmp_path), Source()
+    source.fetch(store, [1, 2, 3], ["a"])
+    found = source.fetch(store, [3, 2, 1], ["a", "b"])
+    assert source.asked == [([1, 2, 3], ["a"]), ([1, 2, 3], ["b"])]
+    assert found["a"].values.tolist() == [3, 3, 3, 2, 2, 1]
+    assert found["b"].values[:, 0].tolist() == [3, 2, 1]
+    assert len(list(tmp_path.glob("*.safetensors"))) == 2
+
+
+DAMAGES = {
+    "flipped byte": lambda blob: blob[:-3] + bytes([blob[-3] ^ 1]) + blob[-2:],
+    "flipped byte of the header": lambda blob: blob[:12] + bytes([blob[12] ^ 1]) + blob[13:],
+    "cut off": lambda blob: blob[:80],
+    "empty": lambda blob: b"",
+    "foreign": lambda blob: b"not a shard",
+    "longer": lambda blob: blob + b"x",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_shard_is_deleted_with_one_line_and_what_it_held_computed_again(damage, tmp_path, capsys):
+    store, source = ContentStore(tmp_path), Source()
+    source.fetch(store, [1, 2])
+    (sound,) = tmp_path.glob("*.safetensors")
+    source.fetch(store, [4, 5])
+    (shard,) = set(tmp_path.glob("*.safetensors")) - {sound}
+    shard.write_bytes(damage(shard.read_bytes()))
+    source.asked.clear()
+    found = source.fetch(store, [2, 5, 1])
+    assert source.asked == [([5], ["a", "b"])]
+    assert found["a"].values.tolist() == [2, 2, 5, 5, 5, 5, 5, 1]
+    assert found["b"].values.tolist() == [[2, -2], [5, -5], [1, -1]]
+    assert not shard.exists()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert shard.name in line
+    assert "computed again" in line
+
+
+def test_no_keys_have_no_entries(tmp_path):
+    found = ContentStore(tmp_path / "none").read([], ["a"])["a"]
+    assert (len(found), found.entries(), len(found.values)) == (0, [], 0)
+
+
+def test_ranges_lie_end_to_end():
+    assert ranges(np.array([5, 0, 7]), np.array([2, 0, 3])).tolist() == [5, 6, 7, 8, 9]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=6), st.integers(1, 12))
+def test_values_are_right_and_computed_once_while_there_is_room(calls, most):
+    memory, computed = Memory(most), []
+
+    def square(keys):
+        def compute(positions):
+            computed.extend(keys[p] for p in positions)
+            return [keys[p] ** 2 for p in positions]
+
+        return compute
+
+    for keys in calls:
+        before = len(computed)
+        assert memory.fetch(keys, square(keys)) == [key**2 for key in keys]
+        fresh = computed[before:]
+        assert len(fresh) == len(set(fresh)), "a value was computed twice in one call"
+    if most >= 10:
+        assert len(computed) == len(set(computed)), "a remembered value was computed again"
+
+
+def test_what_was_remembered_last_outlives_what_was_remembered_first():
+    memory, asked = Memory(4), []
+
+    def compute(keys):
+        return memory.fetch(keys, lambda positions: asked.extend(keys[p] for p in positions) or positions)
+
+    compute("abc")
+    compute("de")  # one too many
+    asked.clear()
+    compute("bcde")
+    assert asked == []
+    compute("a")
+    assert asked == ["a"]
+    compute("fghijk")  # more than there is room for
+    assert len(memory._values) == 4
+
+
+def test_what_was_forgotten_is_computed_again():
+    memory = Memory(5)
+    memory.fetch("ab", lambda positions: positions)
+    memory.forget()
+    assert memory.fetch("ba", lambda positions: [7 for _ in positions]) == [7, 7]
+
+
+def test_what_was_asked_for_outlives_what_nobody_asked_for():
+    memory, computed = Memory(2), []
+    for key in "abacab":
+        memory.fetch([key], lambda positions, key=key: computed.append(key) or positions)
+    assert computed == ["a", "b", "c", "b"]

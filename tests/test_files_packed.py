@@ -10,11 +10,11 @@ from contextlib import suppress
 import pytest
 
 from gapstack import files
-from gapstack.corpus.cells import read_lines
-from gapstack.corpus.extra.conll import read_tar
+from gapstack.data.cells import read_lines
+from gapstack.data.extra.conll import read_tar
+from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import open_bytes, read_bytes
-from gapstack.vectors.static_vectors import read_vectors
 
 PACK = {".gz": gzip.compress, ".xz": lzma.compress}
 

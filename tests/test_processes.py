@@ -23,23 +23,17 @@ from time import sleep
 @dataclass(frozen=True)
 class Endless:
     place: Path
-    name: str = "endless"
 
-    def run(self, folder):
+    def __call__(self, number):
         import os
         (self.place / str(os.getpid())).touch()
         sleep(600)
 
-    def is_done(self, folder):
-        return False
-
 
 if __name__ == "__main__":
-    from gapstack.runs import RunFolder
     from gapstack.runs.executors import create_executor
 
-    jobs = [Endless(Path(sys.argv[1])) for _ in range(2)]
-    create_executor(sys.argv[2], 2)(jobs, RunFolder(Path(sys.argv[1])), print)
+    list(create_executor(sys.argv[2], 2)(Endless(Path(sys.argv[1])), range(2)))
 """
 
 PARSING = """

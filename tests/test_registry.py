@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from gapstack.audit.suites import SUITES
-from gapstack.corpus.augment import AUGMENTATIONS
-from gapstack.corpus.extra import EXTRA
+from gapstack.anytext.adapter import ADAPTERS
+from gapstack.audits import SUITES
+from gapstack.data.augment import AUGMENTATIONS
+from gapstack.data.extra import EXTRA
 from gapstack.encoding.cluster_pieces import HEURISTICS
+from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.errors import MemberError
 from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS, create
 from gapstack.registry import Entry, Registry, UnknownNameError, lazy
 from gapstack.resolvers.formats import FORMATS
-from gapstack.resolvers.live import ADAPTERS
 from gapstack.runs.executors import EXECUTORS
 from gapstack.settings import SettingError
-from gapstack.vectors.debias import DEBIASERS
 
 REGISTRIES = (
     *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, HEURISTICS, FORMATS, ADAPTERS, SUITES, EXTRA),
@@ -78,7 +78,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gapstack.members.member import Member
-from gapstack.kinds import Count, Share
+from gapstack.settings import Count, Fraction
 
 
 class Certain(Member):
@@ -90,7 +90,7 @@ class Certain(Member):
         Probability of A.
     """
 
-    share: Share = 0.5
+    share: Fraction = 0.5
     repeats: Sequence[Count] = (1,)
 
     def _fit(self, corpus):
@@ -141,10 +141,10 @@ def in_a_process(script: str, *paths: Path) -> str:
 def test_another_package_adds_members(package):
     printed = in_a_process(
         """
-        from gapstack.corpus.sources import sample
+        from gapstack.data.sources import sample
         from gapstack.errors import GapstackError
         from gapstack.members import MEMBERS, create, store
-        from gapstack.report.members import member_record
+        from gapstack.cli.descriptions import member_record
         from gapstack.runs.recipe import Recipe
 
         rows = sample()["test"]
@@ -166,12 +166,12 @@ def test_another_package_adds_members(package):
         "[[0.8, 0.1, 0.1]] 4",
         "{'expected': 'a number, at least 0, at most 1', 'default': 0.5, 'description': 'Probability of A.'}",
         "r.toml, members 1 (certain): settings.share: found 2, expected a number, at least 0, at most 1",
-        "r.toml, members 1 (certain): settings.repeats.item 1: found 0, expected a whole number, at least 1",
+        "r.toml, members 1 (certain): settings.repeats.item 1: found 0, expected greater than or equal to 1",
         'r.toml, members 1 (by_hand): settings.depth: found "x", expected a whole number, at least 1',
         'r.toml, members 1 (certan): no member is called "certan"; did you mean certain?',
         "r.toml, members 1 (broken): member broken of package tiny-package 1.2 cannot be loaded "
         "(broken_package:Broken): ModuleNotFoundError: No module named 'a_library_that_is_not_there'. "
-        "Mend or uninstall that package",
+        "Repair or uninstall that package",
     ]
 
 

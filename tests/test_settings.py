@@ -1,119 +1,101 @@
-"""What settings may be: kinds, ranges, and what an error says."""
+"""Settings: types, ranges, what an error says, and that every member declares and describes its own."""
 
+import inspect
 import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from gapstack.kinds import BlockName, ContextName, Count, Label, NotAll, Plan, Positive, Share
-from gapstack.settings import SettingError, check, check_all, closest, expected, shown
-from gapstack.training.plan import Schedule, TrainingPlan
+from gapstack.cli.descriptions import descriptions_of
+from gapstack.ensemble import STACKERS
+from gapstack.errors import closest, shown
+from gapstack.features.blocks import BlockName
+from gapstack.members import MEMBERS
+from gapstack.members.member import Member
+from gapstack.members.part import MemberPart
+from gapstack.settings import (
+    Configured,
+    Count,
+    FolderName,
+    Fraction,
+    FractionBelowOne,
+    Positive,
+    SettingError,
+    check,
+    check_settings,
+    describe,
+    settings_of,
+)
+from gapstack.text.scenes import ContextName
+from gapstack.training.plan import Plan, Schedule, TrainingPlan
 
-KINDS = {
-    "rounds": Count,
-    "rate": Positive,
-    "share": Share,
-    "dropout": NotAll,
-    "most": Count | None,
-    "blocks": list[BlockName],
-    "context": ContextName,
-    "folder": str | None,
-    "symmetric": bool,
-    "training": Plan | list[Plan] | None,
-    "names": dict[str, list[str]],
-    "label": Label,
-}
-TAKEN = (
+
+class Example(Configured):
+    rounds: Count = 1
+    rate: Positive = 1.0
+    share: Fraction = 0.5
+    dropout: FractionBelowOne = 0.5
+    most: Count | None = None
+    blocks: Sequence[BlockName] = ()
+    context: ContextName = "page-context"
+    folder: str | None = None
+    symmetric: bool = True
+    training: Plan | list[Plan] | None = None
+    names: Mapping[str, Sequence[str]] | None = None
+    label: FolderName = "example"
+    member: MemberPart = "prior"
+
+
+VALID = (
     *({"rounds": 1}, {"rate": 1}, {"rate": 0.5}, {"share": 0}, {"share": 1}, {"dropout": 0.0}),
-    *(
-        {"most": None},
-        {"most": 3},
-        {"blocks": []},
-        {"blocks": ("surface", "cues")},
-        {"context": "snippet-context"},
-    ),
-    *({"folder": "a/b"}, {"symmetric": False}, {"names": {"F": ["Ada"]}}, {"label": "probert v2 (é)"}),
+    *({"most": None}, {"most": 3}, {"blocks": []}, {"blocks": ("surface", "cues")}, {"folder": "a/b"}),
+    *({"context": "snippet-context"}, {"symmetric": False}, {"names": {"F": ["Ada"]}}),
+    *({"label": "probert v2 (é)"}, {"training": {"frozen": [0, "encoder"], "max_norm": None}}),
     *({"training": None}, {"training": {}}, {"training": [{}, {"epochs": 2, "schedule": {"warmup": 0.1}}]}),
-    *({"training": {"frozen": [0, "encoder"], "max_norm": None}},),
+    *({"member": "url"}, {"member": {"name": "url", "label": "x"}}),
 )
-REFUSED = (
-    ({"rounds": "abc"}, 'rounds: found "abc", expected a whole number, at least 1'),
-    ({"rounds": -5}, "rounds: found -5, expected a whole number, at least 1"),
-    ({"rounds": 1.0}, "rounds: found 1.0, expected a whole number, at least 1"),
-    ({"rounds": True}, "rounds: found true, expected a whole number, at least 1"),
-    ({"rounds": 2**40}, f"rounds: found {2**40}, expected a whole number, at least 1, at most 2147483647"),
-    ({"rounds": None}, "rounds: found null, expected a whole number, at least 1"),
-    ({"rate": 0}, "rate: found 0, expected a number, more than 0"),
-    ({"rate": math.nan}, "rate: found nan, expected a number, more than 0"),
-    ({"rate": math.inf}, "rate: found inf, expected a number, more than 0"),
-    (
-        {"rate": 10**400},
-        f"rate: found {'1' + 56 * '0'}..., expected a number, more than 0, at most 2147483647",
+INVALID = (
+    *(({"rounds": value}, "rounds", "at least 1") for value in ("abc", -5, 1.0, True, 2**40, None)),
+    *(({"rate": value}, "rate", "more than 0") for value in (0, math.nan, math.inf, 10**400, True, "1")),
+    ({"share": 1.5}, "share", "at most 1"),
+    ({"dropout": 1}, "dropout", "less than 1"),
+    ({"most": 0}, "most", "or none"),
+    ({"blocks": 5}, "blocks", "a list"),
+    ({"blocks": "cues"}, "blocks", "a list"),
+    ({"blocks": ["cues", "Surfac"]}, "blocks.item 2", "did you mean surface?"),
+    ({"context": "snippet_context"}, "context", '"snippet-context"'),
+    ({"symmetric": 1}, "symmetric", "true or false"),
+    ({"training": {"epoch": 1}}, "training.epoch", "did you mean epochs?"),
+    ({"training": {"epochs": 0}}, "training.epochs", "found 0"),
+    ({"training": {"seed": 3}}, "training.seed", "there are: epochs"),
+    ({"training": [{}, {"schedule": {"warmup": 1}}]}, "training.item 2.schedule.warmup", "less than 1"),
+    ({"names": {"F": [3]}}, "names.F.item 1", "found 3"),
+    ({"member": "priro"}, "member", "did you mean prior?"),
+    ({"member": {"nam": "url"}}, "member.nam", "did you mean name?"),
+    ({"round": 3}, "round", "did you mean rounds?"),
+    ({"\x1b[2J": 3}, '"\\u001b[2J"', "there are: rounds"),
+    *(
+        ({"label": value}, "label", "can name a folder")
+        for value in ("", ".a", "a/b", "..", "x" * 101, "a\n")
     ),
-    ({"share": 1.5}, "share: found 1.5, expected a number, at least 0, at most 1"),
-    ({"dropout": 1}, "dropout: found 1, expected a number, at least 0, less than 1"),
-    ({"most": 0}, "most: found 0, expected a whole number, at least 1, or none"),
-    (
-        {"blocks": 5},
-        "blocks: found 5, expected a list, each one of surface, cues, fill_the_gap, positions, gender",
-    ),
-    (
-        {"blocks": "cues"},
-        'blocks: found "cues", expected a list, each one of surface, cues, fill_the_gap, positions, gender',
-    ),
-    (
-        {"blocks": ["cues", "Surfac"]},
-        'blocks.item 2: found "Surfac", expected one of surface, cues, fill_the_gap, positions, gender; '
-        "did you mean surface?",
-    ),
-    (
-        {"context": "snippet_context"},
-        'context: found "snippet_context", expected one of "snippet-context", "page-context"; '
-        "did you mean snippet-context or page-context?",
-    ),
-    ({"folder": "a\0b"}, 'folder: found "a\\u0000b", expected text, or none'),
-    ({"folder": "\ud800"}, 'folder: found "\\ud800", expected text, or none'),
-    ({"symmetric": 1}, "symmetric: found 1, expected true or false"),
-    ({"training": {"epoch": 1}}, "training.epoch: no such setting; did you mean epochs?"),
-    ({"training": {"epochs": 0}}, "training.epochs: found 0, expected a whole number, at least 1"),
-    (
-        {"training": [{}, {"schedule": {"warmup": 1}}]},
-        "training.item 2.schedule.warmup: found 1, expected a number, at least 0, less than 1",
-    ),
-    ({"names": {"F": [3]}}, "names.F.item 1: found 3, expected text"),
-    ({"round": 3}, "round: no such setting; did you mean rounds?"),
-    ({"\x1b[2J": 3}, '"\\u001b[2J": no such setting; there are: ' + ", ".join(KINDS)),
 )
 
 
-@pytest.mark.parametrize("values", TAKEN, ids=str)
-def test_what_fits_is_taken(values):
-    check_all(values, KINDS)
+@pytest.mark.parametrize("values", VALID, ids=str)
+def test_valid_values_pass(values):
+    check_settings(Example, values)
 
 
-@pytest.mark.parametrize(("values", "message"), REFUSED, ids=[f"{b[0]!s:.60}" for b in REFUSED])
-def test_what_does_not_fit_is_refused_with_path_value_and_range(values, message):
+@pytest.mark.parametrize(("values", "where", "keyword"), INVALID, ids=[f"{one[0]!s:.60}" for one in INVALID])
+def test_an_invalid_value_is_refused_with_its_path(values, where, keyword):
     with pytest.raises(SettingError) as refused:
-        check_all(values, KINDS)
-    assert str(refused.value) == message
-
-
-@pytest.mark.parametrize(
-    "label", ["", ".hidden", "a/b", "a\\b", "..", "a:b", "x" * 101, "é" * 51, "a\nb", "a.", "a\0"]
-)
-def test_what_cannot_name_a_folder_everywhere_is_refused(label):
-    with pytest.raises(SettingError, match="text that can name a folder"):
-        check(label, Label)
-
-
-def test_the_seed_of_a_training_is_the_member_s():
-    with pytest.raises(SettingError, match=r"seed: no such setting; there are: epochs"):
-        check({"seed": 3}, Plan)
-
-
-def test_a_plan_s_schedule_may_be_made_already():
-    assert TrainingPlan(schedule=Schedule(shape="cosine")).schedule.shape == "cosine"
+        check_settings(Example, values)
+    assert ".".join(refused.value.where) == where
+    assert keyword in refused.value.problem
 
 
 @given(
@@ -121,19 +103,19 @@ def test_a_plan_s_schedule_may_be_made_already():
         st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates(),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     ),
-    st.sampled_from(sorted(KINDS)),
+    st.sampled_from(sorted(settings_of(Example))),
 )
-def test_whatever_is_given_is_taken_or_refused_in_one_printable_line(value, name):
-    said = ""
+def test_any_value_passes_or_is_refused_in_one_printable_line(value, name):
+    message = ""
     try:
-        check_all({name: value}, KINDS)
+        check_settings(Example, {name: value})
     except SettingError as refused:
-        said = str(refused)
-    assert len(said) < 1000
-    assert said.isprintable()
+        message = str(refused)
+    assert len(message) < 1000
+    assert message.isprintable()
 
 
-def test_shown_values_are_short_and_harmless():
+def test_shown_values_are_short_and_printable():
     deep: list = []
     for _ in range(100_000):
         deep = [deep]
@@ -143,19 +125,65 @@ def test_shown_values_are_short_and_harmless():
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "said"),
+    ("name", "known", "hint"),
     [
         ("quickstrat", ["quickstart", "fair"], "did you mean quickstart?"),
         ("URL", ["url", "prior"], "did you mean url?"),
         ("zzz", ["url", "prior"], "there are: url, prior"),
         (5, ["url"], "there are: url"),
-        ("a", [], "there are: none"),
     ],
 )
-def test_the_closest_name_is_offered_else_all(name, known, said):
-    assert closest(name, known) == said
+def test_the_closest_name_is_offered_else_all(name, known, hint):
+    assert closest(name, known) == hint
 
 
-def test_kinds_are_described_in_words():
-    assert expected(Count | None) == "a whole number, at least 1, or none"
-    assert expected(list[Share]) == "a list, each a number, at least 0, at most 1"
+def test_types_are_described_in_words():
+    assert describe(Count | None) == "a whole number, at least 1, or none"
+    assert describe(list[Fraction]) == "a list, each a number, at least 0, at most 1"
+
+
+ALL = [(registry, name) for registry in (MEMBERS, STACKERS) for name in registry]
+
+
+@pytest.mark.parametrize(("registry", "name"), ALL, ids=[name for _, name in ALL])
+def test_a_constructor_names_every_setting_and_keeps_values_untouched(registry, name):
+    kind = registry[name]
+    parameters = inspect.signature(kind).parameters.values()
+    assert all(one.kind is one.KEYWORD_ONLY and one.default is not one.empty for one in parameters)
+    made = kind()
+    assert clone(made).get_params() == made.get_params()
+    registry.check(name, made.get_params())
+    first = next(iter(made.get_params()))
+    value = object()
+    assert made.set_params(**{first: value}).get_params()[first] is value
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_every_setting_is_described_and_published_values_are_valid(name):
+    assert set(settings_of(MEMBERS[name])) <= set(descriptions_of(MEMBERS[name]))
+    module = vars(import_module(MEMBERS[name].__module__))
+    for published in [value for key, value in module.items() if key.startswith("PUBLISHED")]:
+        MEMBERS.check(name, published)
+
+
+class Toy(Member):
+    depth: Count = 3
+    NOT_A_SETTING = 4
+
+    def _fit(self, corpus):
+        pass
+
+    def _predict_proba(self, corpus):
+        raise NotImplementedError
+
+
+def test_settings_are_checked_when_a_member_is_fitted(sample_train):
+    assert Toy(depth=4).fit(sample_train).depth == 4
+    for wrong in (Toy(depth=0), Toy().set_params(depth="x"), Toy(augment=["sing"])):
+        with pytest.raises(SettingError, match=r"Toy\.(depth|augment\.item 1): found"):
+            wrong.fit(sample_train)
+
+
+def test_a_plan_accepts_a_schedule_or_a_table_of_one():
+    assert TrainingPlan(schedule=Schedule(shape="cosine")).schedule.shape == "cosine"
+    check({"shape": "cosine"}, Schedule)

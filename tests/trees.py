@@ -1,6 +1,6 @@
 """Hand-made parses: ``tree("Ann/PROPN/nsubj/1 slept/VERB/ROOT/1")`` is a spaCy document without any pipeline."""
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.data import Corpus, Example, Span
 from gapstack.files import cache_root
 from gapstack.text.parses import find_parser, store
 

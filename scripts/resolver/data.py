@@ -15,11 +15,11 @@ import spacy
 import torch
 from spacy.tokenizer import Tokenizer
 
-from gapstack.corpus import Example, Label
-from gapstack.corpus.augment.roles import mentions
-from gapstack.corpus.extra import load
-from gapstack.corpus.extra.conll import CORPORA, Document, read_corpus
-from gapstack.corpus.teacher import STAGE2, load_teacher
+from gapstack.data import Example, Label
+from gapstack.data.augment import mentions
+from gapstack.data.extra import load
+from gapstack.data.extra.conll import CORPORA, ConllDocument, read_corpus
+from gapstack.data.teacher import STAGE2, load_teacher
 from gapstack.files import fingerprint
 from gapstack.training.data import TARGET
 from gapstack.types import Rows
@@ -45,7 +45,7 @@ class Text:
     whole: bool = True
 
 
-def split(documents: Sequence[Document], seed: int) -> dict[str, list[Document]]:
+def split(documents: Sequence[ConllDocument], seed: int) -> dict[str, list[ConllDocument]]:
     """Documents of one corpus by part: a tenth for development, a tenth held out, the rest to learn from."""
     order = np.random.default_rng(seed).permutation(len(documents))
     tenth = len(documents) // 10
@@ -53,9 +53,9 @@ def split(documents: Sequence[Document], seed: int) -> dict[str, list[Document]]
     return {part: [documents[i] for i in sorted(places)] for part, places in cuts.items()}
 
 
-def read(data: Path | None, seed: int, first: int | None) -> dict[str, dict[str, list[Document]]]:
+def read(data: Path | None, seed: int, first: int | None) -> dict[str, dict[str, list[ConllDocument]]]:
     """Read the corpora, of each the first so many documents: documents by part and corpus."""
-    found: dict[str, dict[str, list[Document]]] = defaultdict(dict)
+    found: dict[str, dict[str, list[ConllDocument]]] = defaultdict(dict)
     for name in CORPORA:
         documents = list(read_corpus(name, data))[:first]
         for part, chosen in split(documents, seed).items():
@@ -63,7 +63,7 @@ def read(data: Path | None, seed: int, first: int | None) -> dict[str, dict[str,
     return found
 
 
-def text_of(document: Document, words: range) -> Text:
+def text_of(document: ConllDocument, words: range) -> Text:
     """Part of a document; mentions that reach out of it are left out."""
     found: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for mention in document.mentions:
@@ -73,7 +73,7 @@ def text_of(document: Document, words: range) -> Text:
     return Text(document.name, tokens, [sorted(cluster) for cluster in found.values()])
 
 
-def parts(document: Document, tokenizer: Any, most: int) -> Iterator[Text]:
+def parts(document: ConllDocument, tokenizer: Any, most: int) -> Iterator[Text]:
     """Cut a document at the ends of sentences into parts of at most ``most`` pieces; longer sentences are cut too."""
     encoded = tokenizer(document.tokens, is_split_into_words=True, add_special_tokens=False, verbose=False)
     pieces = defaultdict[int, int](int, {word: len(list(of)) for word, of in groupby(encoded.word_ids())})
@@ -95,7 +95,7 @@ def partly(name: str, data: Path | None) -> list[Text]:
     """Texts of which a pronoun, the name that it means and another name are known, as often as the names occur.
 
     Of the teacher ``stage2`` those rows are taken whose pronoun means a name with at least :data:`SURE`; other names
-    are those of corpora of :mod:`gapstack.corpus.extra`. Rows in which one name is a part of the other are left out.
+    are those of corpora of :mod:`gapstack.data.extra`. Rows in which one name is a part of the other are left out.
     """
     if name == STAGE2:
         soft = load_teacher(name, data)

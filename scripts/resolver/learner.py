@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from gapstack.encoding.encoders import load_encoder
-from gapstack.resolvers.live.fastcoref import model_class
+from gapstack.resolvers.live import fastcoref_model as model_class
 from gapstack.training import seeded, trainable_encoder
 
 PIECES = 384

@@ -11,7 +11,7 @@ from typing import Any
 import spacy
 
 from gapstack.progress import progress
-from gapstack.resolvers.live.adapter import library
+from gapstack.resolvers.live import _library as library
 from scripts.resolver.data import Clusters, Text
 
 Resolve = Callable[[list[str]], Clusters]

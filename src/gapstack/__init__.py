@@ -1,7 +1,7 @@
 """Reference system for gendered ambiguous pronouns (GAP).
 
 Given a snippet, a pronoun and two names: how probable are A, B and neither? Everything that answers is a member
-(:mod:`gapstack.members`), cross-validated and stacked by :mod:`gapstack.runs`, scored by :mod:`gapstack.scoring`.
+(:mod:`gapstack.members`), cross-validated and stacked by :mod:`gapstack.runs`, scored by :mod:`gapstack.evaluation`.
 
 The names below are the public surface. Each is imported when it is first used, so that ``import gapstack`` is quick and
 brings no numpy, torch or spaCy along.
@@ -17,31 +17,30 @@ __version__ = "0.1.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that wants the log configures it
 
 if TYPE_CHECKING:
-    from gapstack.audit import audit
-    from gapstack.comparison.systems import compare
-    from gapstack.corpus import Corpus, Example, Label, Span
-    from gapstack.corpus.sources import load_gap
+    from gapstack.audits import audit
+    from gapstack.comparison.analysis import compare
+    from gapstack.data import Corpus, Example, Label, Span
+    from gapstack.data.sources import load_gap
+    from gapstack.evaluation import score
     from gapstack.members import create
     from gapstack.runs import Recipe, run
     from gapstack.runs.cross_validation import cross_validate, stack
     from gapstack.runs.predictors import load, save
-    from gapstack.scoring import score
 else:
     __getattr__ = lazy(
         __name__,
         {
-            **{name: f"gapstack.corpus:{name}" for name in ("Corpus", "Example", "Label", "Span")},
+            **{name: f"gapstack.data:{name}" for name in ("Corpus", "Example", "Label", "Span")},
             "Recipe": "gapstack.runs.recipe:Recipe",
-            # a module that can be called, since a submodule's name cannot be a function's too
-            "audit": "gapstack.audit",
-            "compare": "gapstack.comparison.systems:compare",
+            "audit": "gapstack.audits:audit",
+            "compare": "gapstack.comparison.analysis:compare",
             "create": "gapstack.members:create",
             "cross_validate": "gapstack.runs.cross_validation:cross_validate",
             "load": "gapstack.runs.predictors:load",
-            "load_gap": "gapstack.corpus.sources:load_gap",
-            "run": "gapstack.runs.crossval:run",
+            "load_gap": "gapstack.data.sources:load_gap",
+            "run": "gapstack.runs.runner:run",
             "save": "gapstack.runs.predictors:save",
-            "score": "gapstack.scoring:score",
+            "score": "gapstack.evaluation:score",
             "stack": "gapstack.runs.cross_validation:stack",
         },
     )

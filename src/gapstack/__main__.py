@@ -2,4 +2,4 @@
 
 from pkgutil import resolve_name
 
-resolve_name("gapstack.cli:main")()  # by name, since modules beside the rooms import none
+resolve_name("gapstack.cli:main")()  # by name, since top-level modules import no package

@@ -1,19 +1,34 @@
-"""Files of a cache, each named after the SHA-256 of its bytes, so that damage shows.
+"""The content store: what can be computed again, kept by the content that it is computed from.
 
-A damaged file is deleted with a warning, and what it held is computed again. Files are never changed, so each is read
-for this once in a process (:func:`gapstack.files.digest`), unless it is touched.
+On disk, a file is named after the SHA-256 of its bytes. A damaged file is deleted with a warning, and what it held is
+computed again; several processes may share a folder. In memory, :class:`Memory` keeps the values used last.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save
 
 from gapstack.files import atomic_path, digest, discard, sweep
-from gapstack.progress import console
+from gapstack.progress import console, progress
+from gapstack.types import Ints
 
+Value = TypeVar("Value")
+SHARD_ROWS = 512
+_SUFFIX = ".safetensors"
 _DIGITS = 32
+_KEY_BYTES = 16
 
 
 def store(folder: Path, blob: bytes, suffix: str, label: str = "") -> Path:
@@ -25,10 +40,7 @@ def store(folder: Path, blob: bytes, suffix: str, label: str = "") -> Path:
 
 
 def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
-    """Files that :func:`store` wrote and that still have the bytes it wrote, sorted by name.
-
-    Damaged ones are deleted, and so is what killed writers left. Several processes may call it at once.
-    """
+    """Files that :func:`store` wrote, sorted by name; damaged and unfinished ones are deleted."""
     _sweep_once(folder)
     return [path for path in sorted(folder.glob(f"{label}*{suffix}")) if _is_intact(path, suffix, label)]
 
@@ -37,14 +49,12 @@ def _is_intact(path: Path, suffix: str, label: str) -> bool:
     if path.name.startswith("."):  # being written
         return False
     try:
-        if path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}":
+        if path.is_file() and path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}":
             return True
-    except FileNotFoundError:  # another process has deleted it
+    except FileNotFoundError:  # deleted by another process
         return False
-    except OSError:  # a folder, a link to itself: nothing that was written here
-        pass
     discard(path)
-    warning = f"damaged cache file {path}: deleted, and what it held is computed again"
+    warning = f"damaged cache file {path}: deleted; its contents will be computed again"
     console.print(warning, style="yellow", markup=False, highlight=False, soft_wrap=True)
     return False
 
@@ -52,3 +62,180 @@ def _is_intact(path: Path, suffix: str, label: str) -> bool:
 @cache
 def _sweep_once(folder: Path) -> None:
     sweep(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Ragged:
+    """n arrays of different lengths, concatenated: ``values`` (total, ...) and ``sizes`` (n,)."""
+
+    values: NDArray[Any]
+    sizes: Ints
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def entries(self) -> list[NDArray[Any]]:
+        """The n arrays."""
+        return np.split(self.values, self.sizes.cumsum())[:-1]
+
+    def take(self, rows: Ints) -> NDArray[Any]:
+        """Values of the arrays ``rows``, concatenated."""
+        starts = self.sizes.cumsum() - self.sizes
+        return np.asarray(self.values[ranges(starts[rows], self.sizes[rows])])
+
+
+def ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Concatenate the ranges ``start .. start + size - 1``."""
+    ends = sizes.cumsum()
+    return np.arange(int(sizes.sum())) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def content_key(*parts: bytes) -> bytes:
+    """Key (16 bytes) of what is computed from ``parts``."""
+    return hashlib.blake2b(b"".join(parts), digest_size=_KEY_BYTES).digest()
+
+
+class ContentStore:
+    """Arrays by key and name in a folder, whose name should identify how they were computed.
+
+    A shard is a safetensors file of up to :data:`SHARD_ROWS` keys with their arrays. Shards never change, so a killed
+    process loses at most one.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def fetch(
+        self,
+        keys: Sequence[bytes],
+        names: Sequence[str],
+        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
+        lengths: Ints,
+        title: str,
+    ) -> dict[str, Ragged]:
+        """Return the arrays of all keys under each name, computing and storing missing ones.
+
+        ``compute(rows, names)`` returns the arrays of up to :data:`SHARD_ROWS` positions of distinct keys, sorted by
+        ``lengths``, under the names that lack any.
+        """
+        lacking = [name for name in names if len(self.missing(keys, [name]))]
+        missing = self.missing(keys, lacking)
+        missing = missing[np.argsort(lengths[missing], kind="stable")]
+        if len(missing):
+            with progress(title, len(missing)) as ticker:
+                for rows in np.split(missing, range(SHARD_ROWS, len(missing), SHARD_ROWS)):
+                    self.add([keys[row] for row in rows], compute(rows, lacking))
+                    ticker.advance(len(rows))
+        return self.read(keys, names)
+
+    def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
+        """Positions of keys without an array under one of ``names``; the first position of equal keys."""
+        stored = set(keys).intersection(*self._index(names).values())
+        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
+        return np.array(sorted(first.values()), dtype=np.int64)
+
+    def add(self, keys: Sequence[bytes], arrays: Mapping[str, Ragged]) -> None:
+        """Store a shard."""
+        content: dict[str, NDArray[Any]] = {
+            "keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, _KEY_BYTES)
+        }
+        for name, ragged in arrays.items():
+            content[name], content[f"sizes:{name}"] = np.ascontiguousarray(ragged.values), ragged.sizes
+        store(self.folder, save(content), _SUFFIX)
+
+    def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
+        """Return the arrays of all keys under each name; KeyError if one is missing."""
+        index = self._index(names)
+        return {name: _gather([index[name][key] for key in keys], name) for name in names}
+
+    def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
+        """Shard and row of each key's array, by name."""
+        index: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
+        for shard in intact_files(self.folder, _SUFFIX):
+            keys, shard_names = _contents(shard)
+            for name in shard_names.intersection(names):
+                index[name].update((key, (shard, row)) for row, key in enumerate(keys))
+        return index
+
+
+@lru_cache(maxsize=4096)  # a shard's path identifies its contents
+def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
+    with safe_open(shard, framework="numpy") as tensors:
+        return [key.tobytes() for key in tensors.get_tensor("keys")], set(tensors.keys())
+
+
+def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
+    """Read arrays by shard and row."""
+    rows = np.array([row for _, row in locations], dtype=np.int64)
+    positions: dict[Path, list[int]] = {}
+    for position, (shard, _) in enumerate(locations):
+        positions.setdefault(shard, []).append(position)
+    parts: list[tuple[list[int], Ragged]] = []
+    for shard, own in positions.items():
+        with safe_open(shard, framework="numpy") as tensors:
+            whole = Ragged(tensors.get_tensor(name), tensors.get_tensor(f"sizes:{name}"))
+        parts.append((own, Ragged(whole.take(rows[own]), whole.sizes[rows[own]])))
+    sizes = np.zeros(len(rows), dtype=np.int64)
+    for own, part in parts:
+        sizes[own] = part.sizes
+    starts = sizes.cumsum() - sizes
+    shape, dtype = (parts[0][1].values.shape[1:], parts[0][1].values.dtype) if parts else ((), np.float64)
+    values = np.empty((int(sizes.sum()), *shape), dtype)
+    for own, part in parts:
+        values[ranges(starts[own], part.sizes)] = part.values
+    return Ragged(values, sizes)
+
+
+def row_key(example: Any, *more: Hashable) -> tuple[Hashable, ...]:
+    """Everything of a :class:`~gapstack.data.Example` except id and label, and ``more``, as a key."""
+    return (example.text, example.pronoun, example.a, example.b, example.url, *more)
+
+
+_clear_functions: list[Callable[[], None]] = []
+
+
+def remembered(most: int) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
+    """:func:`functools.lru_cache` that :func:`forget_all` clears."""
+
+    def decorate(function: Callable[..., Value]) -> Callable[..., Value]:
+        caching: Any = lru_cache(maxsize=most)(function)
+        _clear_functions.append(caching.cache_clear)
+        return caching  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def forget_all() -> None:
+    """Clear every :class:`Memory` and :func:`remembered` function; for readers of endless text."""
+    for clear in _clear_functions:
+        clear()
+
+
+class Memory(Generic[Value]):
+    """At most ``most`` values by key in memory; least recently used ones are evicted first."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        _clear_functions.append(self.forget)
+
+    def fetch(self, keys: Sequence[Hashable], compute: Callable[[list[int]], Iterable[Value]]) -> list[Value]:
+        """Return the value of each key, in order.
+
+        ``compute`` is called at most once, with the positions of the distinct missing keys, and returns their values.
+        """
+        new = {key: position for position, key in reversed(list(enumerate(keys))) if key not in self._values}
+        positions = sorted(new.values())
+        if positions:
+            for position, value in zip(positions, compute(positions), strict=True):
+                self._values[keys[position]] = value
+        values = [self._values[key] for key in keys]
+        for key in keys:  # not popped meanwhile, since other threads read them
+            self._values.move_to_end(key)
+        for key in list(islice(self._values, max(0, len(self._values) - self._most))):
+            del self._values[key]
+        return values
+
+    def forget(self) -> None:
+        """Drop all values."""
+        self._values.clear()

@@ -6,8 +6,13 @@ caller without knowledge of gapstack would catch.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
+
+_LONGEST_SHOWN = 60
 
 
 def printable(text: str) -> str:
@@ -101,3 +106,21 @@ class NotFittedError(GapstackError, RuntimeError):
 
 class RecipeError(GapstackError, ValueError):
     """A recipe has an unknown key or a value out of range."""
+
+
+def shown(value: object) -> str:
+    """Return a value as errors show it: on one line, shortened, without control characters."""
+    try:
+        text = repr(value) if isinstance(value, float) else json.dumps(value, default=repr, skipkeys=True)
+    except (ValueError, RecursionError):  # a number of thousands of digits; nested lists
+        text = f"a very long {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+
+
+def closest(name: object, choices: Iterable[str]) -> str:
+    """Name the closest matches (``did you mean prior?``), or all choices if none is close."""
+    names = list(choices)
+    lowered = {one.lower(): one for one in names}
+    matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
+    close = [lowered[one] for one in matches]
+    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"

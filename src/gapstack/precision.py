@@ -1,10 +1,10 @@
-"""The precision in which a device computes fastest: one decision for frozen encoders and for training."""
+"""The precision in which a device computes fastest."""
 
 import torch
 
 
 def fastest_dtype(device: torch.device) -> torch.dtype:
-    """Give bfloat16 where ``device`` multiplies it in hardware, else float32: emulation would be slower."""
+    """bfloat16 if ``device`` multiplies it in hardware, else float32."""
     if device.type == "cuda":
         has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
     else:

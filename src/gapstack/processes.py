@@ -1,4 +1,4 @@
-"""Processes that work for another one and must not outlive it; threads, as many as a process may have."""
+"""Threads and processes; processes do not outlive the one that started them."""
 
 from __future__ import annotations
 
@@ -19,33 +19,23 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Results of a function for each item, in order, by as many threads as this process may have.
+    """Results of a function for each item, in order, in ``OMP_NUM_THREADS`` threads or one per core.
 
-    That is one for each core, unless ``OMP_NUM_THREADS`` says otherwise. It pays where the work is done without Python:
-    where trees are grown and matrices multiplied.
+    For work outside Python's lock, such as growing trees; each thread multiplies matrices alone.
     """
-    # matrices are multiplied by each thread alone, lest they fight over the cores
-    with (
-        threadpool_limits(1),
-        ThreadPoolExecutor(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)) as pool,
-    ):
+    threads = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))
 
 
 def in_processes(
     function: Callable[[Item], Result], items: Iterable[Item], processes: int
 ) -> Iterator[Result]:
-    """Results of a function for each item as they come, by so many processes, or by this one where that is one.
-
-    Raises
-    ------
-    BrokenProcessPool
-        If a process is lost.
-    """
+    """Yield results of a function for each item as they are ready; BrokenProcessPool if a process dies."""
     if processes == 1:
         yield from map(function, items)
         return
-    pool = ProcessPoolExecutor(processes, initializer=_begin)
+    pool = ProcessPoolExecutor(processes, initializer=_start_worker)
     try:
         for future in as_completed([pool.submit(function, item) for item in items]):
             yield future.result()
@@ -53,26 +43,21 @@ def in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def collect_rarely() -> None:
-    """Look for reference cycles less often than Python does, in a process of our own.
-
-    Parses and features are many small objects without any; looking for them took every sixth second of an answer.
-    """
-    gc.set_threshold(20_000)
-
-
-def _begin() -> None:
-    """Prepare a worker: an interrupt from the keyboard, which reaches all processes, is the parent's to handle."""
+def _start_worker() -> None:
     die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
+
+
+def raise_gc_threshold() -> None:
+    """Look for reference cycles less often; parses and features are many small objects without any."""
+    gc.set_threshold(20_000)
 
 
 @cache
 def die_with_parent() -> None:
-    """End this process as soon as the one that started it ends, however it ends; in a main process, do nothing.
+    """End this process as soon as the one that started it ends; in a main process, do nothing.
 
-    A killed parent cannot stop its workers, and a worker that waits for work never notices: it holds the other end of
-    its own queue open. So a thread waits for the parent's sentinel, which the operating system closes.
+    A worker that waits for work never notices a killed parent, since it holds the other end of its own queue open.
     """
     parent = parent_process()
     if parent is not None:
@@ -81,7 +66,7 @@ def die_with_parent() -> None:
 
 def _follow(sentinel: int) -> None:
     connection.wait([sentinel])
-    os._exit(1)  # no process is left to report to, and a half-written file has no name yet
+    os._exit(1)
 
 
 # a forked child has none of its parent's threads

@@ -1,7 +1,4 @@
-"""Progress of long work: a bar with rate and time left on a terminal, silence elsewhere.
-
-Work within work, such as a training within a run's jobs, has a bar of its own beneath the outer one's.
-"""
+"""Progress bars with rate and time left on a terminal; nested work has a bar below the outer one."""
 
 from __future__ import annotations
 
@@ -23,24 +20,20 @@ from rich.text import Text
 from gapstack.errors import printable
 
 console = Console(stderr=True)
-"""Where bars and remarks go; ``console.quiet = True`` silences a process that works for another."""
+"""Where bars and notes go; ``console.quiet = True`` silences a worker."""
 
-_RATE_SECONDS = 86_400.0
-"""Rates are means over a bar's last thousand steps, however long they took: a run's jobs take minutes each."""
-_shown: list[Progress] = []
-"""The display that is on the screen, if any: a console bears only one."""
+_RATE_SECONDS = (
+    86_400.0  # rates are means over a bar's last thousand steps, since a run's jobs take minutes each
+)
+_shown: list[Progress] = []  # a console takes only one
 
 
 class _Done(MofNCompleteColumn):
-    """Units done of all, or the share where units are expected costs."""
-
     def render(self, task: Task) -> Text:
         return Text(f"{task.percentage:3.0f}%") if task.fields["weighted"] else super().render(task)
 
 
 class _Rate(ProgressColumn):
-    """Units a second, or a minute where they are slow."""
-
     def render(self, task: Task) -> Text:
         if task.fields["weighted"]:
             return Text()
@@ -64,9 +57,9 @@ class Ticker:
 
 @contextmanager
 def progress(title: str, total: float, *, weighted: bool = False) -> Iterator[Ticker]:
-    """Show a bar titled ``title`` for ``total`` units while the block runs, if the output is a terminal.
+    """Show a bar for ``total`` units while the block runs, if the output is a terminal.
 
-    ``weighted``: units are expected costs, of which the share that is done is shown.
+    With ``weighted``, units are expected costs, shown as a percentage.
     """
     title = printable(title)
     if console.quiet or not console.is_terminal:

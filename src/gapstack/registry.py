@@ -1,38 +1,33 @@
-"""Look-up by name, for members, stackers, feature blocks, formats and all else that comes in kinds."""
+"""Look-up by name: members, stackers, feature blocks, file formats and whatever else users name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pkgutil import resolve_name
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from gapstack.errors import MemberError
-from gapstack.settings import SettingError, check_all, closest, shown, with_current_names
-from gapstack.signatures import settings_of
+from gapstack.errors import MemberError, closest, shown
 
 T = TypeVar("T")
 
 
 class UnknownNameError(MemberError, KeyError):
-    """Nothing of this kind has this name; names the closest match."""
+    """There is nothing of this name; the message has the closest match."""
 
     def __str__(self) -> str:  # KeyError would print its argument's repr
         return str(self.args[0])
 
 
 def unknown(kind: str, name: object, names: Iterable[str]) -> UnknownNameError:
-    """The error for an unknown name: ``no member is called "priro"; did you mean prior?``."""
+    """Make the error for an unknown name: ``no member is called "priro"; did you mean prior?``."""
     return UnknownNameError(f"no {kind} is called {shown(name)}; {closest(name, names)}")
 
 
 def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a package whose public names are imported on first use (PEP 562).
-
-    ``where`` maps each name to its ``module:object``. A name must not be that of a submodule too.
-    """
+    """Make the ``__getattr__`` of a package whose public names, ``module:object``, are imported on first use."""
 
     def get(name: str) -> Any:
         if name not in where:
@@ -44,25 +39,14 @@ def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a registry.
-
-    Attributes
-    ----------
-    target : object
-        ``module:object``, imported on first use; or the object itself.
-    about : str
-        One line of description.
-    paper, needs : str
-        Published source, and required data.
-    package : str
-        Other package that registered it, if any.
-    """
+    """A line of a registry: an object or its ``module:object``, and what users read about it."""
 
     target: Any
     about: str = ""
     paper: str = ""
     needs: str = "nothing"
     package: str = ""
+    """Other package that registered it, if any."""
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -83,93 +67,76 @@ class Registry(Mapping[str, T], Generic[T]):
     def __init__(
         self, kind: str, entries: Mapping[str, Any], *, also: Iterable[str] = (), group: str | None = None
     ):
-        self.kind = kind
-        self._entries = {
-            name: entry if isinstance(entry, Entry) else Entry(entry) for name, entry in entries.items()
-        }
+        self.kind, self._ours = kind, entries
         self._also, self._group = tuple(also), group
 
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        entries = {}
+        for point in entry_points(group=self._group) if self._group else ():
+            package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+            entries[point.name] = Entry(point.value, "", f"package {package}", "see that package", package)
+        ours = {name: one if isinstance(one, Entry) else Entry(one) for name, one in self._ours.items()}
+        return ours | {name: entry for name, entry in entries.items() if name not in ours}
+
     def __iter__(self) -> Iterator[str]:
-        yield from self._entries
-        yield from (name for name in self._others if name not in self._entries)
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries or name in self._others
+        return name in self._entries
 
     def __getitem__(self, name: str) -> T:
         entry = self.entry(name)
-        if type(entry.target) is not str:  # an enumeration's member may be a str as well
-            thing: T = entry.target
-            return thing
+        target: Any = entry.target
+        if type(target) is not str:  # an enumeration's member may be a str as well
+            return cast(T, target)
         try:
-            thing = resolve_name(entry.target)
+            return cast(T, resolve_name(target))
         except Exception as error:  # whatever another package's module raises
             if not entry.package:
                 raise
-            problem = f"{type(error).__name__}: {error}".splitlines()[0]
             raise MemberError(
-                f"{self.kind} {name} of package {entry.package} cannot be loaded ({entry.target}): {problem}. "
-                "Mend or uninstall that package"
+                f"{self.kind} {name} of package {entry.package} cannot be loaded ({target}): "
+                f"{type(error).__name__}: {error}. Repair or uninstall that package"
             ) from error
-        return thing
 
     def entry(self, name: str) -> Entry:
-        """The line of a name; UnknownNameError if there is none."""
-        for entries in (self._entries, self._others):
-            if isinstance(name, str) and name in entries:
-                return entries[name]
-        raise unknown(self.kind, name, [*self._also, *self])
+        """Return the line of a name; UnknownNameError if there is none."""
+        if not isinstance(name, str) or name not in self._entries:
+            raise unknown(self.kind, name, [*self._also, *self])
+        return self._entries[name]
 
     def name_of(self, thing: type) -> str:
-        """Name of a class of this registry; MemberError if it has none."""
+        """Return the name of a class of this registry; MemberError if it has none."""
         where = f"{thing.__module__}:{thing.__qualname__}"
-        for name in self:
-            if self.entry(name).target in (where, thing):
+        for name, entry in self._entries.items():
+            if entry.target in (where, thing):
                 return name
         raise MemberError(
-            f"{where} is no registered {self.kind}, so that it cannot be stored by name; other packages register "
-            f"theirs as entry points {self._group}, by the module that defines them"
+            f"{where} is not a registered {self.kind}, so it cannot be stored by name; "
+            f"register it as an entry point of the group {self._group}"
         )
 
-    def kinds(self, name: str) -> dict[str, Any]:
-        """What each setting of a class may be, by name, in the terms of :mod:`gapstack.settings`."""
-        target = self.entry(name).target
-        if type(target) is not str:
-            target = f"{target.__module__}:{target.__qualname__}"
-        if self.entry(name).package:
-            self[name]  # what cannot be imported is refused in our words
-        return {key: setting.kind for key, setting in settings_of(target).items()}
-
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Check the settings of a class of this registry without importing it, where it is ours.
+        """Check the settings of a class of this registry.
 
-        Raises UnknownNameError if there is none of this name; SettingError if it has no such setting, or a value is of
-        another type or out of range.
+        Raises UnknownNameError if there is no such class; SettingError if a setting is unknown or its value is invalid.
         """
-        check_all(settings, self.kinds(name))
+        from gapstack.settings import check_settings  # pydantic is not needed to list names
+
+        kind: Any = self[name]
+        check_settings(kind, settings)
 
     def create(self, name: str, **settings: Any) -> Any:
-        """Make one with checked settings; the others have their defaults, and former names work with a warning.
+        """Make an instance with checked settings; the others have their defaults. Raises as :meth:`check`."""
+        from gapstack.settings import SettingError
 
-        Raises UnknownNameError, SettingError as :meth:`check`.
-        """
         try:
             self.check(name, settings)
         except SettingError as error:
             raise error.within(f"{self.kind} {name}") from None
         kind: Any = self[name]
-        return kind(**with_current_names(settings, self.kinds(name), f"{self.kind} {name}"))
-
-    @cached_property
-    def _others(self) -> dict[str, Entry]:
-        if self._group is None:
-            return {}
-        return {point.name: _registered(point) for point in entry_points(group=self._group)}
-
-
-def _registered(point: EntryPoint) -> Entry:
-    package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
-    return Entry(point.value, paper=f"package {package}", needs="what that package says", package=package)
+        return kind(**settings)

@@ -1,269 +1,248 @@
-"""The one check of settings against their kinds, that is types with ranges.
+"""Settings: annotated class attributes, checked by pydantic in strict mode and never converted.
 
-Constructors annotate their settings with the names in :mod:`gapstack.kinds` (``rounds: Count = 400``), which recipes,
-Python callers and ``gap members NAME`` share. Values are checked and never converted.
+A class below :class:`Configured` declares its settings as a dataclass does (``rounds: Count = 400``). Recipes, Python
+callers and ``gap members NAME`` share these declarations.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+import inspect
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import Field, dataclass, field, is_dataclass
+from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
-from gapstack.errors import MemberError
-from gapstack.kinds import LARGEST, FolderName, OneOf, Range, Table
-from gapstack.signatures import settings_of
+from annotated_types import Ge, Gt, Interval
+from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
-Where = tuple[str, ...]
-"""Keys that lead to a setting, outermost first."""
-_LONGEST_SHOWN = 60
+from gapstack.errors import MemberError, closest, shown
+
+LARGEST = 2**31 - 1
+"""The largest whole number that all libraries accept."""
 
 
 class SettingError(MemberError):
-    """A setting that is not what it may be; ``where`` is the path of keys to it, outermost first."""
+    """A setting with an invalid value; ``where`` is the path of keys to it, outermost first."""
 
     def __init__(self, problem: str, where: Sequence[str] = ()):
         self.problem, self.where = problem, tuple(where)
         super().__init__(f"{'.'.join(where)}: {problem}" if where else problem)
 
     def within(self, *where: str) -> SettingError:
-        """The same, seen from further out."""
+        """The same error with a longer path."""
         return SettingError(self.problem, (*where, *self.where))
 
 
-def shown(value: object) -> str:
-    """A value as errors show it: on one line, shortened, without control characters."""
-    try:
-        text = repr(value) if isinstance(value, float) else json.dumps(value, default=repr, skipkeys=True)
-    except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists in lists
-        text = f"a very long {type(value).__name__}"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(Field, field))
+class Configured:
+    """Base of classes with settings: annotated attributes become keyword arguments of the constructor.
 
-
-def closest(name: object, choices: Iterable[str]) -> str:
-    """Name the closest matches (``did you mean prior?``), or all choices where none is close."""
-    names = list(choices)
-    lowered = {one.lower(): one for one in names}
-    matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
-    close = [lowered[one] for one in matches]
-    return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
-
-
-def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
-    """Check a value against a kind: a type, one of the names above, or a union, sequence or mapping of such.
-
-    Raises SettingError if it is another type or out of range; says what was found and what was expected.
+    Values are stored untouched under their own names, as scikit-learn requires. A subclass may declare a setting again
+    with a new default. Annotate class attributes that are not settings as ``ClassVar``, or leave them unannotated.
     """
-    _FORMS[_form(kind)].check(value, kind, tuple(where))
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def check_settings(self) -> None:
+        """Raise SettingError if a setting has an invalid value."""
+        try:
+            check_settings(type(self), {name: getattr(self, name) for name in settings_of(type(self))})
+        except SettingError as error:
+            raise error.within(type(self).__name__) from None
 
 
-FORMER_NAMES = {
-    "encoder_rate": "encoder_lr",
-    "head_rate": "head_lr",
-    "riddles": "masked_examples",
-    "setting": "candidates",
-}
-"""Former names of settings, which recipes may use until the next version."""
-_FORMER_VALUES = {("setting", "snippet-context"): "detected"}
+@lru_cache(maxsize=256)
+def settings_of(kind: type) -> Mapping[str, Any]:
+    """Types of a class's settings, the parameters of its constructor, by name."""
+    names = list(inspect.signature(kind).parameters)
+    hints = get_type_hints(kind, include_extras=True)
+    if not hints.keys() >= set(names):  # a constructor written by hand
+        hints |= get_type_hints(vars(kind)["__init__"], include_extras=True)
+    return {name: hints[name] for name in names}
 
 
-def _current_value(name: str, value: object) -> object:
-    """Value of a setting under its current name, given under its former one."""
-    return _FORMER_VALUES.get((name, value), value) if isinstance(value, str) else value
-
-
-def with_current_names(values: Mapping[str, Any], names: Iterable[str], where: str) -> dict[str, Any]:
-    """Give settings under their current ``names``; a former name works with a FutureWarning.
+def check_settings(kind: type, values: Mapping[Any, Any], *, without: Collection[str] = ()) -> None:
+    """Check settings of a class.
 
     Raises
     ------
-    MemberError
-        If a setting is given under both names; ``where`` says whose it is.
+    SettingError
+        If there is no such setting (or it is among ``without``), or a value has the wrong type or is out of range.
     """
-    current, known = dict(values), set(names)
-    for old, new in FORMER_NAMES.items():
-        if old in current and old not in known and new in known:
-            if new in current:
-                raise MemberError(f"{where}: {old} and {new} are the same setting; keep {new}")
-            warnings.warn(f"{where}: {old} is now {new}; rename it", FutureWarning, stacklevel=3)
-            current[new] = _current_value(old, current.pop(old))
-    return current
-
-
-def check_all(
-    values: Mapping[Any, Any], kinds: Mapping[str, Any], where: Sequence[str] = (), *, called: str = "setting"
-) -> None:
-    """Check named values, each against the kind of its name; SettingError for a name that has none.
-
-    ``called`` is what an error calls one of them.
-    """
+    types = {name: each for name, each in settings_of(kind).items() if name not in without}
     for name, value in values.items():
-        current = name if name in kinds else FORMER_NAMES.get(name) if isinstance(name, str) else None
-        if current is None or current not in kinds:
-            raise SettingError(f"no such {called}; {closest(name, kinds)}", (*where, _key(name)))
-        check(value if name in kinds else _current_value(name, value), kinds[current], (*where, name))
+        if name not in types:
+            key = name if isinstance(name, str) and name.isidentifier() else shown(name)
+            raise SettingError(f"no such setting; {closest(name, types)}", (key,))
+        check(value, types[name], (name,))
 
 
-def check_settings(thing: Any) -> None:
-    """Check all settings of an estimator; SettingError for a wrong one."""
-    kinds = {name: setting.kind for name, setting in settings_of(type(thing)).items()}
+def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
+    """Check a value against a type.
+
+    Raises
+    ------
+    SettingError
+        If it does not match; says what was found and what was expected.
+    """
     try:
-        check_all(thing.get_params(deep=False), kinds)
-    except SettingError as error:
-        raise error.within(type(thing).__name__) from None
+        _adapter(kind).validate_python(value)
+    except ValidationError as refused:
+        problems = [_located(error, value) for error in refused.errors(include_url=False)]
+    else:
+        return
+    # of a union, the part that matches furthest; one of our own checks says most
+    ours, problem = max(problems, key=lambda each: (len(each[1].where), each[0]))
+    if not ours and not problem.where:
+        problem = SettingError(f"found {shown(value)}, expected {describe(kind)}")
+    raise problem.within(*where) from None
 
 
-def expected(kind: Any) -> str:
-    """Describe a kind in words: ``a whole number, at least 1``."""
-    return _FORMS[_form(kind)].describe(kind)
+@lru_cache(maxsize=1024)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    if isinstance(kind, type) and is_dataclass(kind):
+        kind = kind | Annotated[Mapping[str, Any], FieldsOf(kind)]
+    return TypeAdapter(kind, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
-def _fields(table: Table) -> dict[str, Any]:
-    """Kinds of the fields that a mapping may give, by name."""
-    settings = settings_of(table.where)
-    return {name: setting.kind for name, setting in settings.items() if name not in table.but}
+def _located(error: Any, value: Any) -> tuple[bool, SettingError]:
+    """One of pydantic's errors with its path of keys in ``value``, and True if it is one of our own checks."""
+    where: list[str] = []
+    for step in error["loc"]:  # names of a union's parts are skipped
+        if isinstance(value, Mapping) and step in value:
+            where.append(str(step))
+            value = value[step]
+        elif isinstance(value, Sequence) and isinstance(step, int):
+            where.append(f"item {step + 1}")
+            value = value[step]
+    inner = error.get("ctx", {}).get("error")
+    if isinstance(inner, SettingError):
+        return True, inner.within(*where)
+    expected = error["msg"].removeprefix("Input should be ")
+    return False, SettingError(f"found {shown(value)}, expected {expected}", where)
 
 
-def _form(kind: Any) -> Any:
-    """What a kind is made by: a union, Annotated, Literal, Mapping, Sequence; None for a plain type."""
-    origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        return Union
-    if isinstance(origin, type) and origin is not cast(Any, Annotated):
-        return Mapping if issubclass(origin, Mapping) else Sequence
-    return origin
+class _Check:
+    """An annotation that checks a value of the annotated type."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self._checked, handler(source))
+
+    def _checked(self, value: Any) -> Any:
+        self.check(value)
+        return value
+
+    @abstractmethod
+    def check(self, value: Any) -> None:
+        """Raise SettingError if the value is not valid."""
 
 
-def _check_union(value: object, kind: Any, where: Where) -> None:
-    """One part must admit the value; the error is that of the part that came farthest into it."""
-    problems: list[SettingError] = []
+@dataclass(frozen=True, eq=False)
+class OneOf(_Check):
+    """Text that is one of ``names``, or the name of a file with one of the suffixes ``files``."""
+
+    names: Collection[str]
+    files: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        files = f", or a file ({', '.join(self.files)})" if self.files else ""
+        return f"one of {', '.join(self.names)}{files}"
+
+    def check(self, value: str) -> None:
+        """Raise SettingError if it is another name."""
+        if value not in self.names and not value.endswith(self.files):
+            hint = closest(value, self.names)
+            meant = f"; {hint}" if hint.startswith("did you mean") else ""
+            raise SettingError(f"found {shown(value)}, expected {self}{meant}")
+
+
+@dataclass(frozen=True, eq=False)
+class FieldsOf(_Check):
+    """A mapping that gives some settings of a class, not those of ``without``."""
+
+    kind: type
+    without: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"a table of {', '.join(name for name in settings_of(self.kind) if name not in self.without)}"
+
+    def check(self, value: Mapping[Any, Any]) -> None:
+        """Raise SettingError as :func:`check_settings`."""
+        check_settings(self.kind, value, without=self.without)
+
+
+class _FolderName(_Check):
+    def __str__(self) -> str:
+        return "text that can name a folder (at most 100 bytes, no / or \\, no dot in front)"
+
+    def check(self, value: str) -> None:
+        edges = value.startswith(".") or value.endswith((".", " "))
+        if (
+            edges
+            or not value.isprintable()
+            or not 0 < len(value.encode()) <= 100
+            or set(value) & set('/\\:*?"<>|')
+        ):
+            raise SettingError(f"found {shown(value)}, expected {self}")
+
+
+Natural = Annotated[int, Interval(ge=0, le=LARGEST)]
+Count = Annotated[int, Interval(ge=1, le=LARGEST)]
+AtLeastTwo = Annotated[int, Interval(ge=2, le=LARGEST)]
+LayerNumber = Annotated[int, Interval(ge=-1000, le=1000)]
+"""A layer of an encoder, counted from 0 (embeddings) up or from -1 (the last) down."""
+Seed = Annotated[int, Interval(ge=0, le=LARGEST)]
+FoldCount = Annotated[int, Interval(ge=3, le=1000)]
+Fraction = Annotated[float, Interval(ge=0, le=1)]
+PositiveFraction = Annotated[float, Interval(gt=0, le=1)]
+FractionBelowOne = Annotated[float, Interval(ge=0, lt=1)]
+Positive = Annotated[float, Gt(0)]
+NonNegative = Annotated[float, Ge(0)]
+FractionBelowThird = Annotated[float, Interval(ge=0, lt=1 / 3)]
+ProbabilityFloor = Annotated[float, Interval(gt=0, lt=1 / 3)]
+"""Lower bound of three probabilities before logarithms are taken."""
+ValidationFraction = Annotated[float, Interval(gt=0, le=0.5)]
+"""Fraction of the rows held out; see :func:`gapstack.training.validation_rows`."""
+FolderName = Annotated[str, _FolderName()]
+
+
+def bounds(kind: Any) -> Any:
+    """Range of a numeric type, or of the numeric part of a union, as an ``Interval``; None for other types."""
     for part in get_args(kind):
-        try:
-            return check(value, part, where)
-        except SettingError as problem:
-            problems.append(problem)
-    deepest = max(problems, key=lambda problem: len(problem.where))
-    if len(deepest.where) > len(where):
-        raise deepest
-    raise _refusal(value, kind, where)
-
-
-def _check_annotated(value: object, kind: Any, where: Where) -> None:
-    base, *marks = get_args(kind)
-    for mark in marks:
-        if isinstance(mark, Table):
-            if isinstance(value, Mapping):
-                return check_all(value, _fields(mark), where)
-            if f"{type(value).__module__}:{type(value).__qualname__}" == mark.where:
-                return None
-            raise _refusal(value, kind, where)
-    try:
-        check(value, base, where)
-    except SettingError:
-        raise _refusal(value, kind, where) from None
-    for mark in marks:
-        if isinstance(mark, OneOf) and not mark.admits(cast(Any, value)):
-            raise _refusal(value, kind, where, mark.names())
-        if isinstance(mark, Range | FolderName) and not mark.admits(cast(Any, value)):
-            raise _refusal(value, kind, where)
+        if isinstance(part, Interval):
+            return part
+        if isinstance(part, Gt | Ge):
+            return Interval(gt=getattr(part, "gt", None), ge=getattr(part, "ge", None))
+        if found := bounds(part):
+            return found
     return None
 
 
-def _check_literal(value: object, kind: Any, where: Where) -> None:
-    if not isinstance(value, str) or value not in get_args(kind):
-        raise _refusal(value, kind, where, get_args(kind))
+def describe(kind: Any) -> str:
+    """Describe a type in words: ``a whole number, at least 1``."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return ", or ".join(map(describe, args))
+    if origin is Literal:
+        return f"one of {', '.join(map(shown, args))}"
+    if isinstance(kind, type) and is_dataclass(kind):
+        return str(FieldsOf(kind))
+    if origin is Annotated:
+        check = args[1]
+        return str(check) if isinstance(check, _Check) else f"{describe(args[0])}, {_range(bounds(kind))}"
+    if isinstance(origin, type):
+        return "a table" if issubclass(origin, Mapping) else f"a list, each {describe(args[0])}"
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "none"}
+    return words.get(kind, "anything")
 
 
-def _check_mapping(value: object, kind: Any, where: Where) -> None:
-    if not isinstance(value, Mapping):
-        raise _refusal(value, kind, where)
-    of_key, of_value = get_args(kind)
-    for key, inner in value.items():
-        check(key, of_key, (*where, _key(key)))
-        check(inner, of_value, (*where, _key(key)))
-
-
-def _check_sequence(value: object, kind: Any, where: Where) -> None:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise _refusal(value, kind, where)
-    for number, inner in enumerate(value, 1):
-        check(inner, get_args(kind)[0], (*where, f"item {number}"))
-
-
-def _check_plain(value: object, kind: Any, where: Where) -> None:
-    if not _PLAIN[kind].admits(value):
-        raise _refusal(value, kind, where)
-
-
-def _describe_annotated(kind: Any) -> str:
-    base, *marks = get_args(kind)
-    for mark in marks:
-        if isinstance(mark, OneOf):
-            return f"one of {mark}"
-        if isinstance(mark, Table):
-            return f"a table of {', '.join(_fields(mark))}"
-        if isinstance(mark, Range):
-            return f"{expected(base)}, {mark}"
-        if isinstance(mark, FolderName):
-            return f"{expected(base)} {mark}"
-    return expected(base)
-
-
-def _refusal(value: object, kind: Any, where: Where, choices: Sequence[str] = ()) -> SettingError:
-    hint = closest(value, choices) if isinstance(value, str) else ""
-    meant = f"; {hint}" if hint.startswith("did you mean") else ""
-    if isinstance(value, int) and value > LARGEST:
-        meant = f", at most {LARGEST}"
-    return SettingError(f"found {shown(value)}, expected {expected(kind)}{meant}", where)
-
-
-def _key(name: object) -> str:
-    return name if isinstance(name, str) and name.isidentifier() else shown(name)
-
-
-def _is_number(value: object) -> bool:
-    """Whether a value is a number that a float can hold; a bool is none."""
-    try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _is_text(value: object) -> bool:
-    """Whether a value is text that files can be named by and hold: no NUL, no lone surrogates."""
-    return isinstance(value, str) and "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    check: Callable[[object, Any, Where], None]
-    describe: Callable[[Any], str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Type:
-    admits: Callable[[object], bool]
-    words: str
-
-
-_FORMS: Mapping[Any, _Form] = {
-    None: _Form(_check_plain, lambda kind: _PLAIN[kind].words),
-    Union: _Form(_check_union, lambda kind: ", or ".join(map(expected, get_args(kind)))),
-    Annotated: _Form(_check_annotated, _describe_annotated),
-    Literal: _Form(_check_literal, lambda kind: f"one of {', '.join(map(shown, get_args(kind)))}"),
-    Mapping: _Form(_check_mapping, lambda kind: "a table"),
-    Sequence: _Form(_check_sequence, lambda kind: f"a list, each {expected(get_args(kind)[0])}"),
-}
-_PLAIN: Mapping[Any, _Type] = {
-    Any: _Type(lambda value: True, "anything"),
-    bool: _Type(lambda value: isinstance(value, bool), "true or false"),
-    int: _Type(lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
-    float: _Type(_is_number, "a number"),
-    str: _Type(_is_text, "text"),
-    NoneType: _Type(lambda value: value is None, "none"),
-}
+def _range(limits: Any) -> str:
+    low = f"more than {limits.gt:g}" if limits.gt is not None else f"at least {limits.ge:g}"
+    if limits.lt is not None:
+        return f"{low}, less than {limits.lt:g}"
+    return low if limits.le in (None, LARGEST) else f"{low}, at most {limits.le:g}"

@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.readers import read_submission
-from gapstack.corpus.writers import write_submission
+from gapstack.comparison import read_entries
+from gapstack.data import Corpus
+from gapstack.data.gap_files import read_submission, write_submission
 from gapstack.errors import DataError
-from gapstack.members.prior import Prior
-from gapstack.report.compare import read_entries
+from gapstack.members.baselines import Prior
 from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
 
@@ -89,16 +88,13 @@ def warnings_of(sources, *arguments, **options):
 def test_rows_that_a_files_maker_learned_from_are_warned_of(files, sample_train, sample_test):
     learned = Corpus([*sample_train, sample_test[3]], name="mine")
     said = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
-    assert (
-        f"1 of {len(sample_test)} rows have an id that mine has too, on which it is said to have learned"
-        in said
-    )
+    assert f"1 of {len(sample_test)} rows have an id that mine has too, on which its makers trained" in said
 
 
 def test_a_run_that_learned_from_scored_rows_is_warned_of(sample_train, sample_test, monkeypatch):
     leaked = Corpus([*sample_train, replace(sample_test[0], id="other")], name="leaked")
     monkeypatch.setattr(
-        "gapstack.runs.answers.run_corpora",
+        "gapstack.runs.results.run_corpora",
         lambda folder, data: {"held out": sample_test, "out of fold": leaked},
     )
     said = warnings_of(["one-sample"], sample_test)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gapstack.comparison import measure, read_entries, tables
 from gapstack.comparison.flips import counterfactual_flips
-from gapstack.corpus import Gender
-from gapstack.report.compare import compare, read_entries, tables
+from gapstack.data import Gender
 from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
 
@@ -39,18 +39,18 @@ def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test,
         feminine = np.array([example.gender is Gender.FEMININE for example in rows])
         return np.eye(3)[feminine.astype(int)]
 
-    monkeypatch.setattr("gapstack.runs.fitted.FittedRun.predict_as", predict_as)
+    monkeypatch.setattr("gapstack.runs.predictors.FittedRun.predict_as", predict_as)
     found = counterfactual_flips(sample_test, entries, 30, replicates=100)
     assert np.all(found.shares["gender"][:, 0] == 1.0)
     assert np.all(found.shares["names"][:, 0] == 0.0)
 
 
 def test_the_comparison_has_them_if_asked_and_says_why_if_not(entries, files, sample_test):
-    made = compare([sample_test], entries, replicates=100, flips=10)
+    made = measure([sample_test], entries, replicates=100, flips=10)
     (table,) = (table for table in tables(made) if table.sections[0].title == "counterfactual flips")
     assert "order (10)" in table.text()
     _, others = read_entries([str(files / "good.csv")], sample_test)
-    alone = compare([sample_test], others, replicates=100, flips=10)
+    alone = measure([sample_test], others, replicates=100, flips=10)
     assert alone.flips is None
     assert any(note.startswith("no counterfactuals: nobody") for note in alone.notes)
-    assert compare([sample_test], entries, replicates=100).flips is None
+    assert measure([sample_test], entries, replicates=100).flips is None

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.comparison.learning_curves import learning_curves, read_curve
+from gapstack.comparison.plots import plots
 from gapstack.errors import DataError
-from gapstack.report.compare.plots import plots
 from gapstack.runs import RunFolder
 from gapstack.training.history import Evaluation, Log
 

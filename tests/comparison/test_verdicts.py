@@ -5,11 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.comparison.verdicts import against_best
-
 
 def test_the_best_has_none_and_the_others_are_worse(made):
-    best, middling, poor, decided = against_best(made)
+    best, middling, poor, decided = made.against_best()
     assert best is None
     for place, verdict in enumerate((middling, poor), 1):
         assert (verdict.metric, verdict.outcome) == ("logloss", "worse")
@@ -31,5 +29,5 @@ def test_higher_f1_is_better_and_what_is_not_significant_cannot_be_told(made, di
     pairs = made.pairs["f1_overall"]
     shape = pairs.value.shape
     planted = replace(pairs, value=np.full(shape, difference), p_holm=np.full(shape, p))
-    verdicts = against_best(replace(made, pairs={**made.pairs, "f1_overall": planted}))
+    verdicts = replace(made, pairs={**made.pairs, "f1_overall": planted}).against_best()
     assert verdicts[3].outcome == outcome

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gapstack.corpus.papers import PAPERS, paper
+from gapstack.data.sources import PAPERS, paper
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
 HEADINGS = dict(zip(PAPERS, ("Mind the GAP", "the shared task", "Winogender", "SoWinoBias"), strict=True))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gapstack.corpus import write_gap
+from gapstack.data import write_gap
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.cluster_pieces import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.encoding.pieces import align
 from gapstack.errors import DataNotFoundError, MemberError
-from gapstack.members.parts.tags import tagged
+from gapstack.members.added_pieces import tagged
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import parses
@@ -85,7 +85,7 @@ def test_pieces_are_the_mentions_own(tiny_encoder):
 
 
 def test_tags_within_a_mention_are_none_of_its_pieces(tiny_encoder):
-    view = tagged(CORPUS, tiny_encoder).view
+    view = tagged(CORPUS, tiny_encoder)
     around = Span(4, 26)  # met Beth when she sang
     found = cluster_pieces(view, [[(around,)]], max_pieces=30)
     assert read(view, tiny_encoder, found.places[0, 0, 0], found.keep[0, 0, 0]) == "metbethwhenshesang"

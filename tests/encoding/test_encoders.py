@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gapstack.encoding import encoders
-from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.encoders import encoder_size, is_available, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError
 
 
@@ -46,13 +46,12 @@ def test_a_folder_without_its_files_is_refused(lost, tiny_encoder_folder, tmp_pa
     folder = tmp_path / "half"
     shutil.copytree(tiny_encoder_folder, folder)
     (folder / lost).unlink()
-    with pytest.raises(DataNotFoundError, match="is no encoder"):
+    with pytest.raises(DataNotFoundError, match="not an encoder"):
         load_encoder(str(folder))
 
 
 def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, tmp_path):
     twin = shutil.copytree(tiny_encoder.folder, tmp_path / "twin")
-    (twin / "README.md").write_text("not part of the model", encoding="utf-8")
     assert encoders.Encoder("twin", twin).fingerprint == tiny_encoder.fingerprint
     other = shutil.copytree(tiny_encoder.folder, tmp_path / "other")
     config = json.loads((other / "config.json").read_text(encoding="utf-8"))
@@ -65,5 +64,20 @@ def test_the_fingerprint_follows_content_and_not_the_folders_name(tiny_encoder, 
 )
 def test_a_broken_configuration_is_named(tmp_path, blob):
     (tmp_path / "config.json").write_bytes(blob)
-    with pytest.raises(DataError, match=r"config\.json: is no JSON object"):
+    with pytest.raises(DataError, match=r"config\.json: is not a JSON object"):
         _ = encoders.Encoder("broken", tmp_path).config
+
+
+@pytest.mark.parametrize("name", [None, "tiny"])
+def test_parameters_are_those_of_the_model(name, tiny_encoder_folder):
+    name = str(tiny_encoder_folder) if name == "tiny" else name
+    model = load_encoder(name).model
+    assert encoder_size(name).parameters == sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_sizes_of_encoders_that_are_not_available_are_those_of_their_paper():
+    # Devlin et al. 2019, section 3: 340 million, with a pooler
+    assert not is_available("google-bert/bert-large-uncased")
+    assert encoder_size("google-bert/bert-large-uncased").parameters == pytest.approx(340e6, rel=0.02)
+    assert encoder_size("nobody/no-encoder") is None
+    assert not is_available("not a repository/at/all")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.encoding import frozen
-from gapstack.encoding.hidden_states import hidden_states
+from gapstack.encoding import activations as module
+from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
@@ -17,14 +17,13 @@ from gapstack.files import cache_root
 def forwarded(monkeypatch) -> list[int]:
     """Number of texts in each batch that went through the encoder."""
     sizes: list[int] = []
-    original = frozen.forward
+    original = module.forward
 
-    def counting(*arguments):
-        for rows, states in original(*arguments):
-            sizes.append(len(rows))
-            yield rows, states
+    def counting(request, view, rows, *options):
+        sizes.append(len(rows))
+        return original(request, view, rows, *options)
 
-    monkeypatch.setattr(frozen, "forward", counting)
+    monkeypatch.setattr(module, "forward", counting)
     return sizes
 
 
@@ -54,8 +53,8 @@ def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_enc
 
 def test_another_layer_is_stored_beside_the_first_and_not_with_it(sample_test, tiny_encoder):
     view = align(sample_test[:10], tiny_encoder)
-    hidden_states(view, tiny_encoder, (2,))
-    hidden_states(view, tiny_encoder, (1, 2))
+    hidden_states(view, tiny_encoder, (2,), torch.bfloat16)
+    hidden_states(view, tiny_encoder, (1, 2), torch.bfloat16)
     sizes = [path.stat().st_size for path in (cache_root() / "hidden").rglob("*.safetensors")]
     assert len(sizes) == 2
     # two bytes a number, and a little for keys and sizes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gapstack.corpus import Corpus, Example, Span, read_gap
+from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.pieces import MENTIONS, align, windows_around
 from gapstack.errors import MemberError
@@ -50,14 +50,6 @@ def test_every_gap_mention_survives_tokenisation_and_windowing(split, max_pieces
     check(gap_splits[split], load_encoder(), max_pieces)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("max_pieces", [None, 128, 64])
-def test_every_stage_2_mention_survives_tokenisation_and_windowing(max_pieces, gap_folder):
-    corpus = read_gap(gap_folder / "gap_stage2" / "test_stage_2.tsv")
-    assert len(corpus) == 12_359
-    check(corpus, load_encoder(), max_pieces)
-
-
 ODD = st.text(
     st.one_of(
         st.characters(exclude_categories=["Cs"]),
@@ -78,7 +70,7 @@ def test_odd_unicode_loses_no_mention(parts, order):
     if encoder.tokenizer.tokenize(corpus[0].text):
         check(corpus, encoder)
     else:  # the tokenizer throws everything away
-        with pytest.raises(MemberError, match="no piece of its text"):
+        with pytest.raises(MemberError, match="no pieces"):
             align(corpus, encoder)
 
 
@@ -96,7 +88,7 @@ def test_a_text_of_nothing_is_refused_by_its_id(tiny_encoder):
 
 def test_mentions_that_fill_the_window_are_refused_by_id(tiny_encoder):
     long = make("", "q" * 30, " ", "z" * 30, " ", "he", "", name="long-3")
-    with pytest.raises(MemberError, match=r"'long-3'.*more than the 40 pieces"):
+    with pytest.raises(MemberError, match=r"'long-3'.*40 pieces"):
         align(Corpus([long]), tiny_encoder, 40)
 
 
@@ -200,14 +192,8 @@ def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, 
 
 def test_a_mention_larger_than_its_window_is_refused():
     row = make("She met ", "Ann " * 9, " and ", "Eve", " when ", "she", " left.", name="long")
-    with pytest.raises(MemberError, match=r"'long': its a alone takes more than the 8 pieces"):
+    with pytest.raises(MemberError, match=r"'long': its a .*8 pieces"):
         windows_around(Corpus([row]), load_encoder(), 8)
-
-
-def test_no_rows_have_no_windows():
-    view = windows_around(Corpus([]), load_encoder())
-    assert len(view) == 0
-    assert view.mentions.shape == (0, 1, 2)
 
 
 @pytest.mark.parametrize("split", ["development", "test", "validation"])

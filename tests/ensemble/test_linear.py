@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
 from gapstack.ensemble import create_calibrator, create_stacker
-from gapstack.ensemble.fitted_stacker import FittedStacker
-from gapstack.ensemble.linear import conditional_logit, logits_of
+from gapstack.ensemble.linear import conditional_logits, fit_conditional_logit
+from gapstack.ensemble.nested import FittedStacker
 from gapstack.ensemble.stacker import softmax
 from gapstack.errors import MemberError
-from gapstack.scoring import log_loss
+from gapstack.evaluation import log_loss
 from tests.ensemble.test_stacker import BASE, LABELS, base_on
 
 
@@ -28,12 +28,6 @@ def test_the_mean_of_logits_is_the_geometric_mean_of_probabilities(seed):
 def test_given_weights_are_those_of_the_members_in_their_order():
     stacker = create_stacker("mean", weights=[65, 35, 0]).fit(BASE, LABELS)
     np.testing.assert_allclose(stacker.predict_proba(BASE), 0.65 * BASE[:, 0] + 0.35 * BASE[:, 1])
-
-
-def test_a_floor_is_raised_before_rows_are_rescaled():
-    base = np.tile([[[0.994, 0.004, 0.002]]], (5, 1, 1))
-    stacker = create_stacker("mean", floor=0.01, ceiling=0.99).fit(base, LABELS[:5])
-    np.testing.assert_allclose(stacker.predict_proba(base)[0], np.array([0.99, 0.01, 0.01]) / 1.01)
 
 
 @pytest.mark.parametrize("weights", [[1, 2], [0, 0, 0]])
@@ -63,31 +57,14 @@ def test_no_other_blend_of_two_members_is_better(seed):
     assert found <= min(grid) + 2e-6
 
 
-def test_weights_lie_on_the_simplex_and_leave_out_who_knows_nothing():
-    weights = create_stacker("simplex").fit(BASE, LABELS).weights_
-    assert weights.sum() == pytest.approx(1)
-    assert (weights >= 0).all()
-    assert weights[0] > weights[1] > weights[2]
-
-
-def test_a_strong_pull_gives_the_geometric_mean():
-    stacker = create_stacker("conditional", strength=1e6).fit(BASE, LABELS)
-    np.testing.assert_allclose(stacker.weights_[:-1], 1 / 3, atol=1e-4)
-
-
 def test_no_other_weights_of_a_conditional_logit_are_better():
     rng = np.random.default_rng(0)
     logs, shared, labels = rng.normal(size=(300, 4, 3)), rng.normal(size=(300, 2)), rng.integers(3, size=300)
     middle, penalty, rows = rng.normal(size=10), np.r_[np.full(8, 0.01), 0, 0], rng.uniform(0, 2, 300)
 
     def loss(weights):
-        of_label = softmax(logits_of(logs, shared, weights))[np.arange(300), labels]
+        of_label = softmax(conditional_logits(logs, shared, weights))[np.arange(300), labels]
         return -(rows * np.log(of_label)).mean() + (penalty * (weights - middle) ** 2).sum() / 2
 
-    found = conditional_logit(logs, shared, labels, middle, penalty, rows)
+    found = fit_conditional_logit(logs, shared, labels, middle, penalty, rows)
     np.testing.assert_allclose(approx_fprime(found, loss), 0, atol=1e-6)
-
-
-def test_names_share_their_weights():
-    weights = create_stacker("conditional").fit(BASE, LABELS).weights_
-    assert len(weights) == 2 * BASE.shape[1] + 1

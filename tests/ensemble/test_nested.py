@@ -4,8 +4,8 @@ import pytest
 from gapstack.ensemble import create_stacker, fit_nested
 from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
+from gapstack.evaluation import log_loss
 from gapstack.members.member import Probabilities, State
-from gapstack.scoring import log_loss
 from gapstack.types import BasePredictions
 from tests.ensemble.test_stacker import BASE, LABELS
 

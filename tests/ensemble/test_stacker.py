@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from gapstack.ensemble import STACKERS, Stacker, create_stacker
 from gapstack.ensemble.stacker import SWAPPED
 from gapstack.errors import MemberError, NotFittedError
+from gapstack.evaluation import log_loss
 from gapstack.features.blocks import Features
 from gapstack.members.store import read_state, write_state
-from gapstack.scoring import log_loss
 
 
 def base_on(labels: np.ndarray, sharpness: list[float], seed: int = 0) -> np.ndarray:
@@ -96,12 +96,6 @@ class TestEveryKind:
             )
 
 
-def test_evidence_is_used():
-    with_it = fitted("evidence").predict_proba(BASE[HELD], HELD_EVIDENCE)
-    without = fitted("conditional").predict_proba(BASE[HELD])
-    assert log_loss(LABELS[HELD], with_it) < log_loss(LABELS[HELD], without) - 0.01
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(1e-15, 1e-3))
 def test_logistic_answers_stay_probabilities_when_a_member_is_certain(seed, tiny):
@@ -113,15 +107,3 @@ def test_logistic_answers_stay_probabilities_when_a_member_is_certain(seed, tiny
     assert np.isfinite(answers).all()
     assert (answers > 0).all()
     np.testing.assert_allclose(answers.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "setting", "message"),
-    [
-        ("forest", {}, 'no stacker is called "forest"'),
-        ("logistic", {"c": 1}, "stacker logistic.c: no such setting"),
-    ],
-)
-def test_unknown_kinds_and_settings_are_named(kind, setting, message):
-    with pytest.raises(MemberError, match=message):
-        create_stacker(kind, **setting)

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.features import cue_features as module
-from gapstack.features import parse_features
-from gapstack.features.cue_features import cue_features
-from gapstack.features.cue_name_features import CANDIDATE
-from gapstack.features.cue_row_features import SHARED
+from gapstack.features import blocks as parse_features
+from gapstack.features import cues as module
+from gapstack.features.cue_names import CANDIDATE
+from gapstack.features.cues import SHARED, cue_features
 from gapstack.text.grammar import Role
 from tests.trees import PARSER, corpus, example, keep, tree
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataNotFoundError
+from gapstack.features import blocks as parse_features
 from gapstack.features import fill_the_gap as module
-from gapstack.features import parse_features
 from gapstack.features.fill_the_gap import CANDIDATE, SHARED, fill_the_gap_features
 from gapstack.text.grammar import empty_parse
 from tests.trees import PARSER, corpus, example, keep, tree

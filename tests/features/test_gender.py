@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Example
+from gapstack.data import Corpus, Example
 from gapstack.features.blocks import features, needs_parses
 from gapstack.members import create
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataNotFoundError
-from gapstack.features import parse_features
+from gapstack.features import blocks as parse_features
 from gapstack.features import positions as module
 from gapstack.features.positions import CANDIDATE, SHARED, position_features
 from gapstack.text.grammar import empty_parse

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
-from gapstack.features.candidate import Row, looks_like_verb
+from gapstack.features.candidate import SurfaceRow, looks_like_verb
 from gapstack.features.surface import CANDIDATE, SHARED, surface_features
 from gapstack.text.words import words
 
@@ -228,5 +228,5 @@ def test_verbs_are_guessed_by_ending_and_list(word, expected):
 def test_names_are_runs_of_capitals(text, names):
     found = words(text)
     one = Example("x", text + " he", Span(len(text) + 1, len(text) + 3), Span(0, 3), Span(4, 6))
-    row = Row(one)
+    row = SurfaceRow(one)
     assert [found.text[slice(*found.span(run))] for run in row.names] == names

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Label
+from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
+from gapstack.members import baselines as module
 from gapstack.members import create
-from gapstack.members.parts import cues as module
 from gapstack.text.cues import OURS, PAPER, CueDecisions
 from tests.trees import corpus, example, tree
 
@@ -85,25 +85,11 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
     assert p[1, 0] > 0.9
 
 
-def test_a_pass_never_seen_in_training_is_even_between_the_names(monkeypatch, member, rows):
-    fitted = member[0].fit(rows)
-    p = answer(monkeypatch, fitted, rows, cue_decisions([0, 1, 2], [4, 4, -1], [3, np.inf, 0]))
-    assert np.allclose(p[:, 0], p[:, 1])
-    assert np.allclose(p, 1 / 3)
-
-
-def test_raw_decisions_need_no_fit(monkeypatch, rows):
-    said = cue_decisions([0, 1, 2], [0, 0, 0], [1, 1, 1])
-    monkeypatch.setattr(module, "decide", lambda corpus, *_: said)
-    assert create("url").decide(rows[:3]).tolist() == [[True, False], [False, True], [False, False]]
-
-
 @pytest.mark.parametrize(
     ("name", "settings", "complaint"),
     [
         ("url", {"context": "half-context"}, r"half-context.*snippet-context"),
         ("url", {"candidates": "snippet-context"}, r"snippet-context.*gold-two-mention.*detected"),
-        ("url", {"setting": "half-context"}, r"setting: found \"half-context\".*gold-two-mention.*detected"),
         ("token_distance", {"closeness": "token"}, "no such setting"),
         ("url", {"context": "snippet-context"}, "page's title"),
     ],
@@ -111,13 +97,6 @@ def test_raw_decisions_need_no_fit(monkeypatch, rows):
 def test_a_setting_that_a_cue_has_not_is_refused(name, settings, complaint, rows):
     with pytest.raises(MemberError, match=complaint):
         create(name, **settings).fit(rows)
-
-
-@pytest.mark.parametrize("name", ["parallelism", "transformer_multi"])
-def test_the_former_setting_still_names_the_candidates(name):
-    for former, current in (("snippet-context", "detected"), ("gold-two-mention", "gold-two-mention")):
-        with pytest.warns(FutureWarning, match="setting is now candidates"):
-            assert create(name, setting=former).candidates == current
 
 
 def test_a_members_definition_reaches_its_decisions(monkeypatch, rows):

@@ -1,58 +1,22 @@
-"""Beyond the contract: what the encoder is shown, what becomes of features, and the towers against numpy."""
+"""Beyond the contract: what the encoder is shown, what becomes of features, and what it refuses."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
-from gapstack.encoding.encoders import load_encoder
+from gapstack.data import Corpus, Example, Span
+from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.members import create
-from gapstack.members.frozen_mlp import PUBLISHED, TowersNetwork, numeric
+from gapstack.members.frozen_mlp import mask_names, numeric, repair_stars
 from gapstack.text.grammar import Role
 
 
 @pytest.fixture
 def settings(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder), "blocks": ["surface"], "training": {"epochs": 2}}
-
-
-def normed(network: torch.nn.Module, rows, prefix: str):
-    """Dense, batch norm and ReLU of a block in evaluation mode."""
-    w = {name: value.detach().numpy() for name, value in network.state_dict().items()}
-    dense = rows @ w[f"{prefix}.0.weight"].T + w[f"{prefix}.0.bias"]
-    spread = np.sqrt(w[f"{prefix}.1.running_var"] + 1e-5)
-    scaled = (dense - w[f"{prefix}.1.running_mean"]) / spread
-    return np.maximum(scaled * w[f"{prefix}.1.weight"] + w[f"{prefix}.1.bias"], 0)
-
-
-def test_the_network_is_the_towers_of_the_released_code():
-    chance = np.random.default_rng(0)
-    network = TowersNetwork(6, 2 * 4 + 5, vector_dropout=0.9, feature_dropout=0.8)
-    for name, value in network.state_dict().items():  # norms too, so that none of them can be forgotten
-        if value.dtype.is_floating_point:
-            value.copy_(torch.from_numpy(chance.uniform(0.2, 1, value.shape)) * (-1) ** ("weight" in name))
-    network.eval()
-    p, a, b = (chance.normal(size=(5, 6)).astype(np.float32) for _ in range(3))
-    names, row = (
-        chance.normal(size=(5, 2, 4)).astype(np.float32),
-        chance.normal(size=(5, 5)).astype(np.float32),
-    )
-    tensors = [torch.from_numpy(x) for x in (np.stack([p, a, b], axis=1), names, row)]
-    found = network(*tensors).detach().numpy()
-    w = {name: value.numpy() for name, value in network.state_dict().items()}
-    features = np.concatenate([names[:, 0], names[:, 1], row], axis=1)
-    parts = [
-        normed(network, np.concatenate([p, a, b], axis=1), "joint"),
-        normed(network, p - a, "siamese"),
-        normed(network, p - b, "siamese"),
-        np.maximum(features @ w["dense.0.weight"].T + w["dense.0.bias"], 0),
-    ]
-    logits = np.concatenate(parts, axis=1) @ w["last.0.weight"].T + w["last.0.bias"]
-    logits = (logits - w["last.1.running_mean"]) / np.sqrt(w["last.1.running_var"] + 1e-5)
-    expected = logits * w["last.1.weight"] + w["last.1.bias"]
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_roles_become_columns_and_the_rest_logarithms():
@@ -87,13 +51,7 @@ def test_the_encoder_never_sees_the_names_asked_about(settings, sample_test):
     np.testing.assert_array_equal(member._mentions(told), member._mentions(other))
 
 
-def test_default_layers_of_six_are_two(settings):
-    assert create("frozen_mlp")._layers(load_encoder()) == (4, 5)
-
-
-def test_the_papers_settings_make_a_member_that_takes_sides(settings, sample_train, sample_test):
-    member = create("frozen_mlp", **PUBLISHED)
-    assert (member._plan(0).patience, member._plan(0).head_lr) == (50, 2e-2)
+def test_the_paper_s_network_takes_sides(settings, sample_train, sample_test):
     swapped = sample_test.map(lambda e: replace(e, a=e.b, b=e.a))
     gaps = []
     for symmetric in (True, False):
@@ -106,3 +64,47 @@ def test_the_papers_settings_make_a_member_that_takes_sides(settings, sample_tra
 def test_a_window_too_small_for_a_mention_is_refused(settings, sample_train):
     with pytest.raises(MemberError, match=r"its pronoun alone takes more than the 2 pieces"):
         create("frozen_mlp", **settings, window=2).fit(sample_train[:20])
+
+
+def row(text: str, pronoun: str = "she", a: str = "Ann", b: str = "Eve") -> Example:
+    spans = [Span(text.index(word), text.index(word) + len(word)) for word in (pronoun, a, b)]
+    return Example("row", text, *spans)
+
+
+@pytest.mark.parametrize(
+    ("garbled", "repaired"),
+    [
+        ("caf*", "cafe"),
+        ("Jos*", "Jose"),  # the capital stays, the letter is the vocabulary's
+        ("D*sseldorf", "Dusseldorf"),
+        ("*lvaro", "alvaro"),
+        ("Fran*ois", "Francois"),
+        ("Xqz*qx", "Xqz*qx"),  # no such word
+        ("*m", "*m"),  # too little to go by
+        ("***", "***"),
+        ("500*m", "500*m"),
+    ],
+)
+def test_stars_become_the_letters_of_the_first_word_that_fits(garbled, repaired):
+    example = row(f"Ann met Eve at the {garbled} where she was.")
+    found = repair_stars(example, load_encoder())
+    assert found.text == f"Ann met Eve at the {repaired} where she was."
+    assert found.words(found.pronoun) == "she"
+
+
+def test_each_name_is_one_mask_piece_and_its_other_places_stay():
+    encoder = load_encoder()
+    example = row("Ann Lee met Eve. Ann Lee said that she ran.", a="Ann Lee")
+    masked = mask_names(example, encoder)
+    assert masked.text == "[MASK] met [MASK]. Ann Lee said that she ran."
+    view = align(Corpus([masked]), encoder)
+    for first, end in view.mentions[0, 1:]:
+        assert view.ids[first:end].tolist() == [encoder.tokenizer.mask_token_id]
+    assert masked.words(masked.pronoun) == "she"
+
+
+def test_an_encoder_without_a_mask_is_refused(tiny_encoder_folder):
+    encoder = Encoder("without", tiny_encoder_folder)
+    encoder.tokenizer.mask_token = None
+    with pytest.raises(MemberError, match="encoder without has no mask token"):
+        mask_names(replace(row("Ann met Eve when she ran.")), encoder)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.encoding import frozen
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.encoding import activations
 from gapstack.errors import MemberError
 from gapstack.members.frozen_spans import FrozenSpans
-from gapstack.members.parts.relations import distance_relations
+from gapstack.members.siamese_spans import distance_relations
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
 
@@ -31,31 +31,13 @@ def test_it_learns_more_than_the_class_frequencies(member, sample_train):
     assert gain(member.set_params(epochs=30), sample_train[:80]) > 0.1
 
 
-@pytest.mark.parametrize("left_out", ["input_dropout", "relation_dropout"])
-def test_each_tower_learns_without_the_other(left_out, tiny_encoder_folder, sample_train):
-    # dropping all of its inputs leaves a tower nothing but its biases
-    rates = {"input_dropout": 0.0, "relation_dropout": 0.0, "dropout": 0.0} | {left_out: 1.0}
-    member = FrozenSpans(encoder=str(tiny_encoder_folder), **QUICK | rates | {"epochs": 30})
-    assert gain(member, sample_train[:80]) > 0.1
-
-
-def test_other_seeds_learn_otherwise(tiny_encoder_folder, sample_train, sample_test):
-    answers = [
-        FrozenSpans(encoder=str(tiny_encoder_folder), seed=seed, **QUICK)
-        .fit(sample_train)
-        .predict_proba(sample_test)
-        for seed in (0, 1)
-    ]
-    assert np.abs(answers[0] - answers[1]).max() > 0.01
-
-
 def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sample_test, monkeypatch):
     expected = member.fit(sample_train[:60]).predict_proba(sample_test)
 
     def refuse(*_):
         raise AssertionError("a text was encoded again")
 
-    monkeypatch.setattr(frozen, "forward", refuse)
+    monkeypatch.setattr(activations, "forward", refuse)
     again = member.fit(sample_train[:60]).predict_proba(sample_test)
     np.testing.assert_array_equal(again, expected)
     member.fit(sample_train[:20]).predict_proba(sample_train[20:60])
@@ -71,16 +53,6 @@ def test_folds_that_are_learned_together_never_see_what_they_leave_out(member, s
     held = sample_train[90:].unlabelled()
     np.testing.assert_array_equal(one[0].predict_proba(held), other[0].predict_proba(held))
     assert np.abs(one[1].predict_proba(held) - other[1].predict_proba(held)).max() > 0.01
-
-
-def test_what_learns_together_learns_as_well_as_alone(member, sample_train):
-    member.set_params(epochs=30)
-    corpus = sample_train[:80]
-    together = member.fit_each([corpus, sample_train[40:120]])[0].predict_proba(corpus)
-    alone = member.fit(corpus).predict_proba(corpus)
-    rows = np.arange(80)
-    losses = [-np.log(answers[rows, corpus.labels]).mean() for answers in (together, alone)]
-    assert abs(losses[0] - losses[1]) < 0.1
 
 
 def test_text_without_pieces_is_refused_by_its_id(member, sample_train):

@@ -1,15 +1,10 @@
-from itertools import combinations
-
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
-from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.encoding.activations import span_activations
+from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members import create, store
-from gapstack.members.kernel_svm import PUBLISHED, scalars
-from gapstack.scoring.metrics import log_loss
+from gapstack.members.kernel_svm import PostProcessedPCA, scalars
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"
@@ -40,45 +35,6 @@ def settings(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder)}
 
 
-def test_inputs_are_scalars_means_and_products_of_the_mentions(sample_train, settings, tiny_encoder):
-    rows = sample_train[:40]
-    member = create("kernel_svm", **settings).fit(rows)
-    inputs = member._inputs(member._vectors(rows), scalars(rows))
-    found = span_activations(rows, tiny_encoder, (1,))
-    at = 0
-    for row in range(len(rows)):
-        p, a, b = (
-            part.mean(axis=0)
-            for part in np.split(
-                found.vectors[at : at + found.counts[row].sum(), 0].astype(float),
-                found.counts[row].cumsum()[:-1],
-            )
-        )
-        np.testing.assert_allclose(inputs[row, 7:], np.concatenate([a, b, p, a * p, b * p]), atol=1e-9)
-        at += found.counts[row].sum()
-
-
-def test_the_machine_is_the_published_one_and_separates_its_rows(sample_train, settings):
-    rows = sample_train[:60]
-    member = create("kernel_svm", c=1000.0, **settings).fit(rows)
-    inputs = member._inputs(member._vectors(rows), scalars(rows))
-    expected = SVC(C=1000.0, gamma="auto", class_weight="balanced", decision_function_shape="ovo")
-    decided = expected.fit(inputs, rows.labels).decision_function(inputs)
-    np.testing.assert_allclose(member.machine_.decide(inputs), decided, atol=1e-6)
-    # a row's class wins both of its pairs
-    for (first, second), values in zip(combinations(range(3), 2), decided.T, strict=True):
-        assert (values[rows.labels == first] > 0).all()
-        assert (values[rows.labels == second] < 0).all()
-
-
-def test_probabilities_are_fitted_on_rows_that_the_machine_had_not_seen(sample_train, settings):
-    # 60 rows of a random encoder: the machine separates what it has seen and knows nothing of the rest
-    rows = sample_train[:60]
-    member = create("kernel_svm", c=1000.0, **settings).fit(rows)
-    answers = member.predict_proba(rows)
-    assert 0.5 < log_loss(rows.labels, answers) < 1.1
-
-
 @pytest.mark.parametrize(("gamma", "factor"), [("scale", None), (0.5, 0.5)])
 def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
     member = create("kernel_svm", gamma=gamma, **settings).fit(sample_train[:40])
@@ -88,15 +44,6 @@ def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
         MemberError, match='gamma: found "wide", expected one of "auto", "scale", or a number, more than 0'
     ):
         create("kernel_svm", gamma="wide", **settings).fit(sample_train[:40])
-
-
-def test_the_seed_decides_the_probabilities(sample_train, sample_test, settings):
-    one, same, other = (
-        create("kernel_svm", seed=seed, **settings).fit(sample_train[:60]).predict_proba(sample_test)
-        for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(one, same)
-    assert np.abs(one - other).max() > 1e-4
 
 
 def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test, settings, tmp_path):
@@ -118,5 +65,25 @@ def test_an_unknown_classifier_and_a_class_without_rows_are_refused(sample_train
         create("kernel_svm", **settings).fit(named)
 
 
-def test_the_papers_settings_are_settings_of_the_member():
-    assert create("kernel_svm", **PUBLISHED).get_params()["components"] == 256
+def test_fewer_dimensions_are_kept_where_there_are_fewer():
+    vectors = np.random.default_rng(0).normal(size=(9, 30))
+    assert PostProcessedPCA(256, 2).fit(vectors).transform(vectors).shape == (9, 6)
+
+
+@pytest.mark.parametrize(("components", "removed", "n"), [(7, 7, 100), (256, 7, 15), (4, -1, 100)])
+def test_what_would_leave_nothing_is_refused(components, removed, n):
+    with pytest.raises(
+        MemberError, match=f"PPA-PCA-PPA to {components} dimensions without {removed} leaves nothing"
+    ):
+        PostProcessedPCA(components, removed).fit(np.random.default_rng(0).normal(size=(n, 20)))
+
+
+def test_the_reduction_centres_vectors_and_leaves_out_the_first_directions():
+    vectors = np.random.default_rng(0).normal(size=(90, 30)) @ np.diag(np.linspace(5, 0.5, 30)) + 3
+    found = PostProcessedPCA(9, 4).fit(vectors).transform(vectors)
+    assert found.shape == (90, 9)
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
+    assert not found[:, :4].any()
+    # the directions left are uncorrelated, and weaker than those removed
+    spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0)[4:], spread[8:13])

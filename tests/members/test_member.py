@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Label
-from gapstack.corpus.augment import AUGMENTATIONS, swap_names
+from gapstack.data import Corpus, Label
+from gapstack.data.augment import AUGMENTATIONS, swap_names
 from gapstack.members import MEMBERS, create
 from gapstack.members.member import Member, each_once
 from gapstack.registry import UnknownNameError

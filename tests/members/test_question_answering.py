@@ -3,19 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from scipy.special import log_softmax
 
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.question_answering import (
-    PUBLISHED,
     QuestionAnswering,
-    SpanHead,
-    best_spans,
     is_a_or_b,
     question,
-    span_cross_entropy,
     span_features,
 )
 
@@ -65,45 +60,6 @@ def test_only_rows_with_an_answer_are_learned_from(tiny_encoder):
     torch.testing.assert_close(weights, torch.tensor([[0.2, 0.7], [0.5, 0.0]]))
 
 
-def test_the_head_gives_places_outside_the_text_no_chance():
-    head = SpanHead(4, 9).eval()
-    logits = head(torch.randn(2, 6, 4), torch.tensor([[1, 5], [3, 6]]))
-    assert logits.shape == (2, 9, 2)
-    chances = logits.softmax(1).detach()
-    assert chances[0, [0, 5, 6, 7, 8]].sum() == 0
-    assert chances[1, [0, 1, 2, 6]].sum() == 0
-    assert (chances[0, 1:5] > 0).all()
-
-
-def test_the_loss_is_cross_entropy_at_the_answers_ends():
-    chance = np.random.default_rng(0)
-    logits = chance.normal(size=(2, 6, 2))
-    logits[:, 4:] = -1e4  # no text
-    target = np.array([[[1, 2, 1.0], [3, 3, 0.0]], [[0, 1, 0.25], [2, 3, 0.5]]])
-    log_p = log_softmax(logits, axis=1)
-    right = [
-        log_p[0, 1, 0] + log_p[0, 2, 1],
-        0.25 * (log_p[1, 0, 0] + log_p[1, 1, 1]) + 0.5 * (log_p[1, 2, 0] + log_p[1, 3, 1]),
-    ]
-    anywhere = log_p[:, :4].mean(axis=1).sum(axis=1) * [1.0, 0.75]
-    for smoothing in (0.0, 0.1):
-        found = span_cross_entropy(torch.tensor(logits), torch.tensor(target), smoothing)
-        expected = -((1 - smoothing) * np.array(right) + smoothing * anywhere) / 2
-        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
-
-
-def test_the_best_span_is_the_best_of_all_that_are_short_enough():
-    logits = np.random.default_rng(1).normal(size=(5, 40, 2))
-    logits[0, 3, 0] = logits[0, 35, 1] = 9  # 33 pieces are too many
-    for row, (first, last) in enumerate(best_spans(logits)):
-        sums = {
-            (i, j): logits[row, i, 0] + logits[row, j, 1]
-            for i in range(40)
-            for j in range(i, min(40, i + 30))
-        }
-        assert (first, last) == max(sums, key=lambda span: sums[span])
-
-
 def test_the_seven_numbers_are_highest_logits_and_the_answer(tiny_encoder):
     data = QuestionAnswering()._data(Corpus([EXAMPLE]), tiny_encoder, None)
     _, a, b = data.view.mentions[0]
@@ -116,7 +72,7 @@ def test_the_seven_numbers_are_highest_logits_and_the_answer(tiny_encoder):
 
 
 def test_a_question_that_leaves_no_room_is_refused(tiny_encoder_folder, sample_train):
-    with pytest.raises(MemberError, match="its mentions and what is added to its text take more than the 24"):
+    with pytest.raises(MemberError, match="24 pieces"):
         create("question_answering", encoder=str(tiny_encoder_folder), max_pieces=24).fit(sample_train[:20])
 
 
@@ -150,9 +106,3 @@ def test_calibration_rows_are_whole_pages_that_the_network_has_not_seen(
         else:
             assert learned.ids == calibrated.ids == sample_train[:40].ids
         assert "calibration.weights" in member.state().arrays
-
-
-def test_the_published_settings_are_settings():
-    member = create("question_answering", **PUBLISHED)
-    plan = member._plans()[0]
-    assert (plan.encoder_lr, plan.frozen[-1], member.calibration_share) == (1e-5, 12, 0.0)

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
 from gapstack.errors import MemberError
-from gapstack.members.random import Random
+from gapstack.members.baselines import Random
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus, Example, Label, Span
+from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members import create
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters

@@ -1,14 +1,11 @@
 import numpy as np
 import pytest
-import torch
-from torch.nn.functional import cross_entropy
 
-from gapstack.corpus.corpus import one_hot
+from gapstack.data.corpus import one_hot
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
-from gapstack.members import create
-from gapstack.members.parts import fine_tuned
-from gapstack.members.span_head import PUBLISHED, SpanHead
+from gapstack.members import create, fine_tuned
+from gapstack.members.span_head import PUBLISHED
 
 QUICK = {"epochs": 1, "precision": "float32"}
 
@@ -47,18 +44,6 @@ def test_the_mean_of_the_heads_logits_answers(sample_train, sample_test, setting
     assert np.abs(member.predict_proba(sample_test) - answers).max() > 1e-3
 
 
-def test_each_head_learns_from_its_own_loss():
-    member = create("span_head")
-    logits = torch.randn(4, 2, 3, generator=torch.Generator().manual_seed(0))
-    target = torch.tensor([0, 1, 2, 0])
-    each = [cross_entropy(logits[:, seed], target, reduction="none") for seed in range(2)]
-    torch.testing.assert_close(member._objective(logits, target, 0.0), (each[0] + each[1]) / 2)
-    mean = logits.mean(1)
-    torch.testing.assert_close(
-        member._objective(mean, target, 0.0), cross_entropy(mean, target, reduction="none")
-    )
-
-
 def test_features_reach_the_answers(sample_train, sample_test, settings):
     surface = create("span_head", **{**settings, "blocks": ["surface"]}).fit(sample_train[:40])
     answers = surface.predict_proba(sample_test)
@@ -68,7 +53,7 @@ def test_features_reach_the_answers(sample_train, sample_test, settings):
 
 def test_the_papers_settings_are_settings_of_the_member():
     member = create("span_head", **PUBLISHED)
-    (head,) = member._plans()
+    (head,) = member.plans()
     assert (head.head_lr, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
     assert member.contaminated_by == ("winogender", "winopron")
     assert create("span_head").contaminated_by == ()
@@ -77,7 +62,7 @@ def test_the_papers_settings_are_settings_of_the_member():
 def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):
     settings |= {"layer": 1, "tune_layer": False, "extra": ["winogender"]}
     rows = sample_test[:20]
-    monkeypatch.setattr(SpanHead, "_taught", lambda self: (rows.unlabelled(), one_hot(rows.labels)))
+    monkeypatch.setattr(fine_tuned, "soft_labelled", lambda *_: (rows.unlabelled(), one_hot(rows.labels)))
     trained = []
     monkeypatch.setattr(fine_tuned, "train_once", lambda n, d, plans, **k: trained.append(plans))
     first = [QUICK | {"frozen": ["encoder"]}, QUICK | {"frozen": [0, 2, "head"]}]

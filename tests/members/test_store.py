@@ -1,16 +1,17 @@
 """A saved member comes back as it was, or is refused by the file that is damaged."""
 
+import json
 import random
 
 import numpy as np
 import pytest
 
-from gapstack.audit import target_of
-from gapstack.errors import DamageError, DataError
+from gapstack.audits import target_of
+from gapstack.errors import DamageError, DataError, MemberError
 from gapstack.files import discard
-from gapstack.members import create
-from gapstack.members.parts import boosters
-from gapstack.members.store import load, save
+from gapstack.members import boosters, create
+from gapstack.members.store import load, read_state, save
+from gapstack.sealed import read_sealed, seal
 from tests.damage import DAMAGES, apply_damage, files_below
 
 
@@ -48,3 +49,59 @@ def test_a_folder_without_a_member_is_no_damaged_one(tmp_path):
     with pytest.raises(DataError, match="no saved member here") as caught:
         load(tmp_path)
     assert not isinstance(caught.value, DamageError)
+
+
+def resealed(folder, name, change):
+    """Change a file as the author of a shared folder can: the checksums fit."""
+    record = json.loads((folder / name).read_text())
+    change(record)
+    (folder / name).write_text(json.dumps(record))
+    seal(folder / "member.json", json.loads((folder / "member.json").read_text()), beside=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *(("state.json", lambda record, key=key: record.pop(key)) for key in ("format", "texts", "values")),
+        ("state.json", lambda record: record.update(texts=["../../secret"])),
+        ("state.json", lambda record: record.update(texts=["missing"])),
+        ("state.json", lambda record: record.update(values=3)),
+        *(
+            ("member.json", lambda record, key=key: record.pop(key))
+            for key in ("name", "parameters", "reads")
+        ),
+        ("member.json", lambda record: record.update(parameters={"rounds": "x"})),
+        ("member.json", lambda record: record.update(name="priro")),
+    ],
+)
+def test_a_folder_with_valid_checksums_and_invalid_contents_is_refused_in_one_line(saved, name, change):
+    resealed(saved, name, change)
+    with pytest.raises((DataError, MemberError)) as refused:
+        load(saved)
+    assert "\n" not in str(refused.value)
+
+
+def test_learned_arrays_that_are_missing_are_refused(sample_train, tmp_path):
+    save(create("prior").fit(sample_train), "prior", tmp_path)
+    state = read_state(tmp_path)
+    state.arrays.clear()
+    with pytest.raises(DamageError, match="does not fit"):
+        create("prior").restore(state)
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "a/../../outside"])
+def test_a_record_that_lists_a_file_outside_its_folder_is_refused(tmp_path, name):
+    seal(tmp_path / "folder" / "record.json", {})
+    record = json.loads((tmp_path / "folder" / "record.json").read_text())
+    record["files"] = {name: "0"}
+    (tmp_path / "folder" / "record.json").write_text(json.dumps(record))
+    with pytest.raises(DamageError, match="outside"):
+        read_sealed(tmp_path / "folder" / "record.json")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
+def test_probabilities_that_are_not_finite_are_never_returned(value, sample_train):
+    member = create("prior").fit(sample_train)
+    member._predict_proba = lambda corpus: np.full((len(corpus), 3), value)
+    with pytest.raises(MemberError, match="not finite"):
+        member.predict_proba(sample_train)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.corpus import Corpus, Example, Label
-from gapstack.corpus.augment import anonymise_names
+from gapstack.data import Corpus, Example, Label
+from gapstack.data.augment import anonymise_names
 from gapstack.encoding.pieces import align
 from gapstack.members import create
 from gapstack.members.tuned_spans import TAGS, _gathered

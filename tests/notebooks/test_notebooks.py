@@ -7,13 +7,13 @@ import nbformat
 import numpy as np
 import pytest
 
-from gapstack.corpus import sources
+from gapstack.data import sources
 from gapstack.errors import DataNotFoundError
 from gapstack.runs.predictors import shipped_model
 from scripts.execute_notebooks import FOLDER, execute
 
 SHOWS = {
-    "any_text": ("nobody here", "<sub>", "no training row has", "Paul"),
+    "any_text": ("nobody here", "<sub>", "occur in training", "Paul"),
     "audit": ("M/F flips", "NEURAL", "fem. yes", "masculine", "<svg", "averaged", "audit.html: ", "1c7f8b4"),
     "compare_members": (
         *("95% intervals", "pairwise wins", "Shapley value", "counterfactual flips", "page.html: ", "p Holm"),

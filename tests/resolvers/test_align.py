@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.corpus import Span
+from gapstack.data import Span
 from gapstack.resolvers.align import align
 
 PAIRS = (

@@ -1,15 +1,17 @@
 """Each format as its resolver writes it, of one text: Ann Lee and She, Beth and her."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError
 from gapstack.registry import UnknownNameError
+from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect, read_resolver
+from gapstack.resolvers.formats import EXCHANGE, FORMATS, detect
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
 ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
@@ -165,87 +167,52 @@ def test_documents_without_ids_belong_to_the_rows_in_their_order(tmp_path):
     lines = [record, {"text": TEXT + " Bo slept.", "clusters": []}]
     path = file_of(tmp_path, "fastcoref", "\n".join(map(json.dumps, lines)) + "\n")
     assert [document.id for document in read_resolver(path, ROWS).clusters.documents] == ["row-1", "row-2"]
-    with pytest.raises(DataError, match=r"fastcoref.out: has 1 documents without ids for 2 rows"):
+    with pytest.raises(DataError, match="without ids"):
         read_resolver(file_of(tmp_path, "fastcoref", record), ROWS)
 
 
+FASTCOREF, MAVERICK, COREFEREE, CORENLP, NEURALCOREF = (
+    WRITTEN[name] for name in ("fastcoref", "maverick", "coreferee", "corenlp", "neuralcoref")
+)
 REFUSED = (
-    # what is written, the format named, what is said
-    ('{"some": 1}\n', None, "fastcoref.out, line 1: is in no format that is known"),
-    (
-        json.dumps(WRITTEN["fastcoref"]),
-        "maverick",
-        "document 1 is not as maverick writes it: the value has no 'tokens'",
-    ),
-    ("[1]", "fastcoref", "holds 1; expected a JSON object"),
-    ("{", "fastcoref", "is no JSON"),
-    (json.dumps(WRITTEN["fastcoref"] | {"id": "x"}), None, "shares no id with rows .its first is 'x'"),
-    ("\n".join([json.dumps(WRITTEN["fastcoref"])] * 2), None, "document 2 has the id 'row-1' again"),
-    (json.dumps(WRITTEN["maverick"] | {"clusters_token_offsets": [[[0, 99]]]}), None, "no tokens 0 to 99"),
+    # what is written, the selected format, a keyword of the error
+    ({"some": 1}, None, "unknown format"),
+    (FASTCOREF, "maverick", "tokens"),
+    ([1], "fastcoref", "JSON object"),
+    ("{", "fastcoref", "JSON"),
+    ("[" * 100_000, "fastcoref", "recursion"),
+    (FASTCOREF | {"id": "x"}, None, "shares no id"),
+    ([FASTCOREF, FASTCOREF], None, "duplicate id"),
+    (MAVERICK | {"clusters_token_offsets": [[[0, 99]]]}, None, "tokens 0 to 99"),
     *(
-        (json.dumps(WRITTEN["fastcoref"] | {"clusters": [[span]]}), None, message)
-        for span, message in (
-            (
-                [-20, -10],
-                r"fastcoref.out, line 1: document 1 .* \[-20, -10\] reaches out of the text; .* 0 to 38",
-            ),
-            ([0, 10_000_000], r"\[0, 10000000\] reaches out"),
-            ([7, 0], r"\[7, 0\] is empty"),
-            ([0, 7.0], r"clusters\[0\]\[0\]\[1\] is 7.0; expected an integer"),
-            ([False, 7], r"clusters\[0\]\[0\]\[0\] is False; expected an integer"),
-            ([0, 7, 9], r"clusters\[0\]\[0\] is \[0, 7, 9\]; expected a list of 2"),
+        (FASTCOREF | {"clusters": [[span]]}, None, keyword)
+        for span, keyword in (
+            ([-20, -10], "-20"),
+            ([0, 10_000_000], "10000000"),
+            ([7, 0], "7, 0"),
+            ([0, 7.0], "7.0"),
+            ([False, 7], "False"),
+            ([0, 7, 9], "0, 7, 9"),
         )
     ),
-    (json.dumps(WRITTEN["fastcoref"] | {"text": 5}), None, "text is 5; expected a string"),
-    (
-        json.dumps(WRITTEN["fastcoref"] | {"id": ["x"]}),
-        None,
-        r"id is \['x'\]; expected a string or an integer",
-    ),
-    (json.dumps(WRITTEN["coreferee"] | {"_": {"coref_chains": [[[-1]]]}}), None, "there is no token -1"),
-    (
-        json.dumps(WRITTEN["corenlp"] | {"corefs": {"3": [corenlp_mention(0, 1, 3, "Ann")]}}),
-        None,
-        "there is no sentence",
-    ),
-    (
-        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}),
-        None,
-        "there is no mention -1",
-    ),
-    (
-        json.dumps(WRITTEN["neuralcoref"] | {"mentions": [[0, 7, "PROP", "high", None, None]]}),
-        None,
-        r"mentions\[0\]\[3\] is 'high'; expected a number or null",
-    ),
-    *(
-        (
-            json.dumps(WRITTEN["fastcoref"]).replace('"id": "row-1"', f'"id": "row-1", "more": {value}'),
-            "fastcoref",
-            message,
-        )
-        for value, message in (
-            ("NaN", "fastcoref.out, line 1: has the number NaN; expected finite numbers"),
-            ("-Infinity", "the number -Infinity"),
-            ("1e999", "the number 1e999"),
-            ("7" * 5000, "an integer of 5,000 digits"),
-            ("[" * 100_000, "fastcoref.out, line 1: nests too deeply"),
-            ('"\\ud800"', "half of a surrogate pair"),
-            ('1, "more": 2', "the key 'more' twice"),
-        )
-    ),
-    (CONLL.replace("(0)", "(7"), None, r"ends with \['0', '7'\] open|ends with"),
+    (FASTCOREF | {"text": 5}, None, "text is 5"),
+    (FASTCOREF | {"id": ["x"]}, None, "id is"),
+    (COREFEREE | {"_": {"coref_chains": [[[-1]]]}}, None, "token -1"),
+    (CORENLP | {"corefs": {"3": [corenlp_mention(0, 1, 3, "Ann")]}}, None, "sentence 0"),
+    (NEURALCOREF | {"mentions": [[0, 7, "PROP", 1.0, -1, 2.0]]}, None, "mention -1"),
+    (NEURALCOREF | {"mentions": [[0, 7, "PROP", "high", None, None]]}, None, "high"),
+    (CONLL.replace("(0)", "(7"), None, "ends with"),
 )
 
 
-def test_an_unknown_format_is_refused_with_those_that_there_are(tmp_path):
-    with pytest.raises(
-        UnknownNameError, match='no format is called "elmo"; there are: gapstack, neuralcoref'
-    ):
+def test_an_unknown_format_is_refused(tmp_path):
+    with pytest.raises(UnknownNameError, match="elmo"):
         read_resolver(file_of(tmp_path, "fastcoref", "{}"), ROWS, format="elmo")
 
 
-@pytest.mark.parametrize(("text", "named", "message"), REFUSED)
-def test_what_breaks_its_format_is_refused(text, named, message, tmp_path):
-    with pytest.raises(DataError, match=message):
-        read_resolver(file_of(tmp_path, "fastcoref", text), ROWS, format=named)
+@pytest.mark.parametrize(("record", "named", "keyword"), REFUSED)
+def test_invalid_output_is_refused_with_its_place(record, named, keyword, tmp_path):
+    path = file_of(tmp_path, "fastcoref", record)
+    with pytest.raises(DataError, match=re.escape(keyword)) as refusal:
+        read_resolver(path, ROWS, format=named)
+    assert refusal.value.place.file == path

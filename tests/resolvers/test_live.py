@@ -1,5 +1,5 @@
 """Each live resolver with a stand-in of its library, whose objects have the shapes of the real one's (see its version
-in the README), so that no extra need be installed."""
+in docs/resolvers.md), so that no extra needs to be installed."""
 
 import json
 import sys
@@ -14,14 +14,12 @@ from spacy.tokens import Doc
 from typer.testing import CliRunner
 
 from gapstack.cli import app
-from gapstack.corpus import Corpus, Example, Span
-from gapstack.corpus.writers import write_gap
+from gapstack.data import Corpus, Example, Span
+from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
-from gapstack.registry import UnknownNameError
+from gapstack.resolvers import live
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.resolvers.live import ADAPTERS, resolve
-from gapstack.resolvers.live import adapter as base
-from gapstack.resolvers.live.fastcoref import model_class
+from gapstack.resolvers.live import ADAPTERS, fastcoref_model
 
 TEXT = "Ann Lee  met Beth. She didn't see her."
 ANN, BETH, SHE, HER = Span(0, 7), Span(13, 17), Span(19, 22), Span(34, 37)
@@ -87,19 +85,6 @@ def with_fastcoref(monkeypatch, folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "bert", "coref_head": {}}))
 
 
-def group_of(doc, spans):
-    return [doc.char_span(*span) for span in spans]
-
-
-@Language.component("stand_in_coref")
-def span_groups(doc):
-    """spacy-experimental 0.6: a group for each cluster, another kind for the heads alone."""
-    doc.spans["coref_clusters_1"] = group_of(doc, (ANN, SHE))
-    doc.spans["coref_clusters_2"] = group_of(doc, (BETH, HER))
-    doc.spans["coref_head_clusters_1"] = group_of(doc, (Span(4, 7), SHE))
-    return doc
-
-
 @Language.component("coreferee")
 def chains(doc):
     """coreferee 1.5: a holder of chains of mentions, each with the indexes of tokens; heads alone."""
@@ -111,12 +96,6 @@ def chains(doc):
         for cluster in ((Span(4, 7), SHE), (BETH, HER))
     ]
     return doc
-
-
-def with_spacy(monkeypatch, folder):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("stand_in_coref")
-    nlp.to_disk(folder)
 
 
 def with_coreferee(monkeypatch, folder):
@@ -172,7 +151,6 @@ STAND_INS = {
     "fastcoref": with_fastcoref,
     "lingmess": with_lingmess,
     "coreferee": with_coreferee,
-    "spacy": with_spacy,
     "stanza": with_stanza,
 }
 
@@ -180,7 +158,7 @@ STAND_INS = {
 @pytest.fixture
 def prepared(monkeypatch, tmp_path):
     """A function that puts a resolver's stand-in in its library's place and gives a model folder for it."""
-    monkeypatch.setattr(base, "package_version", lambda package: "9.9")
+    monkeypatch.setattr(live.importlib.metadata, "version", lambda package: "9.9")
 
     def prepare(name):
         folder = tmp_path / "tiny"
@@ -191,8 +169,12 @@ def prepared(monkeypatch, tmp_path):
     return prepare
 
 
+def resolve(name, *arguments):
+    return live.resolve(ADAPTERS[name], *arguments)
+
+
 def test_every_resolver_has_a_stand_in_here():
-    assert {*STAND_INS, "gapstack"} == set(ADAPTERS), "our own is tested with what it is made of"
+    assert set(STAND_INS) == set(ADAPTERS)
 
 
 @pytest.mark.parametrize("name", STAND_INS)
@@ -223,7 +205,7 @@ def test_a_missing_package_is_one_clear_error(name, prepared, monkeypatch, tmp_p
 @pytest.mark.parametrize("name", STAND_INS)
 def test_a_missing_model_is_an_error_that_says_what_is_needed(name, prepared, tmp_path):
     prepared(name)
-    with pytest.raises(DataNotFoundError, match="is no folder; expected the folder"):
+    with pytest.raises(DataNotFoundError, match="nowhere has no"):
         resolve(name, tmp_path / "nowhere", TWO, tmp_path / "out.jsonl")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataNotFoundError, match=r"has no \w+\.(json|cfg); expected the folder"):
@@ -235,9 +217,6 @@ def test_a_folder_with_another_model_is_refused(prepared, tmp_path):
     (folder / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(DataError, match="no 'coref_head'"):
         resolve("fastcoref", folder, TWO, tmp_path / "out.jsonl")
-    spacy.blank("en").to_disk(tmp_path / "plain")
-    with pytest.raises(DataError, match="none of its components finds clusters"):
-        resolve("spacy", tmp_path / "plain", TWO, tmp_path / "out.jsonl")
 
 
 def test_an_interrupted_resolver_goes_on_where_it_was(prepared, monkeypatch, tmp_path):
@@ -263,16 +242,11 @@ def test_what_another_model_began_is_not_gone_on_with(prepared, monkeypatch, tmp
         resolve("fastcoref", folder, ROWS, tmp_path / "out.jsonl")
 
 
-def test_an_unknown_resolver_is_refused(tmp_path):
-    with pytest.raises(UnknownNameError, match='no resolver is called "neuralcoref"; '):
-        resolve("neuralcoref", tmp_path, TWO, tmp_path / "out.jsonl")
-
-
 def test_the_command_s_file_goes_into_clusters_to_gap(prepared, tmp_path):
     rows, found, scorer = tmp_path / "rows.tsv", tmp_path / "found.jsonl.xz", tmp_path / "scorer.tsv"
     write_gap(rows, TWO)
     commands = (
-        ["resolve", "spacy", str(found), "--model", str(prepared("spacy")), "--input", str(rows)],
+        ["resolve", "fastcoref", str(found), "--model", str(prepared("fastcoref")), "--input", str(rows)],
         ["clusters-to-gap", str(found), "--gold", str(rows), "--output", str(scorer)],
     )
     for command in commands:
@@ -285,6 +259,6 @@ def test_the_command_s_file_goes_into_clusters_to_gap(prepared, tmp_path):
 @pytest.mark.parametrize(("kind", "name"), [("fcoref", "fastcoref"), ("lingmess", "lingmess")])
 def test_fastcoref_s_classes_are_made_ready_for_transformers_5(kind, name, prepared):
     prepared(name)
-    found = model_class(kind)
+    found = fastcoref_model(kind)
     assert found.all_tied_weights_keys == {}
     assert getattr(found, "_supports_sdpa", True) is (kind == "fcoref")

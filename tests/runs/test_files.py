@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from gapstack.cli.tables import stack_table
 from gapstack.comparison.results import score_stack
-from gapstack.corpus.writers import write_scorer_tsv, write_submission
+from gapstack.data.gap_files import write_scorer_tsv, write_submission
 from gapstack.errors import DataError, MemberError
-from gapstack.report.stack import stack_table
-from gapstack.runs.file_stack import stack_files
-from gapstack.scoring import log_loss
+from gapstack.evaluation import log_loss
+from gapstack.runs.cross_validation import stack_files
 
 KINDS = ("conditional", "simplex")
 

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from gapstack.errors import DataError, MemberError
-from gapstack.members.prior import Prior
-from gapstack.members.token_distance import TokenDistance
+from gapstack.members.baselines import Prior, TokenDistance
 from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.fitted import FittedRun
 from gapstack.runs.predict import predict
-from gapstack.runs.predictors import load
-from gapstack.sealed import read_sealed, seal
+from gapstack.runs.predictors import FittedRun, load
 
 RECIPE = {
     "name": "tiny",
@@ -55,27 +52,10 @@ def test_one_member_answers_alone_and_the_stack_needs_all(finished, sample_test)
     np.testing.assert_array_equal(given, system.predict_proba(sample_test))
 
 
-def test_folds_that_answer_are_averaged(finished, sample_test):
-    by_count = [
-        FittedRun(finished.folder, ["prior"], folds=k).predict_proba(sample_test)[0] for k in (1, 2, 9)
-    ]
-    each = [
-        np.mean(
-            [
-                FittedRun(finished.folder, ["prior"])._member("prior", i).predict_proba(sample_test)[0]
-                for i in range(k)
-            ],
-            axis=0,
-        )
-        for k in (1, 2, 3)
-    ]
-    np.testing.assert_allclose(by_count, each)
-
-
 def test_kept_members_are_read_once(finished, sample_test, monkeypatch):
     kept = FittedRun(finished.folder, keep=True)
     first = predictions(kept, sample_test)
-    monkeypatch.setattr("gapstack.runs.fitted.load", lambda path: pytest.fail("read again"))
+    monkeypatch.setattr("gapstack.members.store.load", lambda path: pytest.fail("read again"))
     for label, answers in predictions(kept, sample_test.unlabelled()[1:]).items():
         np.testing.assert_array_equal(answers, first[label][1:])
 
@@ -129,12 +109,3 @@ def test_a_fold_that_is_not_done_is_named(copy):
         FittedRun(copy)
     assert FittedRun(copy, ["token_distance"]).members == ["token_distance"]
     assert FittedRun(copy, folds=2).folds == 2
-
-
-def test_a_stack_of_other_members_says_whose_it_is(copy):
-    path = copy.member("stack") / "stack.json"
-    seal(path, read_sealed(path) | {"members": ["prior"]}, beside=True)
-    with pytest.raises(
-        DataError, match="the stack weighs prior; expected the recipe's members: prior, token_distance"
-    ):
-        FittedRun(copy)

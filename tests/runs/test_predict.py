@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.writers import write_gap, write_submission
-from gapstack.errors import MemberError
+from gapstack.data import Corpus
+from gapstack.data.gap_files import write_gap
+from gapstack.errors import ExtraError
 from gapstack.members import create
-from gapstack.members.prior import Prior
+from gapstack.members.baselines import Prior
 from gapstack.runs import Recipe, run
 from gapstack.runs.predict import predict, predict_file
 from gapstack.runs.predictors import load
@@ -42,12 +41,6 @@ def test_a_fitted_stack_read_back_warns_of_rows_that_it_has_learned_from(sample_
     assert "share rows with gap-development, and 4 of these 4 rows" in caplog.text
 
 
-def test_a_file_of_answers_predicts_no_new_rows(sample_train, tmp_path):
-    write_submission(tmp_path / "answers.csv", sample_train.ids, np.full((len(sample_train), 3), 1 / 3))
-    with pytest.raises(MemberError, match="knows its own rows alone"):
-        predict_file(load(tmp_path / "answers.csv"), tmp_path / "rows.tsv", tmp_path / "out.csv")
-
-
 def test_a_stack_is_not_for_what_any_of_its_members_is_not_for(
     sample_train, sample_test, tmp_path, monkeypatch
 ):
@@ -62,7 +55,7 @@ def test_a_stack_is_not_for_what_any_of_its_members_is_not_for(
 def test_tensorboard_that_is_not_installed_is_named_before_any_work(
     finished, sample_train, sample_test, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("gapstack.runs.crossval.find_spec", lambda name: None)
-    with pytest.raises(MemberError, match=r"pip install 'gapstack\[tensorboard\]'"):
+    monkeypatch.setattr("gapstack.runs.runner.find_spec", lambda name: None)
+    with pytest.raises(ExtraError, match="tensorboard"):
         run(finished.recipe, sample_train, sample_test, root=tmp_path, tensorboard=True)
     assert not (tmp_path / "models").exists()

@@ -2,22 +2,20 @@
 
 import os
 import shutil
-import subprocess
 from functools import lru_cache
 from importlib import import_module
 from threading import Thread
 
 import pytest
 
-from gapstack.corpus.cells import Quarantine
-from gapstack.corpus.readers import read_gap
-from gapstack.corpus.writers import write_gap, write_submission
+from gapstack.data.cells import Quarantine
+from gapstack.data.gap_files import read_gap, write_gap, write_submission
 from gapstack.errors import DataError, MemberError, MismatchError
-from gapstack.files import atomic_path
+from gapstack.members import create
 from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.fitted import FittedRun
 from gapstack.runs.folder import locked
 from gapstack.runs.predict import predict, predict_file
+from gapstack.runs.predictors import FittedRun
 from gapstack.sealed import read_sealed, seal
 
 RECIPE = {
@@ -72,12 +70,10 @@ def undisturbed(finished, source, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_path, asked, suffix, caplog):
+def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, files, tmp_path, asked, suffix):
     source, output = files[0], files[1].with_name(files[1].name + suffix)
-    with caplog.at_level("INFO", "gapstack"):
-        assert predict_file(FittedRun(finished, keep=True), source, output) == 40
+    assert predict_file(FittedRun(finished, keep=True), source, output) == 40
     assert len(asked) == 3
-    assert caplog.messages == ["asking prior", "asking surface"], "once for all chunks"
     rows = read_gap(source)
     write_submission(tmp_path / f"at_once.csv{suffix}", rows.ids, predict(finished, rows))
     assert output.read_bytes() == (tmp_path / f"at_once.csv{suffix}").read_bytes()
@@ -93,6 +89,33 @@ def test_workers_give_the_same_bytes(finished, files, tmp_path, executor):
     name, before = str(finished.root), undisturbed(finished, source, tmp_path)
     assert predict_file(name, source, output, workers=2, executor=executor) == 40
     assert output.read_bytes() == before
+
+
+def test_a_saved_member_that_has_learned_something_else_is_asked_again(
+    files, tmp_path, sample_train, monkeypatch
+):
+    """A killed call, the member fitted on other rows, the call repeated: no row comes from the old member."""
+    source, output = files
+    stored = import_module("gapstack.runs.stream").store
+    chunks = []
+
+    def dying(*arguments):
+        if chunks:
+            raise KeyboardInterrupt
+        chunks.append(arguments)
+        return stored(*arguments)
+
+    create("prior").fit(sample_train[:60]).save(tmp_path / "member")
+    monkeypatch.setattr("gapstack.runs.stream.store", dying)
+    with pytest.raises(KeyboardInterrupt):
+        predict_file(str(tmp_path / "member"), source, output)
+    monkeypatch.setattr("gapstack.runs.stream.store", stored)
+    other = create("prior").fit(sample_train[60:])
+    other.save(tmp_path / "member")
+    predict_file(str(tmp_path / "member"), source, output)
+    rows = read_gap(source)
+    write_submission(tmp_path / "expected.csv", rows.ids, other.predict_proba(rows))
+    assert output.read_bytes() == (tmp_path / "expected.csv").read_bytes()
 
 
 def test_workers_need_a_name(finished, files):
@@ -111,17 +134,6 @@ def test_a_killed_call_goes_on_where_it_was(finished, files, tmp_path, asked):
     ids = read_gap(source).ids
     assert asked == [ids[0], ids[16], ids[32]], "no chunk was answered twice"
     assert output.read_bytes() == undisturbed(finished, source, tmp_path)
-
-
-def test_what_a_call_killed_while_it_wrote_the_output_left_is_swept(finished, files):
-    source, output = files
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    with atomic_path(output) as temporary:
-        name = temporary.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-")
-    output.with_name(name).write_text("half")
-    predict_file(FittedRun(finished, keep=True), source, output)
-    assert {path.name for path in output.parent.iterdir()} == {source.name, output.name}
 
 
 @pytest.mark.parametrize("change", ["rows", "label", "run", "damage"])
@@ -146,7 +158,7 @@ def test_what_is_no_longer_true_is_not_taken_up(change, finished, files, tmp_pat
         for record in (model.parent / "member.json", model.parents[1] / "job.json"):
             seal(record, read_sealed(record, ()), beside=True)
     else:
-        part = next((tmp_path / "answers.csv.partial").glob("*.csv"))
+        part = next((tmp_path / "answers.csv.partial").glob("*.chunk"))
         part.write_text(part.read_text().replace("0.3", "0.4", 1))
         again = 2
     predict_file(FittedRun(folder, [label] if label else (), keep=True), source, output)
@@ -196,9 +208,9 @@ def test_two_processes_do_not_write_one_output(finished, files, asked):
 
 
 def test_members_are_kept_as_far_as_there_is_room(finished, sample_test, monkeypatch):
-    module = import_module("gapstack.runs.fitted")
-    loaded, load = [], module.load
-    monkeypatch.setattr(module, "load", lambda place: loaded.append(place) or load(place))
+    module = import_module("gapstack.runs.predictors")
+    loaded, load = [], module.store.load
+    monkeypatch.setattr(module.store, "load", lambda place: loaded.append(place) or load(place))
     monkeypatch.setattr(module, "KEPT_BYTES", 5_000)  # three priors, no trees
     fitted = FittedRun(finished, keep=True)
     for rows in (sample_test, sample_test[1:]):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus.writers import write_submission
+from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members import create
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
@@ -42,8 +42,8 @@ def test_a_file_of_clusters_predicts_with_certainty(sample_test, tmp_path):
 
 
 def test_what_is_no_predictor_is_refused_by_name(tmp_path):
-    with pytest.raises(DataNotFoundError, match="nothing is no run, member or file"):
+    with pytest.raises(DataNotFoundError, match="nothing is not a run"):
         load(tmp_path / "nothing")
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(DataError, match=r"no file of answers by its name; expected \.csv"):
+    with pytest.raises(DataError, match=r"extension; expected \.csv"):
         load(tmp_path / "notes.txt")

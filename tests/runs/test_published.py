@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from transformers import BertConfig, BertForMaskedLM
 
-from gapstack.corpus import sources
-from gapstack.members.masked_lm.name_substitution import COMMON_NAMES
+from gapstack.data import sources
+from gapstack.members import soft_labels
+from gapstack.members.name_substitution import COMMON_NAMES
 from gapstack.members.part import Part
-from gapstack.members.parts import learner
 from gapstack.runs import Recipe, available, run
 from gapstack.runs.rescale import on_encoder
 from tests.fixtures_encoder import build_tiny_encoder
@@ -64,7 +64,7 @@ def test_every_team_has_a_recipe_whose_members_name_their_encoders():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TEAMS)
 def test_each_recipe_runs_from_end_to_end(name, whole_words, few, tmp_path, monkeypatch):
-    monkeypatch.setattr(learner, "load", lambda corpus: SimpleNamespace(corpus=few[1]))
+    monkeypatch.setattr(soft_labels, "load", lambda corpus: SimpleNamespace(corpus=few[1]))
     recipe, told = on_encoder(Recipe.load(name), str(whole_words))
     assert told[0].startswith("No longer the paper's: words (3 layers")
     if not CORPORA_AT_HAND:

@@ -5,9 +5,9 @@ import pytest
 import spacy
 import torch
 
-from gapstack.corpus import Corpus, Example
-from gapstack.corpus.extra.conll import Document, Mention
-from gapstack.corpus.teacher import SoftLabels
+from gapstack.data import Corpus, Example
+from gapstack.data.extra.conll import ConllDocument, Mention
+from gapstack.data.teacher import SoftLabels
 from gapstack.encoding.encoders import load_encoder
 from scripts.resolver import data
 from scripts.resolver.data import CorefData, Text, parts, split, text_of, told
@@ -18,7 +18,7 @@ NEEDS = "the extra 'fastcoref' is not installed"
 WORDS = ["Ann", "Lee", "met", "Beth", ".", "She", "saw", "her", ".", "Bo", "slept", "."]
 SENTENCES = [range(0, 5), range(5, 9), range(9, 12)]
 MENTIONS = [(0, 2, "ann"), (3, 4, "beth"), (5, 6, "ann"), (7, 8, "beth"), (9, 10, "bo")]
-DOCUMENT = Document("one", WORDS, SENTENCES, [Mention(*one) for one in MENTIONS])
+DOCUMENT = ConllDocument("one", WORDS, SENTENCES, [Mention(*one) for one in MENTIONS])
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def tokenizer():
 
 
 def test_the_parts_share_no_document_and_leave_none_out():
-    documents = [Document(str(i)) for i in range(37)]
+    documents = [ConllDocument(str(i)) for i in range(37)]
     found = split(documents, seed=3)
     names = [one.name for part in found.values() for one in part]
     assert sorted(names, key=int) == [one.name for one in documents]

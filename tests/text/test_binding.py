@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gapstack.text.binding import Barrier, barriers
 from gapstack.text.grammar import parse_of
+from gapstack.text.scenes import Barrier, barriers
 from tests.trees import tree
 
 SAW_HIM = "Bo/p/nsubj/1 saw/v/ROOT/1 him/r/obj/1"

@@ -172,7 +172,7 @@ def test_token_distance_needs_no_parser(monkeypatch):
     monkeypatch.delenv(parses.ENVIRONMENT, raising=False)
     rows = corpus(example(doc, "She", "Ann", "Eve"))
     assert decide(rows, Cue.TOKEN_DISTANCE).answers.tolist() == [B]
-    with pytest.raises(DataNotFoundError, match="train_parser"):
+    with pytest.raises(DataNotFoundError, match="models/parser"):
         decide(rows, Cue.PARALLELISM)
 
 

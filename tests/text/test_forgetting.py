@@ -1,6 +1,6 @@
 """A reader of endless text can have everything forgotten that was remembered of rows and texts."""
 
-from gapstack.text.memory import Memory, forget_all, remembered
+from gapstack.cache import Memory, forget_all, remembered
 
 
 def test_forgotten_values_are_computed_again():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.corpus import Span
+from gapstack.data import Span
 from gapstack.text.grammar import Parse, Role, empty_parse, parse_of, role_of
 from tests.trees import tree
 

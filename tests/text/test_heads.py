@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from gapstack.corpus import Span
+from gapstack.data import Span
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.recorded import recorded_files
 from gapstack.text.grammar import empty_parse, parse_of
-from gapstack.text.heads import head_span, heads_of
+from gapstack.text.parses import head_span, heads_of
 from tests.trees import PARSER, corpus, example, keep, tree
 
 SPEC = "Her/r/nmod:poss/1 friend/n/nsubj/4 Bo/p/appos/1 Lee/p/flat/2 met/v/root/4 Ann/p/obj/4 ././punct/4"

@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gapstack.corpus import Gender, Label, Span, read_gap, write_gap
-from gapstack.corpus.extra.mined import with_shares
-from gapstack.corpus.name_gender import known_first_names
-from gapstack.corpus.page_files import Gold, Page, corpus_pages
+from gapstack.data import Gender, Label, Span, read_gap, write_gap
+from gapstack.data.extra.mined import with_shares
+from gapstack.data.gender import known_first_names
+from gapstack.data.page_files import GoldClusters, Page, corpus_pages
 from gapstack.errors import DataError
 from gapstack.text.grammar import parse_of
-from gapstack.text.mining import RATIO, GoldNames, Mined, People, Row, balanced, mine
+from gapstack.text.mining import RATIO, GoldNames, Mined, MinedRow, People, balanced, mine
 from gapstack.text.patterns import Pattern
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -129,7 +129,7 @@ GOLD_TEXT = "Ann met Eve . She left ."
 def test_gold_clusters_give_labels_or_no_row(clusters, label):
     spans = (Span(0, 3), Span(8, 11), Span(14, 17))
     mentions = tuple((span, key) for span, key in zip(spans, clusters.split(), strict=True) if key != "-")
-    found = mined(page(story("Ann", "Eve", "She"), gold=Gold(mentions, {})))
+    found = mined(page(story("Ann", "Eve", "She"), gold=GoldClusters(mentions, {})))
     assert [row.example.label for row in found.rows] == ([label] if label is not None else [])
     assert sum(found.left_out.values()) == (label is None)
 
@@ -147,7 +147,8 @@ def test_gold_names_are_those_of_mentions_with_their_head():
         return Span(text.index(words), text.index(words) + len(words))
 
     gold = GoldNames(
-        Gold(((span("Her friend Bo Lee"), "1"), (span("Her"), "2"), (span("Bo"), "3")), {"3": M}), parse
+        GoldClusters(((span("Her friend Bo Lee"), "1"), (span("Her"), "2"), (span("Bo"), "3")), {"3": M}),
+        parse,
     )
     assert gold.cluster_of(span("Bo Lee")) == "3"
     assert gold.cluster_of(span("friend")) == "1"
@@ -164,7 +165,9 @@ def rows_of(counts):
     assert doc.text == one[F].text
     kinds = [(pattern, gender) for (pattern, gender), count in counts.items() for _ in range(count)]
     numbered = corpus(*(one[gender] for _, gender in kinds))
-    return Mined([Row(example_, pattern) for example_, (pattern, _) in zip(numbered, kinds, strict=True)], 5)
+    return Mined(
+        [MinedRow(example_, pattern) for example_, (pattern, _) in zip(numbered, kinds, strict=True)], 5
+    )
 
 
 def test_balanced_rows_have_the_papers_ratio_and_as_many_of_each_gender():

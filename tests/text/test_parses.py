@@ -106,7 +106,7 @@ def test_a_killed_run_keeps_its_finished_shards(pipeline, monkeypatch):
 
 @pytest.fixture
 def two_processes(monkeypatch):
-    for name, value in {"_SHARD": 2, "_WORTH_A_PROCESS": 2}.items():
+    for name, value in {"_SHARD": 2, "_MIN_TEXTS_FOR_PROCESSES": 2}.items():
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
 
@@ -122,15 +122,11 @@ def test_several_processes_store_what_one_does(pipeline, two_processes):
     assert FirstWordSubject.calls == 0  # here
 
 
-def test_what_a_lost_process_had_is_parsed_by_another(pipeline, two_processes, monkeypatch, tmp_path):
-    monkeypatch.setattr(FirstWordSubject, "lost", tmp_path / "lost")
-    assert [doc.text for doc in docs([*MANY, "Ann lost it."], pipeline)] == [*MANY, "Ann lost it."]
-    assert (tmp_path / "lost").exists()
-
-
-def test_processes_that_are_lost_again_and_again_are_an_error(pipeline, two_processes, monkeypatch, tmp_path):
+def test_a_lost_process_is_an_error_and_finished_parses_are_kept(
+    pipeline, two_processes, monkeypatch, tmp_path
+):
     monkeypatch.setattr(FirstWordSubject, "lost", tmp_path)
-    with pytest.raises(DataError, match=r"processes that parse were lost.*what is parsed is kept"):
+    with pytest.raises(DataError, match="parsing process"):
         docs([*MANY, "Ann lost it."], pipeline)
     assert len(shards()) > 1
     monkeypatch.setattr(FirstWordSubject, "lost", None)
@@ -152,20 +148,6 @@ def test_a_damaged_shard_is_deleted_with_one_line_and_parsed_again(damage, pipel
     assert "computed again" in line
 
 
-def test_a_shard_that_vanishes_before_it_is_read_is_parsed_again(pipeline, monkeypatch):
-    docs(["Ann left."], pipeline)
-    read, vanished = module._shard, []
-
-    def vanishing(path):
-        if not vanished:
-            vanished.append(path.unlink())
-        return read(path)
-
-    monkeypatch.setattr(module, "_shard", vanishing)
-    assert docs(["Ann left."], pipeline)[0][0].text == "Ann"
-    assert FirstWordSubject.calls == 2
-
-
 def test_shipped_parses_answer_only_where_no_parser_is_named(tmp_path, monkeypatch):
     monkeypatch.delenv(module.ENVIRONMENT, raising=False)
     monkeypatch.setattr(module, "_PROJECT_PARSERS", ())
@@ -176,7 +158,7 @@ def test_shipped_parses_answer_only_where_no_parser_is_named(tmp_path, monkeypat
     assert parses([shipped.text])[0].words(0) == "Ann"
     with pytest.raises(DataNotFoundError, match="no dependency parser"):
         parses([shipped.text, "Bo ran ."])
-    with pytest.raises(DataNotFoundError, match="no pipeline 'nowhere'"):
+    with pytest.raises(DataNotFoundError, match="'nowhere'"):
         parses([shipped.text], "nowhere")
     module._shipped_keys.cache_clear()
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.corpus import Gender, Label, Span
-from gapstack.corpus.example import Example
+from gapstack.data import Gender, Label, Span
+from gapstack.data.example import Example
 from gapstack.text.grammar import parse_of
 from gapstack.text.parses import find_parser, parses
 from gapstack.text.patterns import Pattern, contexts, is_initial, pattern_of, person_names

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.corpus import Span
+from gapstack.data import Span
 from gapstack.text.words import words
 
 

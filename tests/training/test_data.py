@@ -4,9 +4,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.encoding.pieces import align
-from gapstack.training import PieceData
-from gapstack.training.data import batches, epoch_batches
+from gapstack.encoding.pieces import align, batches
+from gapstack.errors import DataError, MemberError
+from gapstack.training import PieceData, cross_entropy, validation_rows
+from gapstack.training.data import epoch_batches
 
 
 @given(
@@ -106,3 +107,31 @@ def test_batches_cover_all_rows_once_within_the_budget(budget):
     np.testing.assert_array_equal(np.concatenate(found), np.arange(200))
     assert all(len(batch) == 1 or lengths[batch].max() * len(batch) <= budget for batch in found)
     assert list(batches(lengths[:0], budget)) == []
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_soft_labels_that_sum_to_another_number_give_their_row_that_weight(smoothing):
+    logits = torch.tensor([[1.0, -2.0, 0.5], [0.0, 3.0, 1.0]])
+    target = torch.tensor([[0.7, 0.2, 0.1], [0.0, 1.0, 0.0]])
+    weights = torch.tensor([2.0, 0.25])
+    weighted = cross_entropy(logits, target * weights[:, None], smoothing)
+    torch.testing.assert_close(weighted, cross_entropy(logits, target, smoothing) * weights)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
+def test_pages_stay_whole_and_every_row_has_a_side(sample_train, share):
+    learn, stop = validation_rows(sample_train, share, seed=3)
+    assert sorted([*learn, *stop]) == list(range(len(sample_train)))
+    assert not set(sample_train.groups[learn]) & set(sample_train.groups[stop])
+    assert len(stop) == pytest.approx(share * len(sample_train), rel=0.35)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6, -0.1])
+def test_a_wrong_share_is_refused(sample_train, share):
+    with pytest.raises(MemberError, match="validation share"):
+        validation_rows(sample_train, share, 0)
+
+
+def test_too_few_rows_are_refused(sample_train):
+    with pytest.raises(DataError, match="split"):
+        validation_rows(sample_train[:5], 0.1, 0)

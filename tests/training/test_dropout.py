@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from gapstack.training import seeded
-from gapstack.training.dropout import QuickDropout, quicken_dropout
+from gapstack.training.devices import QuickDropout, quicken_dropout
 from tests.training.toys import Toy
 
 SHAPES = ((), (1,), (3,), (64, 999), (0, 5))

@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from gapstack.files import cache_root
-from gapstack.training import TrainingPlan, once
+from gapstack.training import TrainingPlan, loop
 from tests.damage import DAMAGES, apply_damage
-from tests.edited import edited
 from tests.training.toys import Toy, ToyData
 
 PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, precision="float32")
@@ -17,11 +16,11 @@ PLAN = TrainingPlan(epochs=1, batch_size=8, encoder_lr=0.01, head_lr=0.02, preci
 def learned(*, again: bool, monkeypatch, model: Toy | None = None) -> dict[str, torch.Tensor]:
     """What a call leaves in the model; ``again`` says whether it has to train."""
     trainings = []
-    honest = once.train
-    monkeypatch.setattr(once, "train", lambda *a, **k: trainings.append(honest(*a, **k)))
+    honest = loop.train
+    monkeypatch.setattr(loop, "train", lambda *a, **k: trainings.append(honest(*a, **k)))
     model = model or Toy()
-    once.train_once(model, ToyData(), PLAN)
-    monkeypatch.setattr(once, "train", honest)
+    loop.train_once(model, ToyData(), PLAN)
+    monkeypatch.setattr(loop, "train", honest)
     assert bool(trainings) == again
     return model.state_dict()
 
@@ -57,12 +56,3 @@ def test_what_no_weight_tells_is_told_apart(other, monkeypatch):
     assert any(not torch.equal(tensor, second[name]) for name, tensor in first.items())
     learned(again=False, monkeypatch=monkeypatch, model=other())
     learned(again=False, monkeypatch=monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("module", "again"), [("gapstack.training.loop", True), ("gapstack.features.surface", False)]
-)
-def test_what_other_code_trained_is_trained_again(module, again, monkeypatch):
-    learned(again=True, monkeypatch=monkeypatch)
-    edited(monkeypatch, module)
-    learned(again=again, monkeypatch=monkeypatch)

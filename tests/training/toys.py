@@ -53,12 +53,12 @@ class ToyData:
         self.pause, self.labels, self.soft = pause, labels, soft
         self.fingerprint = fingerprint(n, seed, soft)
 
-    def batch(self, rows: np.ndarray, length: int | None = None) -> dict[str, torch.Tensor]:
+    def batch(self, rows: np.ndarray) -> dict[str, torch.Tensor]:
         time.sleep(self.pause)
-        longest = self.sizes[rows].max() if length is None else length
+        longest = self.sizes[rows].max()
         keep = np.arange(longest) < self.sizes[rows, None]
         classes = self.ids[rows, 0] % 3
         target: Any = np.eye(3, dtype=np.float32)[classes] if self.soft else classes
-        ids = np.pad(self.ids[rows], ((0, 0), (0, 16)))[:, :longest]
+        ids = self.ids[rows, :longest]
         batch = {"ids": torch.from_numpy(ids * keep)}
         return batch | ({"target": torch.from_numpy(target)} if self.labels else {})

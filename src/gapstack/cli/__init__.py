@@ -1,4 +1,4 @@
-"""The command line, ``gap``: commands that call the rooms and print what they give back."""
+"""The command line, ``gap``."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from gapstack.cli import ask, audit, bench, catalogue, data, hub, mine, papers, 
 from gapstack.cli.common import shown_log
 from gapstack.cli.streams import standard_streams
 from gapstack.errors import GapstackError, printable
-from gapstack.processes import collect_rarely
+from gapstack.processes import raise_gc_threshold
 
 _INTERRUPTED = 130
 _FAILED = 2
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
-_AGAIN = "; finished work is kept: make room and run the same command again"
+_AGAIN = "; finished work is kept: free some space and repeat the command"
 _REMEDIES = {
     **{errno.ENOSPC: _AGAIN, errno.EDQUOT: _AGAIN, errno.EFBIG: _AGAIN},
-    errno.EMFILE: "; raise the limit (ulimit -n) or take fewer workers",
+    errno.EMFILE: "; raise the limit (ulimit -n) or use fewer workers",
 }
 
 app = typer.Typer(
@@ -59,13 +59,11 @@ app.add_typer(data.app, name="data")
 
 
 def main() -> None:
-    """Console script: run the command line, turning what goes wrong into one line and exit status 2.
+    """Run the command line; user and system errors become one line and exit status 2.
 
-    That is every :class:`GapstackError`, what the system refuses (a full disk, a folder where a file should be) and
-    what exceeds it (memory, depth). Other exceptions are bugs and keep their traceback, as everything does where
-    ``GAPSTACK_DEBUG`` is set.
+    Other exceptions are bugs and keep their traceback, as do all exceptions if ``GAPSTACK_DEBUG`` is set.
     """
-    collect_rarely()
+    raise_gc_threshold()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # escape what a terminal cannot show
@@ -77,7 +75,7 @@ def main() -> None:
     except SystemExit as end:
         if end.code == _INTERRUPTED:  # what typer makes of Ctrl-C
             print(
-                "gap: interrupted; finished work is kept, the same command goes on from there",
+                "gap: interrupted; finished work is kept, repeat the command to resume",
                 file=sys.stderr,
             )
         raise
@@ -94,25 +92,25 @@ def main() -> None:
 
 
 def _line(error: Exception) -> str | None:
-    """What happened and what to do about it; None for a bug."""
+    """One-line description of an error; None for a bug."""
     match error:
         case GapstackError():
             return str(error)
         case MemoryError():
-            return "the memory is used up; finished work is kept. Free some, or give fewer rows or workers"
+            return "out of memory; finished work is kept. Use fewer rows or workers"
         case RecursionError():
             return "the input nests too deeply"
         case OSError():
-            # the second name is the final one: files are written beside it first
+            # the second name is the final one: files are written to a temporary name first
             name = error.filename2 or error.filename
             reason = error.strerror or str(error) or type(error).__name__
             return (f"{name}: " if name else "") + reason + _REMEDIES.get(error.errno or 0, "")
-    # libraries in Rust (safetensors) have errors of their own for what the system refuses
+    # libraries in Rust (safetensors) wrap system errors
     refused = _OS_ERROR.search(str(error))
     return refused and _line(OSError(int(refused[1]), os.strerror(int(refused[1]))))
 
 
 def _silence() -> None:
-    """Let nothing more reach standard output, where the interpreter would flush it at its end and fail again."""
+    """Redirect standard output to nowhere, since flushing it at exit would fail again."""
     with contextlib.suppress(OSError, ValueError):  # a stream without a file, as in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gapstack.cli.common import Executor, JsonOption, ParserOption, say, spare_imports, stdout
+from gapstack.cli.common import Executor, JsonOption, ParserOption, log_note, spare_imports, stdout
 from gapstack.errors import DataError, GapstackError
 
 if TYPE_CHECKING:
-    from gapstack.antecedents.answer import Answers
+    from gapstack.anytext.answer import Answers
 
 app = typer.Typer()
 
@@ -58,9 +58,9 @@ def ask_command(
     gap ask "Kate told Mary that she should leave."
     """
     spare_imports(model, parser)  # before what follows imports them
-    from gapstack.antecedents.pronoun_resolver import PronounResolver
-    from gapstack.corpus.page_files import decoded
-    from gapstack.report.answers import answers_text
+    from gapstack.anytext.pronoun_resolver import PronounResolver
+    from gapstack.cli.answer_tables import answers_text
+    from gapstack.data.cells import decode
     from gapstack.runs.predictors import load
 
     text, more = (words[0], words[1:]) if words else (None, [])
@@ -70,10 +70,10 @@ def ask_command(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
-    whole = decoded(sys.stdin.buffer.read(), "standard input") if text == "-" else text
+    whole = decode(sys.stdin.buffer.read(), "standard input") if text == "-" else text
     resolver = PronounResolver(load(model, keep=True), parser)
 
-    def show(one: str) -> None:
+    def print_line(one: str) -> None:
         _refuse_long(one)
         answers = resolver.ask(one, **options)
         if as_json:
@@ -82,13 +82,13 @@ def ask_command(
             stdout.print(answers_text(answers), end="")
 
     if whole is not None:
-        show(whole)
+        print_line(whole)
     else:
         for line in _prompted():
             try:
-                show(line)
+                print_line(line)
             except GapstackError as problem:  # of this line; the next may be better
-                say(str(problem))
+                log_note(str(problem))
 
 
 @app.command("demo")
@@ -105,8 +105,8 @@ def demo_command(
     The page is for this machine alone, and works offline. Ctrl-C ends it.
     """
     spare_imports(model, parser)  # before what follows imports them
-    from gapstack.antecedents.pronoun_resolver import PronounResolver
-    from gapstack.report.demo import DemoServer
+    from gapstack.anytext.demo import DemoServer
+    from gapstack.anytext.pronoun_resolver import PronounResolver
     from gapstack.runs.predictors import load
 
     resolver = PronounResolver(load(model, keep=True), parser)
@@ -117,7 +117,7 @@ def demo_command(
 
     server = DemoServer(ask, model or "the model that comes with gapstack", port)
     with suppress(KeyboardInterrupt), server:
-        say("Ctrl-C ends it")
+        log_note("Ctrl-C ends it")
         print(server.address, flush=True)
         if browser:  # some browsers of terminals come back when they are closed
             Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
@@ -137,7 +137,7 @@ def _prompted() -> Iterator[str]:
     """Lines of the user, until the end of the input."""
     prompting = sys.stdin.isatty()
     if prompting:
-        say("A text on one line, or an empty line to end.")
+        log_note("A text on one line, or an empty line to end.")
     while True:
         if prompting:
             sys.stderr.write("> ")
@@ -179,10 +179,10 @@ def annotate_command(
 ) -> None:
     """Link the pronouns of whole documents to the people that they refer to.
 
-    Finished work is kept beside the output: a killed command goes on where it was.
+    Finished work is kept next to the output: a killed command resumes.
     """
-    from gapstack.antecedents.annotate import annotating
-    from gapstack.report.annotations import kind_of, write_annotations
+    from gapstack.anytext.annotate import annotating
+    from gapstack.anytext.annotation_files import kind_of, write_annotations
 
     kind_of(output)  # an unknown one is refused before hours of work
     if output.resolve() in {path.resolve() for path in files}:
@@ -192,4 +192,4 @@ def annotate_command(
     ) as annotations:
         counts = write_annotations(annotations, output)
     where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
-    say(f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name")
+    log_note(f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name")

@@ -14,12 +14,12 @@ from gapstack.cli.common import (
     DataOption,
     EncoderOption,
     JsonOption,
+    log_note,
+    print_line,
     refuse_unknown_run,
-    say,
-    show,
+    report_written,
     stdout,
     width,
-    wrote,
 )
 
 app = typer.Typer()
@@ -70,10 +70,11 @@ def audit_command(
 ) -> None:
     """Run a system on every gender-bias suite and print one report."""
     refuse_unknown_run(target)
-    from gapstack.audit import SUITES, audit, target_of
-    from gapstack.corpus.writers import write_submission
-    from gapstack.report.audit import audit_json, audit_parts, write_audit, write_page
-    from gapstack.report.render import print_parts
+    from gapstack.audits import SUITES, audit, target_of
+    from gapstack.audits.page import write_page
+    from gapstack.audits.report import audit_json, audit_parts, write_audit
+    from gapstack.data.gap_files import write_submission
+    from gapstack.display.render import print_parts
 
     started = time.perf_counter()
     found = audit(
@@ -90,16 +91,16 @@ def audit_command(
         print_parts(audit_parts(found, details=details), stdout)
     if output:
         for path in write_audit(found, output):
-            wrote(path)
+            report_written(path)
         for covered in found.covered:
             for label, answers in covered.answers.items():
                 path = output / "answers" / label / f"{covered.suite.name}.csv"
                 write_submission(path, covered.items.corpus.ids, answers)
-                wrote(path)
+                report_written(path)
     if html:
         write_page(found, html)
-        wrote(html)
-    say(f"total: {time.perf_counter() - started:.0f} s")
+        report_written(html)
+    log_note(f"total: {time.perf_counter() - started:.0f} s")
 
 
 @app.command("audit-rows")
@@ -112,13 +113,13 @@ def audit_rows_command(
     as_json: JsonOption = False,
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
-    from gapstack.audit import write_rows
+    from gapstack.audits import write_rows
 
     paths = [str(path) for path in write_rows(folder, Path(data) if data else None, all_rows=all_rows)]
     if as_json:
         print(json.dumps(paths, indent=2))
     for path in () if as_json else paths:
-        show(path)
+        print_line(path)
 
 
 @app.command("audit-embeddings")
@@ -136,7 +137,7 @@ def audit_embeddings_command(
     limit: Annotated[
         int,
         typer.Option(
-            min=0, help="Number of most frequent words to read beside those of the lists; 0 for all."
+            min=0, help="Number of most frequent words to read in addition to the lists; 0 for all."
         ),
     ] = 50_000,
     seed: Annotated[int, typer.Option(help="Seed of partitions, clusters and splits.")] = 0,
@@ -145,8 +146,14 @@ def audit_embeddings_command(
     as_json: JsonOption = False,
 ) -> None:
     """Measure gender bias of word vectors, before and after each debiaser."""
-    from gapstack.audit.embeddings import audit_embeddings, read_lists, read_vectors
-    from gapstack.report.embeddings import embeddings_json, embeddings_text, write_embeddings
+    from gapstack.audits.embeddings import (
+        audit_embeddings,
+        embeddings_json,
+        embeddings_text,
+        write_embeddings,
+    )
+    from gapstack.data.word_lists import read_lists
+    from gapstack.encoding.static_vectors import read_vectors
 
     lists = read_lists(Path(data) if data else None)
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
@@ -157,7 +164,7 @@ def audit_embeddings_command(
         print(embeddings_text(found, details=details, width=width()), end="")
     if output:
         for path in write_embeddings(found, output):
-            wrote(path)
+            report_written(path)
 
 
 @app.command("audit-sentences")
@@ -166,7 +173,7 @@ def audit_sentences_command(
     vectors: Annotated[
         list[str] | None,
         typer.Option(
-            "--vectors", help="Word vectors for WEAT beside it; repeatable. Default: input embeddings."
+            "--vectors", help="Word vectors to compare with (WEAT); repeatable. Default: input embeddings."
         ),
     ] = None,
     data: DataOption = None,
@@ -175,10 +182,10 @@ def audit_sentences_command(
     output: Annotated[Path | None, typer.Option("--output", help="Folder for the table as files.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Test an encoder's sentences for associations of gender (SEAT), word vectors beside them (WEAT)."""
-    from gapstack.audit.embeddings import read_lists, read_vectors
-    from gapstack.audit.seat import audit_sentences
-    from gapstack.report.seat import sentences_json, sentences_table, write_sentences
+    """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""
+    from gapstack.audits.seat import audit_sentences, sentences_json, sentences_table, write_sentences
+    from gapstack.data.word_lists import read_lists
+    from gapstack.encoding.static_vectors import read_vectors
 
     lists = read_lists(Path(data) if data else None)
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
@@ -190,4 +197,4 @@ def audit_sentences_command(
         sentences_table(found).print(stdout)
     if output:
         for path in write_sentences(found, output):
-            wrote(path)
+            report_written(path)

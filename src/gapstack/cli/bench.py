@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import say
+from gapstack.cli.common import log_note
 from gapstack.errors import DataNotFoundError
 from gapstack.registry import Entry, Registry
 
 app = typer.Typer()
 
 FOLDER = Path(__file__).resolve().parents[3] / "benchmarks"
-"""Of a checkout; a wheel has none."""
+"""In a checkout; a wheel has no benchmarks."""
 BENCHMARKS: Registry[Path] = Registry(
     "benchmark",
     {
@@ -28,7 +28,7 @@ BENCHMARKS: Registry[Path] = Registry(
         "gpu": Entry(FOLDER / "gpu.py", "training BERT-large on a GPU, against a plain Trainer"),
     },
 )
-"""Scripts in ``benchmarks/`` whose ratios tell how fast a machine does the work, by what they measure."""
+"""Scripts in ``benchmarks/``, by what they measure."""
 
 
 @app.command("bench")
@@ -40,21 +40,21 @@ def bench_command(
         ),
     ] = None,
 ) -> None:
-    """Measure this machine against plain baselines, in the same minutes, and print the ratios.
+    """Measure this machine against plain baselines in the same run, and print the ratios.
 
-    Exit status 1 where a bar that a benchmark sets itself is missed. Needs a checkout of the repository.
+    Exit status 1 if a benchmark misses its target. Needs a checkout of the repository.
     """
     wanted = [BENCHMARKS[name] for name in names or [name for name in BENCHMARKS if name != "gpu"]]
     if not FOLDER.is_dir():
         raise DataNotFoundError(
-            "the benchmarks are no part of the installed package: clone the repository, and call ./run.sh gap bench"
+            "the installed package has no benchmarks; clone the repository and run ./run.sh gap bench"
         )
     missed = []
     for script in wanted:
-        say(f"{script.name}:")
-        # a process of its own, whose memory and threads no other benchmark has touched
+        log_note(f"{script.name}:")
+        # a separate process, so that memory and threads are its own
         if subprocess.run([sys.executable, str(script)], check=False).returncode:
             missed.append(script.name)
     if missed:
-        say(f"bars missed, or not measured: {', '.join(missed)}")
+        log_note(f"targets missed, or not measured: {', '.join(missed)}")
         raise typer.Exit(1)

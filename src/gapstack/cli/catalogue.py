@@ -1,4 +1,4 @@
-"""What comes with the package: recipes and members."""
+"""Commands that list recipes and members."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gapstack.cli import complete
-from gapstack.cli.common import JsonOption, show
+from gapstack.cli.common import JsonOption, print_line
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 
@@ -45,11 +45,9 @@ def recipes_command(
     if export:
         path = Path(f"{name}.toml")
         if path.exists():
-            raise DataError(
-                "a file is there", place=Place(path), remedy="Move it away; it is not overwritten"
-            )
+            raise DataError("file exists", place=Place(path), remedy="Move it away; it is never overwritten")
         write_text(path, text)
-        show(f"{path}: change its name and what you like, and run it: gap run {path}")
+        print_line(f"{path}: edit its name and settings, then: gap run {path}")
     elif as_json:
         print(json.dumps(Recipe.load(name).as_dict(), indent=2))
     else:
@@ -64,8 +62,8 @@ def members_command(
     as_json: JsonOption = False,
 ) -> None:
     """List all members, or one member's settings: type, range, default, published value."""
+    from gapstack.cli.descriptions import member_record, member_text, members_record, members_text
     from gapstack.members import MEMBERS
-    from gapstack.report.members import member_record, member_text, members_record, members_text
 
     if name is None:
         print(json.dumps(members_record(), indent=2) if as_json else members_text())

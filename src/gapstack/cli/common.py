@@ -1,4 +1,4 @@
-"""Options and output that commands share."""
+"""Options and output shared by commands."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gapstack.errors import printable
 from gapstack.progress import console as stderr
 
 if TYPE_CHECKING:
-    from gapstack.corpus import Corpus
-    from gapstack.corpus.cells import Quarantine
-    from gapstack.report.render import Table
+    from gapstack.data import Corpus
+    from gapstack.data.cells import Quarantine
+    from gapstack.display.render import Table
 
 stdout = Console(highlight=False, soft_wrap=True)
 
 
 class OnError(StrEnum):
-    """What to do with a bad input row."""
+    """Handling of bad input rows."""
 
     STOP = "stop"
     QUARANTINE = "quarantine"
@@ -57,11 +57,11 @@ OnErrorOption = Annotated[
 
 
 class _OnTerminal(logging.Handler):
-    """Shows what the library logs as the commands show their own notes."""
+    """Shows the library's log like the commands' own notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
         warning = "Warning: " if record.levelno >= logging.WARNING else ""
-        say(warning + record.getMessage())
+        log_note(warning + record.getMessage())
 
 
 @contextmanager
@@ -80,25 +80,25 @@ def shown_log() -> Iterator[None]:
         logger.propagate = propagate
 
 
-def say(line: str) -> None:
+def log_note(line: str) -> None:
     """Print a dim line on standard error, control characters escaped."""
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
-def wrote(path: Path) -> None:
-    """Say on standard error that a file was written; nothing for standard output."""
+def report_written(path: Path) -> None:
+    """Report a written file on standard error, unless it is standard output."""
     if not is_stream(path):
-        say(f"wrote {path}")
+        log_note(f"wrote {path}")
 
 
-def show(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line on standard output, control characters escaped."""
     print(printable(line))
 
 
 def width() -> int:
-    """Cells of a line of standard output."""
-    from gapstack.report.render import pipe_width
+    """Width of standard output in columns."""
+    from gapstack.display.render import pipe_width
 
     return stdout.width if stdout.is_terminal else pipe_width()
 
@@ -113,31 +113,30 @@ def print_result(table: Table, as_json: bool) -> None:
 
 def quarantine_for(on_error: OnError) -> Quarantine | None:
     """Collector of bad rows, or None if the first bad row is an error."""
-    from gapstack.corpus.cells import Quarantine
+    from gapstack.data.cells import Quarantine
 
     return Quarantine() if on_error is OnError.QUARANTINE else None
 
 
 def report_quarantine(quarantine: Quarantine | None) -> None:
-    """Warn of the rows that were set aside: how many, and where they are."""
+    """Warn about rows that were set aside."""
     if quarantine is not None and quarantine.count:
         files = ", ".join(map(str, quarantine.paths))
-        say(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
+        log_note(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
 
 
 def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
     """Read a labelled corpus under a label set."""
-    from gapstack.corpus.readers import read_gap
-    from gapstack.corpus.sources import relabel
+    from gapstack.data.gap_files import read_gap
+    from gapstack.data.sources import relabel
 
     return relabel(read_gap(path), labels or "official", Path(data) if data else None)
 
 
 def spare_imports(model: str | None, parser: str | None = None) -> None:
-    """Import libraries without what they use nowhere here, unless a parser is named here or in what is stored.
+    """Skip heavy optional imports, unless a parser is configured; see :func:`gapstack.text.parses.spare_imports`.
 
-    To be called before anything heavy is imported; see :func:`gapstack.text.parses.spare_imports`. What has to be
-    fetched first may name one.
+    Call this before anything heavy is imported.
     """
     from gapstack.runs.folder import find_run
     from gapstack.text import parses
@@ -151,7 +150,7 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise UnknownNameError for what is neither a path nor a run, before anything heavy is imported."""
+    """Raise UnknownNameError if ``name`` is neither a path nor a run, before heavy imports."""
     from gapstack.runs.recipe import require_run
 
     if not Path(name).exists():

@@ -1,4 +1,4 @@
-"""What a shell offers for the words of a command: names of runs, recipes, members, suites and data sets."""
+"""Shell completion of the names of runs, recipes, members, suites and data sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def runs(incomplete: str) -> list[str]:
-    """Names of runs at hand, and ``RUN:MEMBER`` where the run is typed."""
+    """Names of local runs, and ``RUN:MEMBER`` once the run is typed."""
     from gapstack.runs.folder import STACK, home, run_names
 
     run, colon, _ = incomplete.partition(":")
@@ -33,14 +33,14 @@ def members(incomplete: str) -> list[str]:
 
 def suites(incomplete: str) -> list[str]:
     """Names of the audit's suites."""
-    from gapstack.audit import SUITES
+    from gapstack.audits import SUITES
 
     return _beginning(SUITES, incomplete)
 
 
 def datasets(incomplete: str) -> list[str]:
     """Names of data sets."""
-    from gapstack.corpus.datasets import DATASETS
+    from gapstack.data.datasets import DATASETS
 
     return _beginning(DATASETS, incomplete)
 

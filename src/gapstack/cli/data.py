@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gapstack.cli import complete
-from gapstack.cli.common import DataOption, JsonOption, say, show
+from gapstack.cli.common import DataOption, JsonOption, log_note, print_line
 
 if TYPE_CHECKING:
-    from gapstack.corpus.sources import Status
+    from gapstack.data.sources import Status
 
 app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
 
@@ -24,7 +24,7 @@ def data_status_command(
     as_json: JsonOption = False,
 ) -> None:
     """Show where each data set is found, whether it is intact, its licence and its home."""
-    from gapstack.corpus.sources import SPLITS, status
+    from gapstack.data.sources import SPLITS, status
 
     lines = status(Path(data) if data else None)
     if as_json:
@@ -37,8 +37,8 @@ def data_status_command(
                 rows = "" if line.rows is None else f", {line.rows:,} rows"
                 intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
                 state = f"{line.location.path} ({line.location.origin}{rows}{intact})"
-            show(f"{dataset.name}: {state}")
-            show(f"    {dataset.licence}; {dataset.upstream}")
+            print_line(f"{dataset.name}: {state}")
+            print_line(f"    {dataset.licence}; {dataset.upstream}")
     gap = {f"gap-{split}" for split in SPLITS}
     raise typer.Exit(
         0 if all(line.location for line in lines if line.dataset.name in gap) or not quiet else 1
@@ -57,9 +57,9 @@ def data_fetch_command(
     again: Annotated[bool, typer.Option("--again", help="Download again what is there.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Download data sets into the cache and check them; what broke off goes on from there."""
-    from gapstack.corpus.datasets import DATASETS
-    from gapstack.corpus.sources import fetch, fetchable, require_dataset
+    """Download data sets into the cache and check them; files that are there and intact are kept."""
+    from gapstack.data.datasets import DATASETS
+    from gapstack.data.sources import fetch, fetchable, require_dataset
 
     datasets = [require_dataset(name) for name in names or fetchable()]
     records = []
@@ -67,13 +67,13 @@ def data_fetch_command(
         (path,) = fetch([dataset.name], again=again)
         records.append({"name": dataset.name, "path": str(path), "licence": dataset.licence})
         if not as_json:
-            show(f"{dataset.name}: {path}")
-            show(f"    {dataset.licence}; {dataset.upstream}")
+            print_line(f"{dataset.name}: {path}")
+            print_line(f"    {dataset.licence}; {dataset.upstream}")
     if as_json:
         print(json.dumps(records, indent=2))
     if not names:
         others = [name for name, one in DATASETS.items() if not one.files and not one.embedded]
-        say(f"No public file: {', '.join(others)}. gap data status says where they come from.")
+        log_note(f"No public file: {', '.join(others)}. gap data status says where they come from.")
 
 
 def _record(line: Status) -> dict[str, Any]:

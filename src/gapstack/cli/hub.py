@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gapstack.cli import complete
-from gapstack.cli.common import DataOption, JsonOption, show
+from gapstack.cli.common import DataOption, JsonOption, print_line
 from gapstack.errors import DataError
 
 app = typer.Typer()
@@ -34,8 +34,8 @@ def push_command(
 
     Needs a token: hf auth login, or HF_TOKEN.
     """
+    from gapstack.cli.model_card import member_card, run_card
     from gapstack.members.store import is_saved, saved_record
-    from gapstack.report.model_card import member_card, run_card
     from gapstack.runs.hub import is_repository, push
     from gapstack.runs.recipe import require_run
 
@@ -46,8 +46,8 @@ def push_command(
         card = member_card(repository, saved_record(root))
     else:
         from gapstack.comparison.results import score_run
-        from gapstack.runs.answers import stored_run
-        from gapstack.runs.fitted import FittedRun
+        from gapstack.runs.predictors import FittedRun
+        from gapstack.runs.results import stored_run
 
         folder, member = require_run(what)
         if member:
@@ -56,4 +56,4 @@ def push_command(
         scores = score_run(stored_run(folder, data))
         card = run_card(repository, fitted.recipe, folder.manifest()["versions"], scores)
     address = push(root, repository, card, private=private)
-    show(json.dumps({"repository": repository, "address": address}) if as_json else address)
+    print_line(json.dumps({"repository": repository, "address": address}) if as_json else address)

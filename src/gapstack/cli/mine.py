@@ -1,4 +1,4 @@
-"""Rows like GAP's out of running text."""
+"""Rows like GAP's from running text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from gapstack.cli.common import DataOption, JsonOption, ParserOption, print_result, say, wrote
+from gapstack.cli.common import DataOption, JsonOption, ParserOption, log_note, print_result, report_written
 from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError
-from gapstack.text.snippets import PER_PAGE, WORDS
 
 app = typer.Typer()
 
@@ -56,10 +55,8 @@ def mine_command(
             help="Keep as many feminine as masculine rows and the patterns 6:1:1, or all rows.",
         ),
     ] = True,
-    per_page: Annotated[
-        int, typer.Option(min=0, help="Rows of a gender from a page at most; 0: all.")
-    ] = PER_PAGE,
-    words: Annotated[int, typer.Option(min=1, help="Tokens of a snippet at most.")] = WORDS,
+    per_page: Annotated[int, typer.Option(min=0, help="Rows of a gender from a page at most; 0: all.")] = 3,
+    words: Annotated[int, typer.Option(min=1, help="Tokens of a snippet at most.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the choice of balanced rows.")] = 0,
     parser: ParserOption = None,
     data: DataOption = None,
@@ -69,10 +66,10 @@ def mine_command(
 
     FinalPro, MedialPro and InitialPro: two names and a singular gendered pronoun, with no third person between.
     """
-    from gapstack.corpus.name_gender import known_first_names
-    from gapstack.corpus.page_files import corpus_pages, count_pages, read_pages
-    from gapstack.corpus.writers import write_gap
-    from gapstack.report.mining import mining_table
+    from gapstack.cli.tables import mining_table
+    from gapstack.data.gap_files import write_gap
+    from gapstack.data.gender import known_first_names
+    from gapstack.data.page_files import corpus_pages, count_pages, read_pages
     from gapstack.text.mining import balanced, mine
 
     if bool(files) == bool(corpus):
@@ -86,7 +83,7 @@ def mine_command(
         raise DataError(f"{output} is to be read and written", expected="another file for --output")
     first_names = known_first_names(folder)
     if not first_names:
-        say("The data set names is not at hand: titles alone tell the gender of a name")
+        log_note("the data set 'names' is missing; only titles indicate the gender of a name")
     pages = chain(
         chain.from_iterable(read_pages(path) for path in paths),
         chain.from_iterable(corpus_pages(name.value, folder) for name in names),
@@ -105,4 +102,4 @@ def mine_command(
     write_gap(output, result.corpus)
     if not is_stream(output):
         print_result(mining_table(extracted, result), as_json)
-    wrote(output)
+    report_written(output)

@@ -1,4 +1,4 @@
-"""Papers: their tables beside our figures."""
+"""Tables of papers next to our figures."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gapstack.cli.common import (
     JsonOption,
     ParserOption,
     refuse_unknown_run,
+    report_written,
     stdout,
-    wrote,
 )
 from gapstack.cli.runs import ExecutorOption, WorkersOption, execute, load_recipe
 
@@ -65,23 +65,23 @@ def reproduce_command(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print a paper's tables beside our figures.
+    """Print a paper's tables next to our figures.
 
-    webster2019 (the shared task's overview) first executes or resumes the run `families`, with --ablations three small
+    webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations three small
     ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
-    from gapstack.corpus.sources import data_folder
-    from gapstack.report.render import print_parts
-    from gapstack.reproduce import ablations as findings
-    from gapstack.reproduce import dawkins2021, rudinger2018, webster2018, webster2019
-    from gapstack.reproduce.beside_paper import Tables
-    from gapstack.runs.corpora import corpora, gap_data
+    from gapstack.data.sources import data_folder
+    from gapstack.display.render import print_parts
+    from gapstack.papers import ablations as findings
+    from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
+    from gapstack.papers.report import PaperReport
+    from gapstack.runs.recipe import corpora, gap_data
 
     if runs and paper is not Paper.RUDINGER2018:
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
     if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    report: Tables
+    report: PaperReport
     folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
@@ -106,4 +106,4 @@ def reproduce_command(
         print_parts(report.parts, stdout)
     if output:
         for path in report.write(output):
-            wrote(path)
+            report_written(path)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gapstack.cli.common import JsonOption, ParserOption, wrote
+from gapstack.cli.common import JsonOption, ParserOption, report_written
 
 if TYPE_CHECKING:
-    from gapstack.corpus import Corpus
-    from gapstack.resolvers.formats import Reading
-    from gapstack.scoring import Scores
+    from gapstack.data import Corpus
+    from gapstack.evaluation import Scores
+    from gapstack.resolvers.align import Reading
 
 app = typer.Typer()
 
@@ -54,27 +54,26 @@ def clusters_to_gap_command(
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
-    from gapstack.corpus.readers import read_gap
-    from gapstack.corpus.writers import write_scorer_tsv
+    from gapstack.data.gap_files import read_gap, write_scorer_tsv
+    from gapstack.resolvers.align import read_resolver
     from gapstack.resolvers.clusters import write_clusters
-    from gapstack.resolvers.formats import read_resolver
-    from gapstack.text.heads import heads_of
+    from gapstack.text.parses import heads_of
 
     rows = read_gap(gold)
     found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
     heads = heads_of(rows, parser) if match is Match.HEADS else None
     if output:
         write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
-        wrote(output)
+        report_written(output)
     if clusters:
         write_clusters(clusters, found.clusters)
-        wrote(clusters)
+        report_written(clusters)
     _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
 
 
 @app.command("resolve")
 def resolve_command(
-    name: Annotated[str, typer.Argument(help="gapstack, fastcoref, lingmess, coreferee, spacy or stanza.")],
+    name: Annotated[str, typer.Argument(help="gapstack, fastcoref, lingmess, coreferee or stanza.")],
     output: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).")],
     model: Annotated[
         Path | None,
@@ -91,19 +90,20 @@ def resolve_command(
     as_json: JsonOption = False,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
+    from gapstack.anytext.adapter import ADAPTERS
     from gapstack.comparison.results import score_clusters
-    from gapstack.corpus.readers import read_gap
-    from gapstack.corpus.sources import gap_split
+    from gapstack.data.gap_files import read_gap
+    from gapstack.data.sources import gap_split
     from gapstack.resolvers.live import resolve
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
-    found = resolve(name, model, rows, output, pages=pages)
-    wrote(output)
+    found = resolve(ADAPTERS[name], model, rows, output, pages=pages)
+    report_written(output)
     _print(found, rows, score_clusters(found.clusters, rows), as_json)
 
 
 def _print(found: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json: bool) -> None:
-    from gapstack.report.clusters import clusters_record, clusters_text
+    from gapstack.cli.tables import clusters_record, clusters_text
 
     if as_json:
         print(json.dumps(clusters_record(found, rows, scores), indent=2))

@@ -19,12 +19,12 @@ from gapstack.cli.common import (
     LabelsOption,
     OnError,
     OnErrorOption,
+    log_note,
+    print_line,
     print_result,
     quarantine_for,
     refuse_unknown_run,
     report_quarantine,
-    say,
-    show,
     spare_imports,
     stdout,
     width,
@@ -33,7 +33,7 @@ from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
-    from gapstack.corpus import Corpus
+    from gapstack.data import Corpus
     from gapstack.runs import Recipe, Run
 
 
@@ -58,7 +58,7 @@ def run_command(
     recipe: Annotated[
         str,
         typer.Argument(
-            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or mend.",
+            help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or repair.",
             autocompletion=complete.recipes,
         ),
     ] = "quickstart",
@@ -105,14 +105,15 @@ def run_command(
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Print what would be trained, in which time and memory, and what is missing."
+            "--dry-run",
+            help="Print what would be trained, the time, memory and disk space needed, and missing inputs.",
         ),
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard an earlier run of this name.")] = False,
     executor: ExecutorOption = Executor.LOCAL,
     workers: WorkersOption = 1,
     tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Write TensorBoard files beside fine-tuned members.")
+        bool, typer.Option("--tensorboard", help="Write TensorBoard files for fine-tuned members.")
     ] = False,
     log: Annotated[
         Service | None,
@@ -131,14 +132,16 @@ def run_command(
     if epochs is not None:
         plan = plan.with_epochs(epochs)
     if plan.note:
-        say(plan.note)
+        log_note(plan.note)
     if dry_run:
         _print_plan(plan, data, as_json)
         return
-    from gapstack.comparison.results import score_run  # after the recipe is checked: it brings torch along
-    from gapstack.report.comparison import comparison
-    from gapstack.report.tracking import tracking
-    from gapstack.runs.corpora import corpora
+    from gapstack.cli.tracking import tracking
+    from gapstack.comparison.results import (  # after the recipe is checked: it brings torch along
+        run_table,
+        score_run,
+    )
+    from gapstack.runs.recipe import corpora
 
     quarantine = quarantine_for(on_error)
     plan, train_rows, test_rows = corpora(plan, data, quarantine)
@@ -159,14 +162,14 @@ def run_command(
         if tracker:
             tracker.finish(finished, parts)
     if tracker:
-        say(f"logged: {tracker.address}")
-    print_result(comparison(finished, parts, parameters=as_json), as_json)
+        log_note(f"logged: {tracker.address}")
+    print_result(run_table(finished, parts, parameters=as_json), as_json)
     if as_json:
         return
     done = f"{finished.reused} of {len(finished.members) * finished.recipe.folds} folds were already done"
     print()
-    show(f"submission: {finished.submission}")
-    show(f"run folder: {finished.folder.root} ({done})")
+    print_line(f"submission: {finished.submission}")
+    print_line(f"run folder: {finished.folder.root} ({done})")
     print(f"total: {time.perf_counter() - started:.0f} s")
 
 
@@ -200,7 +203,7 @@ def predict_command(
 ) -> None:
     """Predict unlabelled rows, in the order of the input.
 
-    Files may be of any length; a killed command resumes when it is given again, with as many workers as may be.
+    Files may be of any length; a killed command resumes when repeated, with any number of workers.
     """
     started = time.perf_counter()
     refuse_unknown_run(run_name)
@@ -218,20 +221,20 @@ def predict_command(
     if as_json:
         print(json.dumps({"output": str(output_path), "rows": count, "seconds": seconds}))
     else:
-        show(f"{output_path}: {count:,} rows in {seconds:.0f} s")
+        print_line(f"{output_path}: {count:,} rows in {seconds:.0f} s")
 
 
 @app.command("runs")
 def runs_command(data: DataOption = None, as_json: JsonOption = False) -> None:
-    """List the runs at hand as a leaderboard: the scores of each run's stack, and how far it is."""
+    """List local runs as a leaderboard: the scores of each run's stack, and its progress."""
+    from gapstack.cli.tables import standings_table
     from gapstack.comparison.results import standings
-    from gapstack.report.standings import standings_table
     from gapstack.runs.folder import home
 
     found = standings(data)
     print_result(standings_table(found), as_json)
     if not found:
-        say(f"No run lies in {home() / 'models'}; start one with: gap run")
+        log_note(f"No runs in {home() / 'models'}; start one with: gap run")
 
 
 @app.command("show")
@@ -254,45 +257,44 @@ def show_command(
 
     folder, _ = require_run(run_name)
     if identity:
-        from gapstack.report.identity import run_identity
+        from gapstack.cli.tables import run_identity
 
         found = run_identity(folder)
         print(json.dumps(found.json(), indent=2) if as_json else found.text(width()))
         return
-    from gapstack.comparison.results import score_run
-    from gapstack.report.comparison import comparison
-    from gapstack.runs.answers import stored_run
+    from gapstack.comparison.results import run_table, score_run
+    from gapstack.runs.results import stored_run
 
     run = stored_run(folder, data)
-    print_result(comparison(run, score_run(run), parameters=as_json), as_json)
+    print_result(run_table(run, score_run(run), parameters=as_json), as_json)
     done, every = run.reused, len(run.recipe.members) * run.recipe.folds
     if done < every:
-        say(f"{done} of {every} folds are finished. {folder.remedy}")
-    say(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
+        log_note(f"{done} of {every} folds are finished. {folder.remedy}")
+    log_note(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
 
 
 def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
-    from gapstack.report.plan import plan_table
-    from gapstack.runs.estimate import plan_run, say_cost
+    from gapstack.cli.tables import plan_table
+    from gapstack.runs.estimate import duration, plan_run
 
     plan = plan_run(recipe, data)
     if not plan.missing:
         recipe.refuse_contaminated()
     table = plan_table(plan)
-    cost = say_cost(plan.seconds(), plan.memory())
     if as_json:
-        expected = {"seconds": plan.seconds(), "memory": plan.memory()}
+        expected = {"seconds": plan.seconds, "memory": plan.memory, "disk": plan.disk}
         record = {**table.json(), **expected, "missing": list(plan.missing), "note": recipe.note}
         print(json.dumps(record, indent=2))
         return
-    show(f"{recipe.name}: {cost}, by estimate")
+    space = f"{plan.memory / 1e9:.1f} GB of memory, {plan.disk / 1e9:.1f} GB of disk space"
+    print_line(f"{recipe.name}: about {duration(plan.seconds)}, {space}, by estimate")
     print()
     table.print(stdout)
     print()
     for line in plan.missing:
-        show(f"missing: {line}")
-    show("Nothing was trained" if plan.missing else "Nothing is missing; nothing was trained")
+        print_line(f"missing: {line}")
+    print_line("Nothing was trained" if plan.missing else "Nothing is missing; nothing was trained")
 
 
 def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
@@ -305,7 +307,7 @@ def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recip
 
         recipe, lines = on_encoder(recipe, encoder)
         for line in lines:
-            say(line)
+            log_note(line)
     for setting, value in settings.items():
         if value is not None:
             recipe = recipe.override(setting, value)
@@ -331,10 +333,10 @@ def execute(
         root = stored.resolve().parents[1]
         if root / "models" / recipe.name != stored.resolve():
             raise DataError(
-                f"the run that lies here would go on as {recipe.name}",
+                f"this folder would be resumed as run '{recipe.name}'",
                 place=Place(stored),
-                expected="a folder models/NAME with the run's name, and the data that it was run on",
-                remedy="Put the folder back, or name its data with --data",
+                expected="a folder models/NAME with the run's name, and the data it was run on",
+                remedy="Restore the folder's name, or give its data with --data",
             )
     return run(
         recipe,

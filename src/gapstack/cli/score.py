@@ -14,20 +14,20 @@ from gapstack.cli.common import (
     JsonOption,
     LabelsOption,
     labelled,
+    log_note,
+    print_line,
     print_result,
     refuse_unknown_run,
-    say,
-    show,
+    report_written,
     stdout,
     width,
-    wrote,
 )
 from gapstack.cli.streams import input_file, is_stream, output_file
 from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
-    from gapstack.corpus import Corpus
-    from gapstack.scoring import Problem
+    from gapstack.data import Corpus
+    from gapstack.evaluation import SubmissionProblem
 
 app = typer.Typer()
 
@@ -46,8 +46,8 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | 
     """Labelled rows: of a file, or the split of GAP that the ids of the predictions name."""
     if gold is not None:
         return labelled(gold, labels, data)
-    from gapstack.corpus.sources import data_folder, relabel, rows_of
-    from gapstack.scoring.files import prediction_ids
+    from gapstack.data.sources import data_folder, relabel, rows_of
+    from gapstack.evaluation.files import prediction_ids
 
     folder = data_folder(data)
     return relabel(rows_of(prediction_ids(predictions), folder), labels or "official", folder)
@@ -63,10 +63,10 @@ def score_command(
     data: DataOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Score a file as Kaggle and the official GAP scorer do, beside constant predictions."""
-    from gapstack.corpus.readers import read_gold
-    from gapstack.report import gap_record, gap_report
-    from gapstack.scoring import degenerate_scores, score_file
+    """Score a file as Kaggle and the official GAP scorer do, next to constant predictions."""
+    from gapstack.data.gap_files import read_gold
+    from gapstack.display import gap_record, gap_report
+    from gapstack.evaluation import degenerate_scores, score_file
 
     # other label sets change rows of GAP alone, which are few
     plain = gold is not None and labels in {None, "official"}
@@ -79,9 +79,9 @@ def score_command(
         print(gap_report(predictions.name, scores, degenerate, notes, width()), end="")
 
 
-def _problems(submission: Path, rows: Corpus) -> tuple[list[Problem], bool]:
-    """What is wrong with a submission, and whether Kaggle would refuse it."""
-    from gapstack.scoring import submit_check
+def _problems(submission: Path, rows: Corpus) -> tuple[list[SubmissionProblem], bool]:
+    """Check a submission; reports problems and if Kaggle would refuse it."""
+    from gapstack.evaluation import submit_check
 
     problems = submit_check(submission, rows)
     return problems, any(problem.fatal for problem in problems)
@@ -94,7 +94,7 @@ def submit_check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Check whether Kaggle would accept a submission; exit status 1 if not."""
-    from gapstack.corpus.readers import read_gap
+    from gapstack.data.gap_files import read_gap
 
     rows = read_gap(against)
     problems, refused = _problems(submission, rows)
@@ -103,8 +103,8 @@ def submit_check_command(
         print(json.dumps({"rows": len(rows), "accepted": not refused, "problems": found}, indent=2))
         raise typer.Exit(1 if refused else 0)
     for problem in problems:
-        show(str(problem))
-    show(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
+        print_line(str(problem))
+    print_line(f"{submission}: Kaggle would {'refuse it' if refused else f'take it ({len(rows):,} rows)'}")
     raise typer.Exit(1 if refused else 0)
 
 
@@ -115,23 +115,23 @@ def submit_command(
         str, typer.Option("--kaggle", metavar="COMPETITION", help="Such as gendered-pronoun-resolution.")
     ],
     against: Annotated[Path, typer.Option("--against", help="The rows that it should predict.")],
-    message: Annotated[str, typer.Option("--message", help="What Kaggle shows beside it.")] = "gapstack",
+    message: Annotated[str, typer.Option("--message", help="Message shown on Kaggle.")] = "gapstack",
     as_json: JsonOption = False,
 ) -> None:
     """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
-    from gapstack.corpus.readers import read_gap
-    from gapstack.scoring.kaggle import submit
+    from gapstack.data.gap_files import read_gap
+    from gapstack.evaluation.submission import submit
 
     problems, refused = _problems(submission, read_gap(against))
     for problem in problems:
-        say(str(problem))
+        log_note(str(problem))
     if refused:
         raise DataError("Kaggle would refuse it, so it was not sent", place=Place(submission))
     answer = submit(competition, submission, message)
     if as_json:
         print(json.dumps({"competition": competition, "file": str(submission), "answer": answer}, indent=2))
     else:
-        show(answer)
+        print_line(answer)
 
 
 @app.command("stack")
@@ -159,10 +159,10 @@ def stack_command(
     as_json: JsonOption = False,
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
+    from gapstack.cli.tables import stack_table
     from gapstack.comparison.results import score_stack
-    from gapstack.corpus.writers import write_submission
-    from gapstack.report.stack import stack_table
-    from gapstack.runs.file_stack import KINDS, stack_files
+    from gapstack.data.gap_files import write_submission
+    from gapstack.runs.cross_validation import KINDS, stack_files
 
     rows = _rows(files[0], gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
@@ -171,7 +171,7 @@ def stack_command(
         print_result(table, as_json)
     if output:
         write_submission(output, rows.ids, found.nested.out_of_fold)
-        wrote(output)
+        report_written(output)
 
 
 @app.command("compare")
@@ -218,18 +218,18 @@ def compare_command(
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
     for source in sources:
         refuse_unknown_run(source)
-    from gapstack.corpus.readers import read_gap
-    from gapstack.corpus.sources import data_folder
-    from gapstack.report.compare import (
+    from gapstack.comparison import (
         LISTED,
-        compare,
         label_sets,
+        measure,
         read_entries,
         record,
         tables,
         write_csv,
         write_page,
     )
+    from gapstack.data.gap_files import read_gap
+    from gapstack.data.sources import data_folder
 
     files = [Path(source) for source in sources if Path(source).is_file()]
     rows_of_files = gold is not None or len(files) == len(sources)
@@ -242,7 +242,7 @@ def compare_command(
     )
     folder = data_folder(data)
     corpora = label_sets(rows, labels or "official", folder)
-    comparison = compare(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
+    comparison = measure(corpora, entries, replicates=replicates, seed=seed, flips=flips, data=folder)
     # printed first: what cannot be written must not cost what was computed
     if as_json:
         print(json.dumps(record(comparison), indent=2))
@@ -252,7 +252,7 @@ def compare_command(
             print()
     if html:
         write_page(comparison, html)
-        wrote(html)
+        report_written(html)
     if csv:
         for path in write_csv(comparison, csv):
-            wrote(path)
+            report_written(path)

@@ -1,6 +1,6 @@
-"""``-`` for a file: standard input is read whole into a temporary file, standard output is written when a command ends.
+"""``-`` as a file name: standard input is copied to a temporary file, standard output is written when a command ends.
 
-So everything that reads files twice, or writes them atomically, does so with streams too.
+Code that reads files twice or writes them atomically thus works with streams too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _folders: list[Path] = []
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Have ``-`` mean standard input and output while the block runs."""
+    """Let ``-`` mean standard input and output while the block runs."""
     with tempfile.TemporaryDirectory(prefix="gapstack-") as folder:
         _folders.append(Path(folder))
         try:
@@ -48,5 +48,5 @@ def output_file(name: str) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path stands for standard input or output."""
+    """True if a path stands for standard input or output."""
     return path.parent in _folders

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gapstack.cli import complete
-from gapstack.cli.common import DataOption, JsonOption, LabelsOption, say, show
+from gapstack.cli.common import DataOption, JsonOption, LabelsOption, log_note, print_line
 
 app = typer.Typer()
 
@@ -42,15 +42,15 @@ def tune_command(
 ) -> None:
     """Search a member's settings on out-of-fold logloss, and print the best as part of a recipe (extra tune).
 
-    The held-out split is never looked at. A killed search goes on when the command is given again.
+    The held-out split is never used. A killed search resumes when the command is repeated.
     """
     from gapstack.runs import Recipe
-    from gapstack.runs.corpora import corpora
+    from gapstack.runs.recipe import corpora
     from gapstack.runs.search_space import derived_space, read_space
     from gapstack.runs.tune import tune
 
     if ranges and settings:
-        raise typer.BadParameter("not beside --ranges, which names its settings", param_hint="--settings")
+        raise typer.BadParameter("--ranges already names the settings", param_hint="--settings")
     plan = Recipe.load(recipe).revised(labels=labels)
     (part,) = plan.restricted([member]).members
     only = [name.strip() for name in (settings or "").split(",") if name.strip()]
@@ -58,7 +58,7 @@ def tune_command(
     plan, train, _ = corpora(plan, data)
     tuning = tune(plan, member, train, space, trials=trials)
     best, (first, *_) = tuning.best, tuning.trials
-    say(f"trials: {tuning.journal}")
+    log_note(f"trials: {tuning.journal}")
     if as_json:
         record = {
             "best": asdict(best),
@@ -67,9 +67,9 @@ def tune_command(
         }
         print(json.dumps(record, indent=2))
         return
-    from gapstack.report.recipe_part import part_text
+    from gapstack.cli.descriptions import part_text
 
     result = f"out-of-fold logloss {best.logloss:.4f}, the best of {len(tuning.trials)} trials"
     before = f"; {first.logloss:.4f} in the first" if first.logloss is not None else ""
-    show(f"# {member} of {plan.name}, {train.name}, {train.label_set} labels: {result}{before}")
+    print_line(f"# {member} of {plan.name}, {train.name}, {train.label_set} labels: {result}{before}")
     print(part_text(tuning.part), end="")

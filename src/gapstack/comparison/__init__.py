@@ -1,1 +1,25 @@
-"""What is measured of several predictors on the same rows: intervals, tests, contributions, label errors."""
+"""Comparison of predictors on the same rows: measurements, tables, JSON (:func:`record`), CSV files and a page.
+
+:func:`compare` takes arrays, files and runs; :func:`measure` entries that are read already.
+"""
+
+from gapstack.comparison.analysis import compare, measure
+from gapstack.comparison.entries import ComparedEntry, label_sets, read_entries
+from gapstack.comparison.measurements import Comparison
+from gapstack.comparison.page import write_page
+from gapstack.comparison.records import record, write_csv
+from gapstack.comparison.tables import LISTED, tables
+
+__all__ = [
+    "LISTED",
+    "ComparedEntry",
+    "Comparison",
+    "compare",
+    "label_sets",
+    "measure",
+    "read_entries",
+    "record",
+    "tables",
+    "write_csv",
+    "write_page",
+]

@@ -1,83 +1,125 @@
-"""All measures of a comparison, in one record."""
+"""Measures everything about a comparison."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from gapstack.comparison.entries import Entry
+from gapstack.comparison.entries import ComparedEntry, entries_of, label_sets, read_entries
 from gapstack.comparison.flips import counterfactual_flips
-from gapstack.comparison.measurements import Comparison, Contribution, LabelErrors, Similarity
+from gapstack.comparison.measurements import (
+    RANKED,
+    BlendContribution,
+    Comparison,
+    LabelErrors,
+    Similarity,
+)
 from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
-from gapstack.corpus import Corpus, Label
-from gapstack.corpus.folds import make_folds
+from gapstack.data import Corpus, Label
+from gapstack.data.folds import make_folds
+from gapstack.data.sources import data_folder
 from gapstack.errors import DataError, GapstackError
-from gapstack.scoring import (
+from gapstack.evaluation import (
     Bootstrap,
     all_pairs,
     bootstrap,
-    bootstrap_label_sets,
     contributions,
-    contributions_of_decisions,
     example_losses,
+    few_pages_warning,
     gold_decisions,
+    metrics_in,
 )
-from gapstack.scoring.agreement import DIFFICULTIES, correlations, difficulty, disagreement, double_fault
-from gapstack.scoring.contribution import Contributions, blend_game, contribution
-from gapstack.scoring.label_errors import label_quality, likely_errors, precision_at
-from gapstack.scoring.reliability import reliability
-from gapstack.scoring.resampling import REPLICATES, mean_intervals
-from gapstack.scoring.reweighting import balancing_weights
-from gapstack.scoring.risk_coverage import risk_coverage
-from gapstack.scoring.slices import slice_scores
+from gapstack.evaluation.contribution import blend_game, contribution
+from gapstack.evaluation.diagnostics import (
+    DIFFICULTIES,
+    correlations,
+    difficulty,
+    disagreement,
+    double_fault,
+    label_quality,
+    likely_errors,
+    reliability,
+    risk_coverage,
+)
+from gapstack.evaluation.resampling import REPLICATES, mean_intervals
+from gapstack.evaluation.reweighting import balancing_weights
+from gapstack.evaluation.slices import slice_scores
 from gapstack.types import Bools, Floats
-
-if TYPE_CHECKING:
-    pass
 
 _log = logging.getLogger(__name__)
 
-PAIR_METRICS = ("logloss", "f1_overall", "accuracy")
-"""Metrics under which all pairs are tested."""
-
 _MOST_NAMES, _FARTHEST = 15, 6  # rarer values are joined, or single rows would carry large weights
 _FOLDS = 5
-RANKED = 100
-"""Number of likely label errors whose precision is measured."""
 
 
 def compare(
+    systems: Mapping[str, ArrayLike] | Sequence[str | Path],
+    corpus: Corpus | None = None,
+    *,
+    labels: str = "official",
+    data: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same labelled rows: scores with intervals, paired tests, slices, contributions.
+
+    Raises DataError if a source is unknown, arrays are not probabilities, or there is neither a corpus nor a run;
+    MismatchError if a run has no predictions for these rows.
+
+    Parameters
+    ----------
+    systems : mapping of name to (n, 3) array, or sequence of str or Path
+        Probabilities in the order of ``corpus``; or submission CSVs and scorer TSVs, runs by name or folder, and
+        ``RUN:MEMBER``.
+    corpus : Corpus, optional
+        The rows, with official labels; by default those that the first run held out.
+    labels : str
+        Label set of everything except ``scores``, which come under each available label set.
+    data : str, optional
+        Folder to search for data first.
+    **options
+        ``replicates``, ``seed`` and ``flips`` of :func:`measure`.
+    """
+    if isinstance(systems, str | Path):
+        systems = [systems]
+    if isinstance(systems, Mapping):
+        if corpus is None:
+            raise DataError("arrays of probabilities have no rows", expected="the labelled corpus too")
+        rows, entries = corpus, entries_of(systems, corpus)
+    else:
+        rows, entries = read_entries([str(source) for source in systems], corpus, data=data)
+    folder = data_folder(data)
+    return measure(label_sets(rows, labels, folder), entries, data=folder, **options)
+
+
+def measure(
     corpora: Sequence[Corpus],
-    entries: Sequence[Entry],
+    entries: Sequence[ComparedEntry],
     *,
     replicates: int = REPLICATES,
     seed: int = 2019,
     flips: int = 0,
     data: Path | None = None,
 ) -> Comparison:
-    """Measure everything.
+    """Measure everything about entries.
+
+    Raises DataError if there are no entries, or the label sets are of different rows.
 
     Parameters
     ----------
     corpora : sequence of Corpus
-        The same rows under one label set or several; the first is the main one.
-    entries : sequence of Entry
+        The same rows under one or several label sets; the first is the main one.
+    entries : sequence of ComparedEntry
     replicates, seed : int
         Of all resampling.
     flips : int
         Number of rows of which the runs' members predict counterfactuals.
     data : Path, optional
-        Where to look for first names first, which counterfactuals exchange.
-
-    Raises
-    ------
-    DataError
-        If there are no entries, or label sets of other rows.
+        Folder to search first for the first names that counterfactuals exchange.
     """
     rows = corpora[0]
     if not entries:
@@ -85,15 +127,20 @@ def compare(
     if any(other.fingerprint != rows.fingerprint for other in corpora):
         raise DataError("the label sets are of different rows", expected="one corpus under several labels")
     _log.info("scores of %d members on %d label sets", len(entries), len(corpora))
-    tables = {corpus.label_set: {e.name: _contributions(corpus, e) for e in entries} for corpus in corpora}
-    scores = bootstrap_label_sets(rows.groups, tables, replicates=replicates, seed=seed)
+    tables = {
+        corpus.label_set: {e.name: contributions(corpus, e.answers) for e in entries} for corpus in corpora
+    }
+    scores = {
+        name: bootstrap(rows.groups, members, replicates=replicates, seed=seed)
+        for name, members in tables.items()
+    }
     order = _order(scores[rows.label_set])
     ordered = tuple(entries[place] for place in order)
-    scores = {name: _reordered(each, order) for name, each in scores.items()}
+    scores = {name: each.reordered(order) for name, each in scores.items()}
     members = {entry.name: tables[rows.label_set][entry.name] for entry in ordered}
     _log.info("pairs")
     pairs = all_pairs(
-        rows.groups, members, scores[rows.label_set], PAIR_METRICS, replicates=replicates, seed=seed
+        rows.groups, members, scores[rows.label_set], metrics_in("pairs"), replicates=replicates, seed=seed
     )
     _log.info("slices")
     right = np.stack([_right(rows, entry) for entry in ordered])
@@ -108,7 +155,7 @@ def compare(
         seed=seed,
     )
     _log.info("weights that balance the difficulty of both genders")
-    notes: list[str] = []
+    notes = [warning] if (warning := few_pages_warning(rows.groups)) else []
     weights = balanced = shares = None
     try:
         weights = _weights(rows)
@@ -151,13 +198,6 @@ def compare(
     )
 
 
-def _contributions(corpus: Corpus, entry: Entry) -> Floats:
-    answers = entry.answers
-    if answers.probabilities is None:
-        return contributions_of_decisions(corpus, answers.decided, answers.answered)
-    return contributions(corpus, answers.probabilities)
-
-
 def _order(scores: Bootstrap) -> list[int]:
     """The best first: by logloss, then those without one by F1."""
     loss, f1 = scores.points["logloss"], scores.points["f1_overall"]
@@ -166,15 +206,7 @@ def _order(scores: Bootstrap) -> list[int]:
     )
 
 
-def _reordered(scores: Bootstrap, order: list[int]) -> Bootstrap:
-    return Bootstrap(
-        tuple(scores.members[place] for place in order),
-        {metric: points[order] for metric, points in scores.points.items()},
-        {metric: samples[:, order] for metric, samples in scores.samples.items()},
-    )
-
-
-def _right(rows: Corpus, entry: Entry) -> Bools:
+def _right(rows: Corpus, entry: ComparedEntry) -> Bools:
     """Whether both decisions are right, (n,)."""
     answers = entry.answers
     right: Bools = ((answers.decided == gold_decisions(rows)) & answers.answered).all(axis=1)
@@ -199,36 +231,33 @@ def _weights(rows: Corpus) -> Floats:
     return balancing_weights(rows.genders, attributes, rows.labels != Label.NEITHER)
 
 
-def _similarity(rows: Corpus, entries: Sequence[Entry], right: Bools) -> Similarity:
-    losses = np.stack(
-        [
-            np.full(len(rows), np.nan)
-            if entry.answers.probabilities is None
-            else example_losses(rows.labels, entry.answers.probabilities)
-            for entry in entries
-        ]
-    )
+def _similarity(rows: Corpus, entries: Sequence[ComparedEntry], right: Bools) -> Similarity:
+    soft = _with_probabilities(entries)
+    missing = np.full(len(rows), np.nan)
+    losses = [example_losses(rows.labels, soft[e.name]) if e.name in soft else missing for e in entries]
     decided = np.stack([entry.answers.decided & entry.answers.answered for entry in entries])
-    return Similarity(correlations(losses), disagreement(decided), double_fault(right))
+    return Similarity(correlations(np.stack(losses)), disagreement(decided), double_fault(right))
 
 
-def _with_probabilities(entries: Sequence[Entry]) -> dict[str, Floats]:
+def _with_probabilities(entries: Sequence[ComparedEntry]) -> dict[str, Floats]:
     return {e.name: e.answers.probabilities for e in entries if e.answers.probabilities is not None}
 
 
-def _contribution(rows: Corpus, entries: Sequence[Entry], replicates: int, seed: int) -> Contribution | None:
+def _contribution(
+    rows: Corpus, entries: Sequence[ComparedEntry], replicates: int, seed: int
+) -> BlendContribution | None:
     members = _with_probabilities(entries)
     if len(members) < 2:
         return None
     folds = make_folds(rows, _FOLDS, seed=seed).assignment
-    by_row: Contributions = contribution(
+    by_row = contribution(
         blend_game(np.stack(list(members.values())), rows.labels, folds), len(members), seed=seed
     )
     left_out, shapley = (
         mean_intervals(rows.groups, each.T, replicates=replicates, seed=seed)
         for each in (by_row.left_out, by_row.shapley)
     )
-    return Contribution(
+    return BlendContribution(
         tuple(members),
         left_out,
         shapley,
@@ -239,7 +268,7 @@ def _contribution(rows: Corpus, entries: Sequence[Entry], replicates: int, seed:
     )
 
 
-def _label_errors(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> LabelErrors | None:
+def _label_errors(corpora: Sequence[Corpus], entries: Sequence[ComparedEntry]) -> LabelErrors | None:
     """From the mean of all members' probabilities, in which the chance hits of one weigh less."""
     rows, *others = corpora
     members = _with_probabilities(entries)
@@ -250,11 +279,9 @@ def _label_errors(corpora: Sequence[Corpus], entries: Sequence[Entry]) -> LabelE
     corrected = precision = p = None
     if rows.label_set == "official" and others:
         corrected = np.any([other.labels != rows.labels for other in others], axis=0)
-        ranked = [rows.ids[row] for row in np.argsort(quality, kind="stable")]
-        wrong = {rows.ids[row] for row in np.flatnonzero(corrected)}
-        precision = precision_at(RANKED, ranked, wrong)
+        precision = float(corrected[np.argsort(quality, kind="stable")[:RANKED]].mean())
         from scipy.stats import hypergeom  # slow to import
 
         drawn = min(RANKED, len(rows))
-        p = float(hypergeom.sf(round(precision * drawn) - 1, len(rows), len(wrong), drawn))
+        p = float(hypergeom.sf(round(precision * drawn) - 1, len(rows), corrected.sum(), drawn))
     return LabelErrors(quality, likely_errors(rows.labels, mean), corrected, precision, p)

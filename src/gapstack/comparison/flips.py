@@ -1,8 +1,8 @@
-"""Counterfactuals: how often a member changes its answer when the row is told in another way that changes nothing.
+"""Counterfactuals: how often a member changes its answer when a change of the row should not matter.
 
-Asked of members that can be asked again, which are those of runs that held the rows out. ``gender`` exchanges
-masculine and feminine words and, where the list of first names is at hand, the names that open A and B; ``order``
-exchanges the roles of A and B; ``names`` puts Liu's placeholders in their place.
+``gender`` exchanges masculine and feminine words and, with a list of first names, the names that open A and B;
+``order`` exchanges the roles of A and B; ``names`` inserts Liu's placeholders. Only members of runs that held the rows
+out can predict them.
 """
 
 from __future__ import annotations
@@ -15,30 +15,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.augment import Augmentation, anonymise_names, first_names, swap_gender, swap_names
+from gapstack.data import Corpus
+from gapstack.data.augment import Augmentation, anonymise_names, swap_names
+from gapstack.data.gender import first_names, swap_gender
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.scoring.agreement import answer_flips
-from gapstack.scoring.resampling import REPLICATES, mean_intervals
+from gapstack.evaluation import answers as most_probable
+from gapstack.evaluation.resampling import REPLICATES, mean_intervals
 from gapstack.types import Floats
 
 if TYPE_CHECKING:
-    from gapstack.comparison.entries import Entry
+    from gapstack.comparison.entries import ComparedEntry
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
     """Share of answers that change, of the rows that a counterfactual changes.
 
-    Attributes
-    ----------
-    members : tuple of str
-    rows : dict of str to int
-        How many rows each counterfactual changed.
-    shares : dict of str to (m, 3) float64
-        Value, low and high of each counterfactual by member.
-    names_swapped : bool
-        Whether ``gender`` also exchanged first names.
+    ``rows`` counts those rows and ``shares`` holds value, low and high, (m, 3), by counterfactual. ``names_swapped`` is
+    True if ``gender`` also exchanged first names.
     """
 
     members: tuple[str, ...]
@@ -49,21 +43,17 @@ class Flips:
 
 def counterfactual_flips(
     rows: Corpus,
-    entries: Sequence[Entry],
+    entries: Sequence[ComparedEntry],
     count: int,
     *,
     data: Path | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Flips:
-    """Ask the runs' members about up to ``count`` random rows and their counterfactuals.
+    """Predict up to ``count`` random rows and their counterfactuals with the runs' members.
 
-    A counterfactual that changes none of the rows is left out.
-
-    Raises
-    ------
-    DataError
-        Without such members, or where a run is not finished.
+    A counterfactual that changes none of the rows is left out. Raises DataError without such members, or if a run is
+    not finished.
     """
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
     if not predictors:
@@ -90,7 +80,7 @@ def counterfactual_flips(
         places = [row for row, _ in changed]
         after = answers[:, at : at + len(places)][..., kinds[kind].columns]
         at += len(places)
-        differs = answer_flips(answers[:, places], after).astype(np.float64)
+        differs = (most_probable(answers[:, places]) != most_probable(after)).astype(np.float64)
         shares[kind] = mean_intervals(some.groups[places], differs.T, replicates=replicates, seed=seed)
     counts = {kind: len(changed) for kind, changed in told.items()}
     return Flips(tuple(predictors), counts, shares, names_swapped)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from gapstack.corpus import strict_json
+from gapstack.data.cells import read_json
 from gapstack.errors import DataError
 from gapstack.types import Floats
 
@@ -19,21 +20,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_LINE = {"phase": int, "update": int, "loss": float, "validation": float | None}
+
+class _Line(TypedDict):
+    phase: int
+    update: int
+    loss: float
+    validation: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
     """Losses of one training at its evaluations: (k,) each.
 
-    Attributes
-    ----------
-    name : str
-        Of its fold, and of the training where a fold has several.
-    updates : (k,) float64
-        Number of updates so far, over all phases.
-    training, validation : (k,) float64
-        Mean training loss since the previous evaluation, and validation loss; NaN without validation rows.
+    ``updates`` counts all phases; ``training`` is the mean loss since the previous evaluation; ``validation`` is NaN
+    without validation rows.
     """
 
     name: str
@@ -45,10 +45,7 @@ class LearningCurve:
 def learning_curves(
     folder: RunFolder, label: str, folds: Sequence[int] | None = None
 ) -> tuple[LearningCurve, ...]:
-    """Read the curves that a member's folds, all or these, have kept; none for members that are not fine-tuned.
-
-    They are for information: one that is damaged is left out with a warning.
-    """
+    """Read the stored curves of a member's folds; damaged ones are left out with a warning."""
     curves = []
     places = (
         folder.member(label).glob("fold-*") if folds is None else (folder.fold(label, one) for one in folds)
@@ -67,8 +64,7 @@ def learning_curves(
 def read_curve(path: Path, name: str = "") -> LearningCurve:
     """Read a training's ``history.jsonl``; DataError with the line if it is damaged or empty."""
     lines: list[dict[str, Any]] = [
-        strict_json.read(line, path, number, _LINE)
-        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+        read_json(line, path, number, _Line) for number, line in enumerate(path.read_bytes().splitlines(), 1)
     ]
     if not lines:
         raise DataError(f"{path} is empty", expected="a line for each evaluation of a training")

@@ -1,4 +1,4 @@
-"""What a comparison measured: one record, and the records of its parts."""
+"""The measurements of a comparison, and the verdict on each member."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.comparison.entries import Entry
+from gapstack.comparison.entries import ComparedEntry
 from gapstack.comparison.flips import Flips
-from gapstack.corpus import Corpus, html
-from gapstack.scoring import (
-    METRICS,
-    Bootstrap,
-    Pairs,
-)
-from gapstack.scoring.reliability import Reliability
-from gapstack.scoring.risk_coverage import RiskCoverage
-from gapstack.scoring.slices import Slice
+from gapstack.data import Corpus
+from gapstack.display.render import Section, Table, metric_column
+from gapstack.evaluation import METRICS, Bootstrap, Difference, PairwiseTests
+from gapstack.evaluation.diagnostics import Reliability, RiskCoverage
+from gapstack.evaluation.slices import Slice
 from gapstack.types import Bools, Floats, Labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RANKED = 100
+"""Number of likely label errors whose precision is measured."""
+
 
 @dataclass(frozen=True, eq=False)
-class Contribution:
+class BlendContribution:
     """Contribution of each member with probabilities to their blend, in nats: (m, 3) value, low and high.
 
     ``left_out`` is the loss without the member, ``shapley`` its Shapley value; ``error`` is the standard error of the
-    latter over ``draws`` (0 draws: exact). ``prior`` and ``together`` are the losses of no member and of all.
+    latter over ``draws`` (0 draws: exact). ``prior`` and ``full`` are the losses of no member and of all.
     """
 
     members: tuple[str, ...]
@@ -53,11 +52,10 @@ class Similarity:
 
 @dataclass(frozen=True, eq=False)
 class LabelErrors:
-    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` off the joint's diagonal, worst first.
+    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` that confident learning flags, worst first.
 
-    ``corrected`` (n,) says which rows some other label set changes; ``precision`` is their share among the
-    :data:`RANKED` labels of lowest quality, ``p`` the chance of as many or more among random ones (hypergeometric).
-    None where official labels were not compared with others.
+    ``corrected`` (n,) marks the rows that another label set changes; ``precision`` is their share among the
+    :data:`RANKED` labels of lowest quality, ``p`` its hypergeometric p-value. None without official labels and others.
     """
 
     quality: Floats
@@ -67,41 +65,34 @@ class LabelErrors:
     p: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A member against the best: its score minus the best's, with a p-value corrected for all pairs (Holm).
+
+    The metric is logloss, or F1 where one of the two has no probabilities; ``outcome`` is ``better`` or ``worse`` at
+    5%, else ``cannot be told``.
+    """
+
+    metric: str
+    difference: Difference
+    outcome: str
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """All that was measured; member axes are in the order of ``entries``, the best first.
+    """All measurements; member axes are in the order of ``entries``, the best first.
 
-    Attributes
-    ----------
-    rows : Corpus
-        Under the first label set, which is the one that everything but ``scores`` uses.
-    entries : tuple of Entry
-    scores : dict of label set to Bootstrap
-    labels : dict of label set to (n,) int64
-    pairs : dict of metric to Pairs
-    dimensions : dict of name to (n,) array
-        What the slices are by.
-    slices : list of Slice
-        The first is all rows.
-    balanced : Bootstrap, optional
-        F1 and bias, rows reweighted by ``weights`` (n,) so that the genders are equally difficult: in number of names
-        and rank of the right one. None where no weights balance them, with the reason in ``notes``.
-    right : (m, n) bool
-    reliability, risk_coverage : dict of str to Reliability and RiskCoverage
-        Of the members with probabilities.
-    contribution : Contribution, optional
-        None with fewer than two members that give probabilities, or too few rows for folds.
-    flips : Flips, optional
-        None without counterfactuals, or without members that predict them.
-    notes : tuple of str
-        What was not measured, and why.
+    Everything except ``scores`` and ``labels``, which are by label set, is under the label set of ``rows``. The slices
+    are made by ``dimensions``, (n,) each; the first is all rows. ``balanced`` are scores of rows reweighted by
+    ``weights`` (n,), so that the genders are equally difficult: in number of names and rank of the right one. ``right``
+    is (m, n). What was not measured is None, with the reason in ``notes``.
     """
 
     rows: Corpus
-    entries: tuple[Entry, ...]
+    entries: tuple[ComparedEntry, ...]
     scores: dict[str, Bootstrap]
     labels: dict[str, Labels]
-    pairs: dict[str, Pairs]
+    pairs: dict[str, PairwiseTests]
     dimensions: dict[str, NDArray[np.str_]]
     slices: list[Slice]
     balanced: Bootstrap | None
@@ -110,7 +101,7 @@ class Comparison:
     right: Bools
     reliability: dict[str, Reliability]
     risk_coverage: dict[str, RiskCoverage]
-    contribution: Contribution | None
+    contribution: BlendContribution | None
     label_errors: LabelErrors | None
     flips: Flips | None
     notes: tuple[str, ...]
@@ -127,30 +118,32 @@ class Comparison:
         """Scores under the label set of ``rows``."""
         return self.scores[self.rows.label_set]
 
+    def against_best(self) -> tuple[Verdict | None, ...]:
+        """The verdict on each member; None for the best itself, which is the first."""
+        return (None, *(self._verdict(place) for place in range(1, len(self.names))))
+
+    def _verdict(self, place: int) -> Verdict:
+        metric = next(m for m in ("logloss", "f1_overall") if not np.isnan(self.pairs[m].value[place, 0]))
+        pairs = self.pairs[metric]
+        difference = Difference(
+            *(float(each[place, 0]) for each in (pairs.value, pairs.low, pairs.high, pairs.p_holm))
+        )
+        better = (difference.value < 0) == (METRICS[metric].better == "low")
+        outcome = "cannot be told" if not difference.p <= 0.05 else "better" if better else "worse"
+        return Verdict(metric, difference, outcome)
+
     def to_pandas(self) -> pd.DataFrame:
         """A data frame, a row for each entry: every metric and its 95% interval (``logloss``, ``logloss_low``, ...)."""
-        import pandas as pd  # slow to import
-
-        rows = [
-            {
-                f"{metric}{end}": value
-                for metric in METRICS
-                for end, value in zip(("", "_low", "_high"), self.main.interval(name, metric), strict=True)
-            }
-            for name in self.names
-        ]
-        return pd.DataFrame(rows, index=list(self.names))
+        frame = self._scores_table().to_pandas().drop(columns="section").set_index("name")
+        return frame.rename_axis(None)
 
     def _repr_html_(self) -> str:
         """Scores of all entries with their 95% intervals, the best first."""
-        rows = []
-        for name in self.names:
-            intervals = ((metric, self.main.interval(name, metric.name)) for metric in METRICS.values())
-            cells = ["-" if np.isnan(i.value) else _with_interval(*i, m.decimals) for m, i in intervals]
-            rows.append([html.escape(name), *cells])
-        caption = f"{self.rows.name}, {len(self.rows):,} rows, {self.rows.label_set} labels; 95% intervals"
-        return html.table(["", *(metric.title for metric in METRICS.values())], rows, caption)
+        return self._scores_table()._repr_html_()
 
-
-def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
-    return f"{value:.{decimals}f} <small>({low:.{decimals}f} to {high:.{decimals}f})</small>"
+    def _scores_table(self) -> Table:
+        rows = [
+            (name, {metric: self.main.interval(name, metric) for metric in METRICS}) for name in self.names
+        ]
+        title = f"{self.rows.name}, {len(self.rows):,} rows, {self.rows.label_set} labels; 95% intervals"
+        return Table([metric_column(metric) for metric in METRICS], [Section("", rows)], title)

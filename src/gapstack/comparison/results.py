@@ -1,22 +1,26 @@
-"""Scores of finished work: of a run, of a stack of files, of a resolver's clusters."""
+"""Scores of a run, of all runs, of a stack of files and of a resolver's clusters, and the table of a run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
+from gapstack.display.render import Cell, Table
+from gapstack.display.scores import ScoreRow, scores_table
 from gapstack.errors import GapstackError
-from gapstack.scoring import (
+from gapstack.evaluation import (
     Interval,
     Scores,
     bootstrap,
     contributions,
     degenerate_scores,
+    few_pages_warning,
+    metrics_in,
     score,
     score_decisions,
 )
@@ -25,10 +29,9 @@ from gapstack.types import Labels, Probabilities
 if TYPE_CHECKING:
     from gapstack.resolvers.clusters import Clusters, Heads
     from gapstack.runs import Run
-    from gapstack.runs.file_stack import FileStack
+    from gapstack.runs.cross_validation import FileStack
 
 
-WITH_INTERVALS = ("logloss", "f1_overall", "bias")
 _REPLICATES = 2000
 
 
@@ -36,8 +39,8 @@ _REPLICATES = 2000
 class PartScores:
     """Scores on one part of a run's rows, by system: the stack first, then by logloss.
 
-    ``intervals`` has the scores of :data:`WITH_INTERVALS` with 95% intervals, whole pages resampled; ``degenerate`` are
-    scores of constant predictions.
+    ``intervals`` are the 95% intervals of the metrics shown in summaries; ``degenerate`` are scores of constant
+    predictions.
     """
 
     name: str
@@ -46,10 +49,21 @@ class PartScores:
     intervals: Mapping[str, Mapping[str, Interval]]
     degenerate: Mapping[str, Scores]
 
+    @property
+    def heading(self) -> str:
+        """Its name, rows and label set."""
+        return f"{self.name}: {self.corpus.name}, {len(self.corpus)} rows, {self.corpus.label_set} labels"
+
+    @property
+    def warning(self) -> str:
+        """The warning that belongs next to its intervals; empty if there are enough pages."""
+        warning = few_pages_warning(self.corpus.groups)
+        return f"Warning, {self.name}: {warning}." if warning else ""
+
 
 def score_run(run: Run) -> tuple[PartScores, ...]:
     """Score the members and the stack of a run, out of fold and, if those rows have labels, held out."""
-    from gapstack.runs.answers import HELD_OUT, OUT_OF_FOLD  # here, since clusters are scored without torch
+    from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD  # here, since clusters are scored without torch
 
     results = [*([run.stack] if run.stack else []), *run.members]
     parts = [(OUT_OF_FOLD, run.train, {result.label: result.out_of_fold for result in results})]
@@ -78,18 +92,49 @@ def _score_part(
         tables = {label: contributions(corpus, answers[label]) for label in order}
         resampled = bootstrap(corpus.groups, tables, replicates=_REPLICATES)
         intervals = {
-            label: {metric: resampled.interval(label, metric) for metric in WITH_INTERVALS} for label in order
+            label: {metric: resampled.interval(label, metric) for metric in metrics_in("summary")}
+            for label in order
         }
     degenerate = degenerate_scores(corpus, training_labels)
     return PartScores(name, corpus, {label: scores[label] for label in order}, intervals, degenerate)
 
 
+def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
+    """The table that ends a run: members, stack and constant baselines, out of fold and held out.
+
+    Seconds are the cost of a member on all rows of both parts when it was computed. ``parameters`` adds the number of
+    parameters of one fold's fit, with which the table outgrows a terminal.
+    """
+    extra: dict[str, dict[str, Cell]] = {}
+    for result in [*run.members, *([run.stack] if run.stack else [])]:
+        extra[result.label] = {"seconds": result.seconds}
+        if parameters:
+            extra[result.label]["parameters"] = result.parameters or None
+        if result.contaminated_by:
+            extra[result.label]["not for"] = ", ".join(result.contaminated_by)
+    sections: dict[str, list[ScoreRow]] = {
+        part.heading: [(label, scores, extra[label]) for label, scores in part.systems.items()]
+        for part in parts
+    }
+    sentences = [
+        "Brackets hold 95% intervals, whole pages resampled.",
+        *(part.warning for part in parts),
+        f"{run.stack_note[:1].upper()}{run.stack_note[1:]}",
+    ]
+    return scores_table(
+        sections,
+        degenerate={part.heading: part.degenerate for part in parts},
+        intervals={part.heading: part.intervals for part in parts},
+        title=run.recipe.title,
+        caption=" ".join(sentence for sentence in sentences if sentence),
+    )
+
+
 @dataclass(frozen=True)
 class Standing:
-    """A run among others: its predictor's scores by part, and how far it is.
+    """A run in the leaderboard: scores of its predictor (``system``) by part, and its progress.
 
-    ``system`` is the stack, or the last member of a run without one; ``folds`` are those finished and all; ``problem``
-    says why there are no scores.
+    ``folds`` are those finished and all; ``problem`` is the reason why there are no scores.
     """
 
     name: str
@@ -106,10 +151,10 @@ class Standing:
 
 
 def standings(data: str | None = None) -> list[Standing]:
-    """Score the predictor of every run at hand; the best out of fold first."""
-    from gapstack.runs.answers import finished, stored_run
+    """Score the predictor of every stored run; the best out of fold first."""
     from gapstack.runs.folder import RunFolder, home, run_names
     from gapstack.runs.recipe import Recipe
+    from gapstack.runs.results import finished, stored_run
 
     found = []
     for name in run_names():
@@ -154,10 +199,7 @@ def score_stack(stack: FileStack) -> StackScores:
 
 
 def score_clusters(clusters: Clusters, rows: Corpus, heads: Heads | None = None) -> dict[str, Scores]:
-    """Score a resolver's clusters on the labelled rows that they cover and on all; nothing for unlabelled rows.
-
-    ``heads`` as in :meth:`~gapstack.resolvers.clusters.Clusters.decide`.
-    """
+    """Score a resolver's clusters on all labelled rows and on those that they cover; none for unlabelled rows."""
     if any(example.label is None for example in rows):
         return {}
     covered = clusters.covers(rows)

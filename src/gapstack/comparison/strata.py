@@ -1,8 +1,4 @@
-"""Dimensions by which results are broken down.
-
-Each dimension has one value per row, computed by rule from text, spans and URL, without a parser. Dimensions that
-depend on labels or predictions are added by the caller.
-"""
+"""Dimensions by which results are broken down: one value per row, by rules on text, spans and URL, without a parser."""
 
 from __future__ import annotations
 
@@ -13,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example, Label, Span
-from gapstack.features.candidate import Row
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.features.candidate import SurfaceRow
 from gapstack.text.page_title import distinctive_tokens, shared_tokens
 from gapstack.text.words import Words
 
@@ -25,7 +21,7 @@ class Stratum:
 
     title: str
     values: tuple[str, ...]
-    value: Callable[[Example, Row], str]
+    value: Callable[[Example, SurfaceRow], str]
 
 
 def distance(text: Words, one: Span, other: Span) -> int:
@@ -48,29 +44,29 @@ _NEAR, _LENGTHS, _NAMES = (4, 9, 19), (50, 75, 100), (2, 4, 6)
 _NONE_ONE_BOTH = ("neither name", "one name", "both names")
 
 
-def _position(example: Example, row: Row) -> str:
+def _position(example: Example, row: SurfaceRow) -> str:
     before = (example.a.start < example.pronoun.start) + (example.b.start < example.pronoun.start)
     return ("initial", "medial", "final")[before]
 
 
-def _nearest(example: Example, row: Row) -> str:
+def _nearest(example: Example, row: SurfaceRow) -> str:
     names = (example.a, example.b)
     return _step(min(distance(row.words, example.pronoun, name) for name in names), _NEAR)
 
 
-def _same_sentence(example: Example, row: Row) -> str:
+def _same_sentence(example: Example, row: SurfaceRow) -> str:
     number = row.words.sentence_of
     return _NONE_ONE_BOTH[sum(number[name.at[0]] == number[row.at] for name in (row.a, row.b))]
 
 
-def _url_overlap(example: Example, row: Row) -> str:
+def _url_overlap(example: Example, row: SurfaceRow) -> str:
     if row.title is None:
         return ""
     spans = (example.a, example.b)
     return _NONE_ONE_BOTH[sum(shared_tokens(example.words(span), row.title.title) > 0 for span in spans)]
 
 
-def _name_overlap(example: Example, row: Row) -> str:
+def _name_overlap(example: Example, row: SurfaceRow) -> str:
     a, b = (set(distinctive_tokens(text)) for text in (example.a_text, example.b_text))
     return "share a word" if a & b else "distinct"
 
@@ -107,7 +103,7 @@ STRATA: dict[str, Stratum] = {
 
 def strata(corpus: Corpus) -> dict[str, NDArray[np.str_]]:
     """Value of every row in every dimension of :data:`STRATA`, (n,) each."""
-    rows = [Row(example) for example in corpus]
+    rows = [SurfaceRow(example) for example in corpus]
     return {
         name: np.array(
             [stratum.value(example, row) for example, row in zip(corpus, rows, strict=True)], dtype=str
@@ -117,14 +113,13 @@ def strata(corpus: Corpus) -> dict[str, NDArray[np.str_]]:
 
 
 def names_and_ranks(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of names in each text, (n,), and the ranks of A and B by distance to the pronoun, (n, 2).
+    """Number of names in each text, (n,), and the ranks of A and B by distance to the pronoun, (n, 2), from 1.
 
-    The nearest name has rank 1. Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual
-    annotation.
+    Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual annotation.
     """
     counts, ranks = [], []
     for example in corpus:
-        row = Row(example)
+        row = SurfaceRow(example)
         spans = [row.words.span(run) for run in row.names]
         others = [span for span in spans if not (span.overlaps(example.a) or span.overlaps(example.b))]
         distances = [distance(row.words, example.pronoun, span) for span in (example.a, example.b, *others)]

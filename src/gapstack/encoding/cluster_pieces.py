@@ -1,23 +1,24 @@
 """The pronoun's cluster by each source of evidence, and the word pieces of its mentions.
 
-A source is a resolver's :class:`~gapstack.resolvers.clusters.Clusters` or the name of a heuristic, whose cluster is the
-pronoun and the name that it chooses. Heuristics are the sieves of :mod:`gapstack.text.cues`, so ``parallelism+url``
-backs off to parallelism, and further, where the title matches no name, as in Attree's paper (his released code leaves
-such rows empty).
+A source is a resolver's :class:`~gapstack.resolvers.clusters.Clusters` or a heuristic of :mod:`gapstack.text.cues`,
+whose cluster is the pronoun and the name it chooses. As in Attree's paper, ``parallelism+url`` backs off to parallelism
+where the title matches no name (his code leaves such rows empty).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
 from gapstack.encoding.pieces import PieceView
 from gapstack.registry import Registry
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
+from gapstack.settings import OneOf
 from gapstack.text.cues import Cue, decide
 
 HEURISTICS: Registry[Cue] = Registry(
@@ -31,14 +32,11 @@ HEURISTICS: Registry[Cue] = Registry(
     },
 )
 """Cues by their names as sources of evidence."""
+HeuristicName = Annotated[str, OneOf(HEURISTICS)]
 
 
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
-    """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen.
-
-    Raises MemberError if no heuristic has that name; DataNotFoundError if a text has no stored parse and there is no
-    parser.
-    """
+    """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen."""
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
     clusters: list[Cluster] = []
     for example, answer in zip(corpus, answers, strict=True):

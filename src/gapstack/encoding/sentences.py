@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.hidden_states import hidden_states
-from gapstack.encoding.pieces import PieceView
+from gapstack.encoding.pieces import PieceView, TextPieces, joined, tokenised
 from gapstack.errors import MemberError
 from gapstack.types import Matrix
 
@@ -23,8 +22,7 @@ Sentence = tuple[str, tuple[int, int]]
 class SentenceVectors:
     """Vectors (n, hidden) float64 of n sentences in one layer.
 
-    ``first`` are those of the first piece ([CLS] for BERT), ``mean`` the means over all pieces, special ones included
-    (as sentence-transformers pools), and ``word`` the means over the word's pieces.
+    Of the first piece ([CLS] for BERT); means over all pieces, special ones included; means over the word's pieces.
     """
 
     first: Matrix
@@ -35,21 +33,10 @@ class SentenceVectors:
 def sentence_vectors(
     sentences: Sequence[Sentence], encoder: Encoder, layer: int = -1, *, max_pieces: int | None = None
 ) -> SentenceVectors:
-    """Encode sentences; computed in float32 and cached by contents.
+    """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached.
 
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-    encoder : Encoder
-    layer : int
-        From 0 (embeddings) up or from -1 (the last) down.
-    max_pieces : int, optional
-        Longest sentence; by default the encoder's limit.
-
-    Raises
-    ------
-    MemberError
-        If there is no such layer, a sentence is too long, or a word has no piece.
+    ``max_pieces`` is by default the encoder's limit. Raises MemberError if there is no such layer, a sentence is too
+    long, or a word has no piece.
     """
     view = _view(sentences, encoder, encoder.max_pieces if max_pieces is None else max_pieces)
     states = hidden_states(view, encoder, (layer,), dtype=torch.float32).values.astype(np.float64)
@@ -63,27 +50,18 @@ def sentence_vectors(
 
 
 def _view(sentences: Sequence[Sentence], encoder: Encoder, limit: int) -> PieceView:
-    encoded = encoder.tokenizer(
-        [text for text, _ in sentences],
-        **{"padding": False, "truncation": False, "return_offsets_mapping": True},
-        return_special_tokens_mask=True,
-    )
-    ranges = np.empty((len(sentences), 1, 2), dtype=np.int64)
-    ids: list[NDArray[np.int64]] = []
-    chars: list[NDArray[np.int64]] = []
-    for row, (text, (start, end)) in enumerate(sentences):
-        pieces = np.array(encoded["input_ids"][row], dtype=np.int64)
-        own = np.array(encoded["offset_mapping"][row], dtype=np.int64).reshape(-1, 2)
-        is_special = np.array(encoded["special_tokens_mask"][row], dtype=bool)
-        inside = np.flatnonzero((own[:, 0] < end) & (own[:, 1] > start) & ~is_special)
-        if len(pieces) > limit:
-            raise MemberError(
-                f"{text[:40]!r} has {len(pieces)} pieces, more than the {limit} of {encoder.name}"
-            )
+    texts: list[TextPieces] = []
+    for (text, (start, end)), (ids, chars) in zip(
+        sentences, tokenised([text for text, _ in sentences], encoder), strict=True
+    ):
+        inside = np.flatnonzero((chars[:, 0] < end) & (chars[:, 1] > start))
         if not len(inside):
-            raise MemberError(f"the tokenizer of {encoder.name} makes no piece of {text[start:end]!r}")
-        ranges[row, 0] = inside[0], inside[-1] + 1
-        ids.append(pieces)
-        chars.append(own)
-    bounds = np.concatenate([[0], np.cumsum([len(pieces) for pieces in ids], dtype=np.int64)])
-    return PieceView(np.concatenate(ids), np.concatenate(chars), bounds, ranges)
+            raise MemberError(f"the tokenizer of {encoder.name} returns no piece for {text[start:end]!r}")
+        texts.append((ids, chars, np.array([[inside[0], inside[-1] + 1]])))
+    view = joined(texts, encoder, 1)
+    if (view.lengths > limit).any():
+        row = int(view.lengths.argmax())
+        raise MemberError(
+            f"{sentences[row][0][:40]!r} has {view.lengths[row]} pieces, more than the {limit} of {encoder.name}"
+        )
+    return view

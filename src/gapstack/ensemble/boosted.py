@@ -6,17 +6,25 @@ from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.ensemble.linear import ConditionalStacker
-from gapstack.ensemble.stacker import Stacker, Table, centred_logs, softmax
-from gapstack.kinds import Count, Floor, Leaves, NotAll, NotNegative, Positive, Seed, SomeShare
-from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.boosters import restore_booster
-from gapstack.types import BasePredictions, Labels
+from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
+from gapstack.members.boosters import restore_booster
+from gapstack.members.member import State
+from gapstack.settings import (
+    AtLeastTwo,
+    Count,
+    FractionBelowOne,
+    NonNegative,
+    Positive,
+    PositiveFraction,
+    ProbabilityFloor,
+    Seed,
+)
+from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _FLOOR = 1e-6
-_ALWAYS: dict[str, Any] = {
+_LIGHTGBM: dict[str, Any] = {
     "objective": "multiclass",
     "num_class": 3,
     "bagging_fraction": 0.7,
@@ -39,25 +47,25 @@ class LightGBMStacker(Stacker):
     rounds, learning_rate, leaves, min_rows : numbers
         LightGBM's num_boost_round, learning_rate, num_leaves and min_data_in_leaf.
     seed : int
-        Of row and column sampling.
+        Seed of row and column sampling.
     """
 
     rounds: Count = 120
     learning_rate: Positive = 0.05
-    leaves: Leaves = 6
+    leaves: AtLeastTwo = 6
     min_rows: Count = 40
     seed: Seed = 0
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
         data = lightgbm.Dataset(self._columns(base), labels)
         self.booster_ = _train(self, data, l2=10.0, columns=0.6)
 
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return np.asarray(self.booster_.predict(self._columns(base)), dtype=np.float64)
 
     @staticmethod
-    def _columns(base: BasePredictions) -> NDArray[np.float64]:
-        return centred_logs(base, _FLOOR).reshape(len(base), -1)
+    def _columns(base: BasePredictions) -> Floats:
+        return member_inputs(base, "logs", _FLOOR).reshape(len(base), -1)
 
     def _state(self) -> State:
         return State(texts={"booster": self.booster_.model_to_string()})
@@ -66,10 +74,90 @@ class LightGBMStacker(Stacker):
         self.booster_ = restore_booster(state.texts["booster"])
 
 
+class EvidenceStacker(Stacker):
+    """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
+
+    The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
+    are out of fold (``parts`` folds, both orders of a row in the same one); otherwise the trees would trust an initial
+    score that was fitted on the labels. The result is the weighted geometric mean of this and of
+    :class:`LightGBMStacker`, which has no initial score and makes other errors.
+
+    Parameters
+    ----------
+    rounds, learning_rate, leaves, min_rows, l2, columns
+        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2 and feature_fraction.
+    strength, floor
+        Settings of the conditional logit.
+    beside : float
+        Weight of the trees without an initial score.
+    parts : int
+        Folds of the initial score.
+    seed : int
+        Seed of the folds and of the trees' rows and columns.
+    """
+
+    rounds: Count = 250
+    learning_rate: Positive = 0.05
+    leaves: AtLeastTwo = 8
+    min_rows: Count = 30
+    l2: NonNegative = 30.0
+    columns: PositiveFraction = 0.3
+    strength: Positive = 0.01
+    floor: ProbabilityFloor = 1e-3
+    beside: FractionBelowOne = 0.3
+    parts: AtLeastTwo = 5
+    seed: Seed = 0
+
+    READS_EVIDENCE: ClassVar[bool] = True
+
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+        assert evidence is not None
+        rows = len(labels) // 2  # the second half is the first with A and B swapped
+        part = np.tile(np.random.default_rng(self.seed).permutation(rows) % self.parts, 2)
+        initial = np.empty((len(labels), 3))
+        for held in range(self.parts):
+            inside = part != held
+            initial[~inside] = self._fit_logit(base[inside], labels[inside]).logits(base[~inside])
+        data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=initial.ravel(order="F"))
+        self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
+        self.logit_ = self._fit_logit(base, labels)
+        self.trees_ = LightGBMStacker(seed=self.seed)
+        self.trees_._fit(base, labels, None)
+
+    def _fit_logit(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
+        logit = ConditionalStacker(strength=self.strength, floor=self.floor)
+        logit._fit(base, labels, None)  # the rows are in both orders already
+        return logit
+
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+        assert evidence is not None
+        correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
+        other = np.log(self.trees_._predict(base, None))
+        return softmax((1 - self.beside) * (self.logit_.logits(base) + correction) + self.beside * other)
+
+    def _columns(self, base: BasePredictions, evidence: Floats) -> Floats:
+        """Each member's log odds of A to B and of NEITHER to a name, mean and deviation, and the evidence."""
+        logs = np.log(np.clip(base, self.floor, None))
+        odds = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
+        return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
+
+    def _state(self) -> State:
+        boosters = {"booster": self.booster_, "beside": self.trees_.booster_}
+        texts = {name: booster.model_to_string() for name, booster in boosters.items()}
+        return State(self.logit_._state().arrays, texts)
+
+    def _restore(self, state: State) -> None:
+        self.booster_ = restore_booster(state.texts["booster"])
+        self.trees_ = LightGBMStacker(seed=self.seed)
+        self.trees_.booster_ = restore_booster(state.texts["beside"])
+        self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
+        self.logit_._restore(state)
+
+
 def _train(
     stacker: LightGBMStacker | EvidenceStacker, data: lightgbm.Dataset, *, l2: float, columns: float
 ) -> lightgbm.Booster:
-    settings = _ALWAYS | {
+    settings = _LIGHTGBM | {
         "learning_rate": stacker.learning_rate,
         "num_leaves": stacker.leaves,
         "min_data_in_leaf": stacker.min_rows,
@@ -78,88 +166,3 @@ def _train(
         "seed": stacker.seed,
     }
     return lightgbm.train(settings, data, num_boost_round=stacker.rounds)
-
-
-class EvidenceStacker(Stacker):
-    """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
-
-    The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
-    are out of fold (``parts`` folds, both orders of a row in the same one); otherwise the trees would trust an initial
-    score that was fitted on the labels.
-
-    Beside it stands :class:`LightGBMStacker`, which starts from nothing and so errs elsewhere: the answer is their
-    weighted geometric mean. On 29 published submissions for GAP development (ten folds, two seeds) the first alone has
-    a logloss of .2100 and .2090, the second .2182 and .2178, both .2073 and .2068; eight seeds of the first, .2106.
-
-    Parameters
-    ----------
-    rounds, learning_rate, leaves, min_rows, l2, columns
-        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2 and feature_fraction.
-    strength, floor
-        Of the conditional logit.
-    beside : float
-        Weight of the trees that start from nothing.
-    parts : int
-        Folds of the initial score.
-    seed : int
-        Of the folds and of the trees' rows and columns.
-    """
-
-    rounds: Count = 250
-    learning_rate: Positive = 0.05
-    leaves: Leaves = 8
-    min_rows: Count = 30
-    l2: NotNegative = 30.0
-    columns: SomeShare = 0.3
-    strength: Positive = 0.01
-    floor: Floor = 1e-3
-    beside: NotAll = 0.3
-    parts: Leaves = 5
-    seed: Seed = 0
-
-    READS_EVIDENCE: ClassVar[bool] = True
-
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        assert evidence is not None
-        rows = len(labels) // 2  # the second half is the first with A and B swapped
-        part = np.tile(np.random.default_rng(self.seed).permutation(rows) % self.parts, 2)
-        first = np.empty((len(labels), 3))
-        for held in range(self.parts):
-            inside = part != held
-            first[~inside] = self._logit_of(base[inside], labels[inside]).logits(base[~inside])
-        data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=first.ravel(order="F"))
-        self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
-        self.logit_ = self._logit_of(base, labels)
-        self.beside_ = LightGBMStacker(seed=self.seed)
-        self.beside_._fit(base, labels, None)
-
-    def _logit_of(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
-        logit = ConditionalStacker(strength=self.strength, floor=self.floor)
-        logit._fit(base, labels, None)  # the rows are in both orders already
-        return logit
-
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
-        assert evidence is not None
-        correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
-        other = np.log(self.beside_._predict(base, None))
-        return softmax((1 - self.beside) * (self.logit_.logits(base) + correction) + self.beside * other)
-
-    def _columns(self, base: BasePredictions, evidence: Table) -> NDArray[np.float64]:
-        """Each member's log odds of A to B and of NEITHER to a name, mean and deviation, and the evidence."""
-        logs = np.log(np.clip(base, self.floor, None))
-        odds = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
-        return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
-
-    def _state(self) -> State:
-        texts = {
-            "booster": self.booster_.model_to_string(),
-            "beside": self.beside_._state().texts["booster"],
-        }
-        return State(self.logit_._state().arrays, texts)
-
-    def _restore(self, state: State) -> None:
-        self.booster_ = restore_booster(state.texts["booster"])
-        self.beside_ = LightGBMStacker(seed=self.seed)
-        self.beside_._restore(State(texts={"booster": state.texts["beside"]}))
-        self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
-        self.logit_._restore(state)

@@ -1,7 +1,6 @@
 """Calibrators: the last step of a stack, fitted on out-of-fold probabilities.
 
-Each kind is a function of log-probabilities, and perhaps of the pronoun's gender, that treats A and B alike, so all are
-equivariant to swapping the names.
+All treat A and B alike, so swapping the names swaps the calibrated probabilities.
 """
 
 from __future__ import annotations
@@ -12,24 +11,20 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.optimize import minimize
 
-from gapstack.corpus import Gender
+from gapstack.data import Gender
 from gapstack.ensemble.stacker import softmax
 from gapstack.errors import MemberError
-from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.learned import LearnedArrays
-from gapstack.types import Bools, Floats, Ints, Labels, Strings
+from gapstack.members.learned import LearnedArrays
+from gapstack.members.member import State
+from gapstack.types import Bools, Floats, Labels, Probabilities, Strings
 
 _FLOOR = 1e-6
-_GENDERS = (Gender.MASCULINE, Gender.FEMININE)
-_ANY = len(_GENDERS)
-"""Group of a pronoun of any other gender."""
 
 
 class Calibrator(LearnedArrays, ABC):
     """Maps a stack's probabilities (n, 3) to calibrated ones."""
 
-    READS_GENDERS: ClassVar[bool] = False
-
+    @abstractmethod
     def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
         """Learn from probabilities of rows that the stack was not fitted on, and return self.
 
@@ -38,36 +33,15 @@ class Calibrator(LearnedArrays, ABC):
         probabilities : (n, 3) float64
         labels : (n,) int64
         genders : (n,) array of str, optional
-            Values of :class:`~gapstack.corpus.Gender`, for a kind that reads them.
-
-        Raises
-        ------
-        MemberError
-            If it reads genders and none are given.
+            Values of :class:`~gapstack.data.Gender`; calibrators that read them raise MemberError without.
         """
-        self._fit(probabilities, labels, self._groups(genders, len(labels)))
-        return self
 
+    @abstractmethod
     def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
-        """Give calibrated probabilities (n, 3); parameters and errors as for :meth:`fit`."""
-        return self._apply(probabilities, self._groups(genders, len(probabilities)))
-
-    def _groups(self, genders: Strings | None, count: int) -> Ints:
-        """Position of each row's gender in :data:`_GENDERS`; :data:`_ANY` for others, and where none is read."""
-        if not self.READS_GENDERS:
-            return np.full(count, _ANY)
-        if genders is None:
-            raise MemberError(f"{type(self).__name__} reads the pronouns' genders, and none were given")
-        return np.select([genders == gender.value for gender in _GENDERS], range(_ANY), _ANY)
-
-    @abstractmethod
-    def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None: ...
-
-    @abstractmethod
-    def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities: ...
+        """Return calibrated probabilities (n, 3); parameters and errors as for :meth:`fit`."""
 
     def state(self) -> State:
-        """Give the learned state."""
+        """Return the learned state."""
         return self._state()
 
     def restore(self, state: State) -> Self:
@@ -79,30 +53,39 @@ class Calibrator(LearnedArrays, ABC):
 class Identity(Calibrator):
     """No calibration."""
 
-    def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None: ...
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+        """Return self."""
+        return self
 
-    def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities:
+    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+        """Return the probabilities."""
         return probabilities
 
 
 class Scaling(Calibrator):
-    """Base of temperature and vector scaling (Guo et al. 2017, section 4.2); A and B have one scale.
+    """Base of temperature and vector scaling (Guo et al. 2017, section 4.2); A and B share one scale.
 
-    The weight of a uniform distribution that is mixed in is learned too: it bounds the loss of a wrong label.
+    The weight of a uniform distribution that is mixed in is learned too; it bounds the loss of a wrong label.
     """
 
     LEARNED = ("values",)
-    vector: ClassVar[bool]
-    """Whether NEITHER has a scale of its own, and a bias."""
+    VECTOR: ClassVar[bool]
+    """Whether NEITHER has its own scale and a bias."""
 
-    def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None:
-        start = np.array([0.0, 0.0, 0.0, -5.0] if self.vector else [0.0, -5.0])
-        self.values_ = self._minimum(probabilities, labels, np.ones(len(labels), dtype=bool), start, 0.0)
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+        """Learn the scales."""
+        start = np.array([0.0, 0.0, 0.0, -5.0] if self.VECTOR else [0.0, -5.0])
+        self.values_ = self._minimise(probabilities, labels, start, np.ones(len(labels), dtype=bool), 0.0)
+        return self
 
-    def _minimum(
-        self, probabilities: Probabilities, labels: Labels, rows: Bools, start: Floats, pull: float
+    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+        """Scale the log-probabilities."""
+        return self._scaled(probabilities, self.values_)
+
+    def _minimise(
+        self, probabilities: Probabilities, labels: Labels, start: Floats, rows: Bools, pull: float
     ) -> Floats:
-        """Values with the least logloss on ``rows``, drawn towards ``start`` by a quadratic penalty in nats a row."""
+        """Values with the least logloss on ``rows``, shrunk towards ``start`` by a penalty in nats per row of all."""
         logs, truth = np.log(np.clip(probabilities[rows], _FLOOR, None)), np.eye(3)[labels[rows]]
 
         def loss(values: Floats) -> tuple[float, Floats]:
@@ -111,15 +94,13 @@ class Scaling(Calibrator):
             right = (1 - floor) * of_label + floor / 3
             away = values - start
             value = -np.log(right).sum() / len(labels) + pull * (away * away).sum() / 2
-            # of the sum of logloss, by each logit
-            error = (unmixed - truth) * ((1 - floor) * of_label / right)[:, None]
+            error = (unmixed - truth) * ((1 - floor) * of_label / right)[:, None]  # gradient by logits
             by_scale = (error * logs).sum(axis=0)
             names, neither = by_scale[:2].sum() * np.exp(values[0]), by_scale[2]
-            slope = (
-                [names, neither * np.exp(values[1]), error[:, 2].sum()]
-                if self.vector
-                else [names + neither * np.exp(values[0])]
-            )
+            if self.VECTOR:
+                slope = [names, neither * np.exp(values[1]), error[:, 2].sum()]
+            else:
+                slope = [names + neither * np.exp(values[0])]
             slope.append(floor * ((of_label - 1 / 3) / right).sum())
             return float(value), np.array(slope) / len(labels) + pull * away
 
@@ -127,18 +108,15 @@ class Scaling(Calibrator):
         best: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
         return best
 
-    def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities:
-        return self._scaled(np.log(np.clip(probabilities, _FLOOR, None)), self.values_)
-
-    def _scaled(self, logs: Floats, values: Floats) -> Probabilities:
-        """Probabilities of logs (n, 3), by the same values for all rows, or (n, 4) by each row's own."""
-        floor = np.exp(values.T[-1])[..., None]
+    def _scaled(self, probabilities: Probabilities, values: Floats) -> Probabilities:
+        """Scale (n, 3) probabilities by the same values for all rows, or by each row's own (n, 4)."""
+        logs, floor = np.log(np.clip(probabilities, _FLOOR, None)), np.exp(values.T[-1])[..., None]
         mixed: Probabilities = (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
         return mixed
 
     def _logits(self, logs: Floats, values: Floats) -> Floats:
         columns = values.T
-        names, neither, bias = columns[:3] if self.vector else (columns[0], columns[0], np.zeros(()))
+        names, neither, bias = columns[:3] if self.VECTOR else (columns[0], columns[0], np.zeros(()))
         scales = np.exp(np.stack([names, names, neither], axis=-1))
         logits: Floats = logs * scales + np.multiply.outer(bias, [0, 0, 1])
         return logits
@@ -147,62 +125,75 @@ class Scaling(Calibrator):
 class Temperature(Scaling):
     """One scale for all classes."""
 
-    vector = False
+    VECTOR = False
 
 
 class VectorScaling(Scaling):
     """A scale for names, and a scale and a bias for NEITHER."""
 
-    vector = True
+    VECTOR = True
 
 
 class ByGender(VectorScaling):
-    """Vector scaling of each gender's own, drawn towards that of all rows, which any other gender has.
+    """Vector scaling for each gender, shrunk towards that of all rows, which any other gender uses.
 
-    Calibration within groups (Pleiss et al. 2017): a confidence of .8 shall be right in .8 of the rows of either
-    gender. It cannot make A of B, so of F1 it moves only what lies between a name and NEITHER.
+    Calibration within groups (Pleiss et al. 2017): a confidence of 0.8 should be right in 80% of the rows of either
+    gender.
     """
 
-    READS_GENDERS = True
+    GENDERS: ClassVar[tuple[Gender, ...]] = (Gender.MASCULINE, Gender.FEMININE)
     PULL: ClassVar[float] = 0.01
-    """Of the penalty for each gender, in nats a row."""
+    """Weight of the penalty for each gender, in nats per row."""
 
-    def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None:
-        super()._fit(probabilities, labels, groups)
-        own = [
-            self._minimum(probabilities, labels, groups == group, self.values_, self.PULL)
-            for group in range(_ANY)
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+        """Learn the scales of all rows, then those of each gender."""
+        groups = self._groups(genders)
+        common = super().fit(probabilities, labels).values_
+        each = [
+            self._minimise(probabilities, labels, common, groups == group, self.PULL)
+            for group in range(len(self.GENDERS))
         ]
-        self.values_ = np.stack([*own, self.values_])
+        self.values_ = np.stack([*each, common])
+        return self
 
-    def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities:
-        return self._scaled(np.log(np.clip(probabilities, _FLOOR, None)), self.values_[groups])
+    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+        """Scale each row by its gender's values."""
+        return self._scaled(probabilities, self.values_[self._groups(genders)])
+
+    def _groups(self, genders: Strings | None) -> Labels:
+        """Row of ``values_`` for each gender, the last one for any other."""
+        if genders is None:
+            raise MemberError(f"{type(self).__name__} reads the pronouns' genders, and none were given")
+        known = [genders == gender.value for gender in self.GENDERS]
+        return np.select(known, range(len(known)), len(known))
 
 
 class Isotonic(Calibrator):
     """A rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), rows rescaled to sum to 1.
 
-    The result is the mean of step function and input: a step may reach 0, whose logloss has no bound.
+    The result is the mean of step function and input, since a step may reach 0, which has an unbounded logloss.
     """
 
     LEARNED = ("names", "neither")
 
-    def _fit(self, probabilities: Probabilities, labels: Labels, groups: Ints) -> None:
-        from sklearn.isotonic import IsotonicRegression  # slow to import, and few calibrators need it
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+        """Fit both step functions."""
+        from sklearn.isotonic import IsotonicRegression  # slow to import, not needed for predictions
 
         truth = np.eye(3)[labels]
-        names = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, :2].ravel(), truth[:, :2].ravel())
-        neither = IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, 2], truth[:, 2])
         self.names_, self.neither_ = (
             np.stack([model.X_thresholds_, model.y_thresholds_]).astype(np.float64)
-            for model in (names, neither)
+            for model in (
+                IsotonicRegression(y_min=0, y_max=1).fit(probabilities[:, own].ravel(), truth[:, own].ravel())
+                for own in (slice(0, 2), slice(2, 3))
+            )
         )
+        return self
 
-    def _apply(self, probabilities: Probabilities, groups: Ints) -> Probabilities:
+    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+        """Average with the step functions and rescale."""
         steps = (self.names_, self.names_, self.neither_)
-        stepped = np.column_stack(
-            [np.interp(probabilities[:, column], *step) for column, step in enumerate(steps)]
-        )
+        stepped = np.column_stack([np.interp(probabilities[:, at], *step) for at, step in enumerate(steps)])
         mixed = (stepped + probabilities) / 2
         rescaled: Probabilities = mixed / mixed.sum(axis=1, keepdims=True)
         return rescaled

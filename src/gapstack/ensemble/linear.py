@@ -6,74 +6,69 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
-from gapstack.ensemble.stacker import SWAPPED, Stacker, Table, member_inputs, softmax
+from gapstack.ensemble.stacker import LEAST_PROBABILITY, SWAPPED, Inputs, Stacker, member_inputs, softmax
 from gapstack.errors import MemberError
-from gapstack.kinds import BelowThird, Floor, Inputs, NotNegative, Positive, SomeShare
-from gapstack.members.member import Probabilities
-from gapstack.members.parts.learned import LearnedArrays
-from gapstack.types import BasePredictions, Floats, Labels
+from gapstack.settings import FractionBelowThird, NonNegative, Positive, PositiveFraction, ProbabilityFloor
+from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _TOLERANCE = 1e-6
-_MOST_STEPS = 20_000
-_LEAST = 1e-15  # a probability whose logarithm is taken
+_MAX_STEPS = 20_000
 
 
-class MeanStacker(LearnedArrays, Stacker):
-    """A mean of the members with given weights: nothing is learned.
+class MeanStacker(Stacker):
+    """A mean of the members with given weights; nothing is learned.
 
-    As teams of the shared task combined theirs: the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean
-    of logits (Abzaliev), and weights by hand (Ionita et al. .65 and .35; Liu). The mean of logits, through softmax, is
-    the normalised geometric mean of the probabilities. It runs over all folds' members at once.
+    As used by teams of the shared task: the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean of
+    logits (Abzaliev), and weights set by hand (Ionita et al. 0.65 and 0.35; Liu). It pools all folds' members at once.
 
     Parameters
     ----------
     of : str
-        What the mean is of: ``probabilities`` or ``logits``.
+        Average ``probabilities``, or ``logits`` (the normalised geometric mean).
     weights : sequence of float
-        Of the members, in their order; all alike by default. They need not sum to 1.
+        Weights of the members, in their order; equal by default. They need not sum to 1.
     floor, ceiling : float
-        Bounds that the mean is clipped to before it is rescaled to sum to 1 (Abzaliev .01 and .99; Liu .005 and 1).
+        Clip the mean to these bounds before rescaling it to sum to 1 (Abzaliev 0.01 and 0.99; Liu 0.005 and 1).
     """
 
     of: Literal["probabilities", "logits"] = "probabilities"
-    weights: Sequence[NotNegative] = ()
-    floor: BelowThird = 0.0
-    ceiling: SomeShare = 1.0
+    weights: Sequence[NonNegative] = ()
+    floor: FractionBelowThird = 0.0
+    ceiling: PositiveFraction = 1.0
 
     LEARNS: ClassVar[bool] = False
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        self._weights(base.shape[1], base.shape[1])
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+        self._normalised_weights(base.shape[1], base.shape[1])
 
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
-        weights = self._weights(self.members_, base.shape[1])
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+        weights = self._normalised_weights(self.members_, base.shape[1])
         if self.of == "logits":
-            mean = softmax(np.einsum("m,nmc->nc", weights, np.log(np.clip(base, _LEAST, None))))
+            mean = softmax(np.einsum("m,nmc->nc", weights, np.log(np.clip(base, LEAST_PROBABILITY, None))))
         else:
             mean = np.einsum("m,nmc->nc", weights, base)
         clipped: Probabilities = np.clip(mean, self.floor, self.ceiling)
         return clipped
 
-    def _weights(self, members: int, columns: int) -> NDArray[np.float64]:
-        """Weights (columns,) that sum to 1, of the members of one fold after the other."""
+    def _normalised_weights(self, members: int, columns: int) -> Floats:
+        """Weights (columns,) that sum to 1, for the members of one or several folds."""
         weights = np.array(self.weights, dtype=np.float64) if self.weights else np.ones(members)
         if len(weights) != members or not weights.sum():
             raise MemberError(
-                f"the mean has {len(weights)} weights for {members} members, that sum to {weights.sum():g}; give one "
-                "for each member, in their order, not all 0"
+                f"the mean has {len(weights)} weights, with sum {weights.sum():g}, for {members} members; give one "
+                "for each member, not all 0"
             )
         return np.tile(weights, columns // members) / (weights.sum() * (columns // members))
 
 
-class SimplexStacker(LearnedArrays, Stacker):
+class SimplexStacker(Stacker):
     """The convex combination of the members' probabilities with the least logloss.
 
     At any weights the logloss exceeds the optimum by at most ``log(max g)``, where ``g`` holds, for each member, the
     mean over rows of its probability of the label divided by the mixture's (Cover 1984, theorem 2, on growth-optimal
-    portfolios: the same problem). The solver iterates until this bound is below 1e-6 nats.
+    portfolios). The solver iterates until this bound is below 1e-6 nats.
 
     Parameters
     ----------
@@ -81,15 +76,15 @@ class SimplexStacker(LearnedArrays, Stacker):
         Lower bound that members' probabilities are clipped to.
     """
 
-    floor: Floor = 1e-4
+    floor: ProbabilityFloor = 1e-4
 
     LEARNED = ("weights",)
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
         of_label = self._floored(base)[np.arange(len(labels)), :, labels]
         self.weights_, self.gap_ = _growth_optimal(of_label)
 
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         blend: Probabilities = np.einsum("m,nmc->nc", self.weights_, self._floored(base))
         return blend
 
@@ -99,11 +94,11 @@ class SimplexStacker(LearnedArrays, Stacker):
         return floored
 
 
-def _growth_optimal(of_label: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Weights on the simplex that maximise the mean of log(of_label @ weights), and the bound of their gap in nats."""
+def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
+    """Weights on the simplex that maximise the mean of log(of_label @ weights), and their bound in nats."""
     members = of_label.shape[1]
 
-    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(weights: Floats) -> tuple[float, Floats]:
         mixed = of_label @ weights
         return float(-np.log(mixed).mean()), -(of_label / mixed[:, None]).mean(axis=0)
 
@@ -119,19 +114,17 @@ def _growth_optimal(of_label: NDArray[np.float64]) -> tuple[NDArray[np.float64],
     ).x
     # multiplicative updates stay on the simplex and never raise the loss; a little of the start keeps weights above 0
     weights = 0.999 * np.clip(close, 0, None) / np.clip(close, 0, None).sum() + 0.001 * start
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         gains = -loss(weights)[1]
         gap = float(np.log(gains.max()))
         if gap < _TOLERANCE:
             return weights, gap
         weights = weights * gains
         weights /= weights.sum()
-    raise MemberError(
-        f"the simplex blend stopped {gap:.1e} nats above its optimum, after {_MOST_STEPS} steps"
-    )
+    raise MemberError(f"the simplex blend is still {gap:.1e} nats above its optimum after {_MAX_STEPS} steps")
 
 
-class ConditionalStacker(LearnedArrays, Stacker):
+class ConditionalStacker(Stacker):
     """A conditional logit: each member has one weight for both names and one for NEITHER.
 
     ``logit_A = sum_m w_m log p_mA``, the same ``w`` for B, ``logit_N = sum_m v_m log p_mN + b``. A quadratic penalty
@@ -140,63 +133,60 @@ class ConditionalStacker(LearnedArrays, Stacker):
     Parameters
     ----------
     strength : float
-        Of the penalty, in nats a row.
+        Weight of the penalty, in nats per row.
     floor : float
         Lower bound that members' probabilities are clipped to.
     """
 
     strength: Positive = 0.01
-    floor: Floor = 1e-3
+    floor: ProbabilityFloor = 1e-3
 
     LEARNED = ("weights",)
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
         members = base.shape[1]
         middle = np.r_[np.full(2 * members, 1 / members), 0.0]
         penalty = np.r_[np.full(2 * members, self.strength), 0.0]
         constant = np.ones((len(base), 1))
-        self.weights_ = conditional_logit(self._logs(base), constant, labels, middle, penalty)
+        self.weights_ = fit_conditional_logit(self._logs(base), constant, labels, middle, penalty)
 
-    def logits(self, base: BasePredictions) -> NDArray[np.float64]:
-        """Give (n, 3) logits, up to a constant of each row."""
-        return logits_of(self._logs(base), np.ones((len(base), 1)), self.weights_)
+    def logits(self, base: BasePredictions) -> Floats:
+        """Return (n, 3) logits, up to a constant of each row."""
+        return conditional_logits(self._logs(base), np.ones((len(base), 1)), self.weights_)
 
     def _logs(self, base: BasePredictions) -> BasePredictions:
         # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
         logs: BasePredictions = np.log(np.clip(base, self.floor, None))
         return logs
 
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return softmax(self.logits(base))
 
 
-def conditional_logit(
+def fit_conditional_logit(
     logs: BasePredictions,
-    shared: Table,
+    shared: Floats,
     labels: Labels,
     middle: Floats,
     penalty: Floats,
-    rows: Floats | None = None,
+    row_weights: Floats | None = None,
 ) -> Floats:
-    """Weights with the least logloss and penalty, see :func:`logits_of`; ``rows`` (n,) are weights of mean 1.
-
-    By Newton's steps within a trust region: a handful reach what the quasi-Newton method needs a hundred for.
-    """
+    """Weights with the least penalised logloss, for :func:`conditional_logits`; ``row_weights`` (n,) have mean 1."""
     truth = np.eye(3)[labels]
-    share = (np.ones(len(labels)) if rows is None else rows) / len(labels)
+    share = (np.ones(len(labels)) if row_weights is None else row_weights) / len(labels)
     a, b, neither = logs[:, :, 0], logs[:, :, 1], np.column_stack([logs[:, :, 2], shared])
     columns = logs.shape[1]
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        probabilities = softmax(logits_of(logs, shared, weights))
+        probabilities = softmax(conditional_logits(logs, shared, weights))
         away = weights - middle
         value = -share @ np.log((probabilities * truth).sum(axis=1)) + (penalty * away * away).sum() / 2
         error = (probabilities - truth) * share[:, None]
         gradient = np.r_[error[:, 0] @ a + error[:, 1] @ b, error[:, 2] @ neither]
         return float(value), gradient + penalty * away
 
-    def curvature(weights: Floats) -> Floats:
-        of_a, of_b, of_neither = softmax(logits_of(logs, shared, weights)).T[:, :, None]
+    def hessian(weights: Floats) -> Floats:
+        of_a, of_b, of_neither = softmax(conditional_logits(logs, shared, weights)).T[:, :, None]
         mean = np.hstack([of_a * a + of_b * b, of_neither * neither])
         weight = share[:, None]
         matrix = np.diag(penalty) - mean.T @ (weight * mean)
@@ -204,12 +194,12 @@ def conditional_logit(
         matrix[columns:, columns:] += neither.T @ (weight * of_neither * neither)
         return matrix
 
-    best: Floats = minimize(loss, middle, jac=True, hess=curvature, method="trust-exact", tol=1e-8).x
+    best: Floats = minimize(loss, middle, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x
     return best
 
 
-def logits_of(logs: BasePredictions, shared: Table, weights: Floats) -> Floats:
-    """Logits (n, 3) of logs (n, q, 3) and of r shared columns: q weights for names, q and r for NEITHER."""
+def conditional_logits(logs: BasePredictions, shared: Floats, weights: Floats) -> Floats:
+    """Logits (n, 3) from logs (n, q, 3) and r shared columns: q weights for names, q and r for NEITHER."""
     columns = logs.shape[1]
     names, neither, own = np.split(weights, [columns, 2 * columns])
     logits: Floats = np.stack(
@@ -218,7 +208,7 @@ def logits_of(logs: BasePredictions, shared: Table, weights: Floats) -> Floats:
     return logits
 
 
-class LogisticStacker(LearnedArrays, Stacker):
+class LogisticStacker(Stacker):
     """Multinomial logistic regression with an L2 penalty.
 
     Parameters
@@ -226,30 +216,30 @@ class LogisticStacker(LearnedArrays, Stacker):
     inputs : str
         ``logs``, log-probabilities; or ``probabilities``, as Bao and Qiao 2019.
     C : float
-        Inverse strength of the penalty, as scikit-learn's.
+        Inverse strength of the penalty, as in scikit-learn.
     floor : float
         Lower bound that members' probabilities are clipped to.
     """
 
     inputs: Inputs = "logs"
     C: Positive = 0.05
-    floor: Floor = 1e-6
+    floor: ProbabilityFloor = 1e-6
 
     LEARNED = ("coefficients", "intercepts")
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        from sklearn.linear_model import LogisticRegression  # slow to import, and reading a stack needs none
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+        from sklearn.linear_model import LogisticRegression  # slow to import, not needed for predictions
 
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(base), labels)
         if len(model.classes_) < len(SWAPPED):
             raise MemberError(
-                "the logistic stacker needs rows of all three labels to learn from, with any two folds left out as "
-                "well; take simplex or conditional for so few rows"
+                "the logistic stacker needs training rows of all three labels, also with two folds left out; use "
+                "simplex or conditional for so few rows"
             )
         self.coefficients_, self.intercepts_ = model.coef_, model.intercept_
 
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return softmax(self._columns(base) @ self.coefficients_.T + self.intercepts_)
 
-    def _columns(self, base: BasePredictions) -> NDArray[np.float64]:
+    def _columns(self, base: BasePredictions) -> Floats:
         return member_inputs(base, self.inputs, self.floor).reshape(len(base), -1)

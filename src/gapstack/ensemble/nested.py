@@ -4,36 +4,38 @@ The outer loop scores: a row's out-of-fold prediction comes from a stacker chose
 folds. The inner loop chooses: it compares candidates on those other folds, each predicted by a fit on the rest. Both
 loops read one table of fits, each made without one or two folds.
 
-Base predictions are out of fold themselves, so nothing scores a row whose label it was fitted on, with the one
-reservation of all stacking: the members behind the *other* rows' base predictions were fitted on this row. The
-held-out split has no such reservation.
+Base predictions are out of fold themselves, so no row is scored by a fit that saw its label, with the usual
+reservation of stacking: the members behind the *other* rows' base predictions were fitted on this row.
 
-The choice is the simplest candidate within one standard error of the best (Breiman et al. 1984, section 3.4.3): the
+The choice is the simplest candidate within one standard error of the best (Breiman et al. 1984, section 3.4.3), the
 error of the difference between the two, with pages as sampling units. Candidates and calibrators are given in order of
 simplicity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gapstack.data import Corpus
+from gapstack.ensemble import create_calibrator, create_stacker
 from gapstack.ensemble.calibration import Calibrator
-from gapstack.ensemble.catalogue import create_calibrator
-from gapstack.ensemble.stacker import Stacker
+from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import MemberError
-from gapstack.features.blocks import Features
-from gapstack.members.member import Probabilities
+from gapstack.evaluation.metrics import example_losses
+from gapstack.features.blocks import Features, features
+from gapstack.members.member import State
 from gapstack.processes import in_threads
-from gapstack.scoring.metrics import example_losses
-from gapstack.types import BasePredictions, Labels, Strings
+from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabilities, Strings
 
 Kind = tuple[str, str]
 """Names of a stacker and of a calibrator."""
+_CALIBRATOR = "calibrator."
 
 
 @dataclass(frozen=True)
@@ -63,56 +65,134 @@ class NestedStack:
     logloss: dict[Kind, float]
     errors: dict[Kind, float]
 
+    @property
+    def fitted(self) -> FittedStacker:
+        """The stacker with its calibrator."""
+        return FittedStacker(self.stacker, self.calibrator)
+
+    def describe(self) -> str:
+        """Describe the choice in a sentence: each stacker with its best calibration, and the outer folds' choices."""
+        best: dict[str, Kind] = {}
+        for kind, loss in self.logloss.items():
+            if kind[0] not in best or loss < self.logloss[best[kind[0]]]:
+                best[kind[0]] = kind
+        losses = ", ".join(
+            f"{_kind_name(kind)} {self.logloss[kind]:.4f}"
+            + (f" (+-{self.errors[kind]:.4f} to the best)" if self.errors[kind] else "")
+            for kind in best.values()
+        )
+        votes = Counter(map(_kind_name, self.choices))
+        return (
+            f"stack: {_kind_name((self.name, self.calibration))}, the simplest within a standard error of the best "
+            f"(cross-validated logloss: {losses}; outer folds chose "
+            f"{', '.join(f'{name} in {count}' for name, count in votes.items())})"
+        )
+
+
+def _kind_name(kind: Kind) -> str:
+    return kind[0] if kind[1] == "none" else f"{kind[0]} with {kind[1]} calibration"
+
+
+@dataclass(frozen=True)
+class FittedStacker:
+    """A stacker and the calibrator of its probabilities."""
+
+    stacker: Stacker
+    calibrator: Calibrator
+
+    def predict_proba(self, by_fold: Sequence[BasePredictions], rows: Corpus) -> Probabilities:
+        """Return (n, 3): the mean over folds of the calibrated stack of each fold's predictions (n, m, 3)."""
+        evidence = features(rows, EVIDENCE) if self.stacker.READS_EVIDENCE else None
+        if not self.stacker.LEARNS:  # one mean over members and folds, for example of logits
+            by_fold = [np.concatenate(by_fold, axis=1)]
+        stacked = [
+            self.calibrator.apply(self.stacker.predict_proba(base, evidence), rows.genders)
+            for base in by_fold
+        ]
+        mean: Probabilities = np.mean(stacked, axis=0)
+        return mean
+
+    def state(self) -> State:
+        """Return the learned state of both."""
+        state = self.stacker.state()
+        calibrator = {f"{_CALIBRATOR}{k}": v for k, v in self.calibrator.state().arrays.items()}
+        return State(state.arrays | calibrator, state.texts, state.values)
+
+    @classmethod
+    def restored(cls, stacker: str, settings: Mapping[str, Any], calibrator: str, state: State) -> Self:
+        """Restore both from their names, the stacker's settings and :meth:`state`."""
+        own = {k: v for k, v in state.arrays.items() if not k.startswith(_CALIBRATOR)}
+        other = {k.removeprefix(_CALIBRATOR): v for k, v in state.arrays.items() if k not in own}
+        return cls(
+            create_stacker(stacker, **settings).restore(State(own, state.texts, state.values)),
+            create_calibrator(calibrator).restore(State(other)),
+        )
+
+
+def choose_stack(
+    candidates: Mapping[str, Stacker],
+    calibrators: Sequence[str],
+    base_predictions: BasePredictions,
+    rows: Corpus,
+    folds: Ints,
+) -> NestedStack:
+    """Run :func:`fit_nested` on members' out-of-fold predictions (n, m, 3) of the labelled ``rows``."""
+    reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
+    return fit_nested(
+        candidates,
+        base_predictions,
+        rows.labels,
+        folds,
+        calibrators=calibrators,
+        evidence=features(rows, EVIDENCE) if reads else None,
+        pages=rows.groups,
+        genders=rows.genders,
+    )
+
 
 @dataclass(frozen=True)
 class _Rows:
     base: BasePredictions
     labels: Labels
-    folds: NDArray[np.int64]
-    pages: NDArray[np.int64]
+    folds: Ints
+    pages: Ints
     evidence: Features | None
     genders: Strings | None
 
-    def fit(self, stacker: Stacker, rows: NDArray[np.bool_]) -> Stacker:
+    def take(self, rows: Bools) -> _Rows:
+        return _Rows(
+            self.base[rows],
+            self.labels[rows],
+            self.folds[rows],
+            self.pages[rows],
+            None if self.evidence is None else self.evidence.take(rows),
+            None if self.genders is None else self.genders[rows],
+        )
+
+    def fit(self, stacker: Stacker) -> Stacker:
         fresh: Stacker = type(stacker)(**stacker.get_params())
-        return fresh.fit(self.base[rows], self.labels[rows], self._evidence(rows))
+        return fresh.fit(self.base, self.labels, self.evidence)
 
-    def predict(self, stacker: Stacker, rows: NDArray[np.bool_]) -> Probabilities:
-        return stacker.predict_proba(self.base[rows], self._evidence(rows))
-
-    def calibrator(self, kind: str, probabilities: Probabilities, rows: NDArray[np.bool_]) -> Calibrator:
-        """Fitted on some rows of probabilities (n, 3)."""
-        return create_calibrator(kind).fit(probabilities[rows], self.labels[rows], self._genders(rows))
-
-    def calibrated(
-        self, calibrator: Calibrator, probabilities: Probabilities, rows: NDArray[np.bool_]
-    ) -> Probabilities:
-        """Some rows of probabilities (n, 3)."""
-        return calibrator.apply(probabilities[rows], self._genders(rows))
-
-    def _genders(self, rows: NDArray[np.bool_]) -> Strings | None:
-        return None if self.genders is None else self.genders[rows]
-
-    def _evidence(self, rows: NDArray[np.bool_]) -> Features | None:
-        return None if self.evidence is None else self.evidence.take(rows)
+    def fit_calibrator(self, kind: str, probabilities: Probabilities) -> Calibrator:
+        return create_calibrator(kind).fit(probabilities, self.labels, self.genders)
 
 
 def fit_nested(
-    candidates: dict[str, Stacker],
+    candidates: Mapping[str, Stacker],
     base_predictions: BasePredictions,
     labels: Labels,
-    folds: NDArray[np.int64],
+    folds: Ints,
     *,
     calibrators: Sequence[str] = ("none",),
     evidence: Features | None = None,
-    pages: NDArray[np.generic] | None = None,
+    pages: np.ndarray[Any, Any] | None = None,
     genders: Strings | None = None,
 ) -> NestedStack:
     """Choose among ``candidates`` by nested cross-validation and fit the chosen one on all rows.
 
     Parameters
     ----------
-    candidates : dict of name to unfitted Stacker
+    candidates : mapping of name to unfitted Stacker
         The simplest first.
     base_predictions : (n, m, 3) float64
         Out-of-fold probabilities of the members.
@@ -140,25 +220,26 @@ def fit_nested(
         raise MemberError(f"nested cross-validation needs at least 3 folds, there are {len(names)}")
     units = np.arange(len(labels)) if pages is None else np.unique(pages, return_inverse=True)[1]
     data = _Rows(base_predictions, labels, numbered, units, evidence, genders)
-    count = len(names)
-    tables = {name: _table(data, stacker, count) for name, stacker in candidates.items()}
+    tables = {name: _table(data, stacker, len(names)) for name, stacker in candidates.items()}
 
     out_of_fold, choices = np.empty((len(labels), 3)), []
-    for outer in range(count):
+    for outer in range(len(names)):
         held = numbered == outer
-        inner = {name: table[outer] for name, table in tables.items()}
-        chosen, _, _ = _choose(data, inner, calibrators, ~held)
-        calibrator = data.calibrator(chosen[1], inner[chosen[0]], ~held)
-        out_of_fold[held] = data.calibrated(calibrator, tables[chosen[0]][outer], held)
-        choices.append(chosen)
+        rest = data.take(~held)
+        inner = {name: table[outer][~held] for name, table in tables.items()}
+        (stacker, kind), _, _ = _choose(rest, inner, calibrators)
+        calibrator = rest.fit_calibrator(kind, inner[stacker])
+        out_of_fold[held] = calibrator.apply(tables[stacker][outer][held], data.take(held).genders)
+        choices.append((stacker, kind))
 
-    everything = np.ones(len(labels), dtype=bool)
-    plain = {name: _diagonal(table, numbered) for name, table in tables.items()}
-    winner, losses, errors = _choose(data, plain, calibrators, everything)
+    # plain cross-validation: each row predicted by the fit on all folds but its own
+    plain = {name: table[numbered, np.arange(len(labels))] for name, table in tables.items()}
+    (stacker, kind), losses, errors = _choose(data, plain, calibrators)
     return NestedStack(
-        *winner,
-        data.fit(candidates[winner[0]], everything),
-        data.calibrator(winner[1], plain[winner[0]], everything),
+        stacker,
+        kind,
+        data.fit(candidates[stacker]),
+        data.fit_calibrator(kind, plain[stacker]),
         out_of_fold,
         tuple(choices),
         losses,
@@ -166,7 +247,7 @@ def fit_nested(
     )
 
 
-def _table(data: _Rows, stacker: Stacker, count: int) -> NDArray[np.float64]:
+def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
     """Predictions (folds, n, 3): [k, i] is that of row i, in fold j, by the fit without the folds j and k.
 
     So [k] holds what the inner loop of outer fold k needs for rows outside of k, and the outer prediction of its rows.
@@ -176,54 +257,44 @@ def _table(data: _Rows, stacker: Stacker, count: int) -> NDArray[np.float64]:
     def fill(left_out: tuple[int, int]) -> None:
         one, other = left_out
         first, second = data.folds == one, data.folds == other
-        fitted = data.fit(stacker, ~(first | second))
-        table[other, first] = data.predict(fitted, first)
-        table[one, second] = data.predict(fitted, second)
+        fitted = data.take(~(first | second)).fit(stacker)
+        for rows, place in ((first, other), (second, one)):
+            held = data.take(rows)
+            table[place, rows] = fitted.predict_proba(held.base, held.evidence)
 
     in_threads(fill, combinations_with_replacement(range(count), 2))
     return table
 
 
-def _diagonal(table: NDArray[np.float64], folds: NDArray[np.int64]) -> Probabilities:
-    """Plain cross-validation: each row predicted by the fit on all folds but its own."""
-    return table[folds, np.arange(len(folds))]
-
-
 def _choose(
-    data: _Rows,
-    predictions: dict[str, Probabilities],
-    calibrators: Sequence[str],
-    rows: NDArray[np.bool_],
+    data: _Rows, predictions: Mapping[str, Probabilities], calibrators: Sequence[str]
 ) -> tuple[Kind, dict[Kind, float], dict[Kind, float]]:
-    """The simplest pair within one standard error of the best on ``rows``, and all loglosses and errors."""
-    labels, pages = data.labels[rows], data.pages[rows]
+    """The simplest pair within one standard error of the best, and all loglosses and errors."""
     losses = {
-        (name, kind): example_losses(labels, _cross_calibrated(data, table, rows, kind))
-        for name, table in predictions.items()
+        (name, kind): example_losses(data.labels, _cross_calibrated(data, probabilities, kind))
+        for name, probabilities in predictions.items()
         for kind in calibrators
     }
     means = {kind: float(each.mean()) for kind, each in losses.items()}
     best = min(means, key=lambda kind: means[kind])
-    errors = {kind: _standard_error(each - losses[best], pages) for kind, each in losses.items()}
+    errors = {kind: _standard_error(each - losses[best], data.pages) for kind, each in losses.items()}
     chosen = next(kind for kind in losses if means[kind] - means[best] <= errors[kind])
     return chosen, means, errors
 
 
-def _cross_calibrated(
-    data: _Rows, probabilities: Probabilities, rows: NDArray[np.bool_], kind: str
-) -> Probabilities:
-    """Probabilities of ``rows``, those of each fold calibrated by a fit on the others."""
+def _cross_calibrated(data: _Rows, probabilities: Probabilities, kind: str) -> Probabilities:
+    """Calibrate each fold's probabilities by a fit on the other folds."""
     if kind == "none":
-        return probabilities[rows]
+        return probabilities
     calibrated = np.empty_like(probabilities)
-    for fold in np.unique(data.folds[rows]):
+    for fold in np.unique(data.folds):
         held = data.folds == fold
-        calibrator = data.calibrator(kind, probabilities, rows & ~held)
-        calibrated[held] = data.calibrated(calibrator, probabilities, held)
-    return calibrated[rows]
+        calibrator = data.take(~held).fit_calibrator(kind, probabilities[~held])
+        calibrated[held] = calibrator.apply(probabilities[held], data.take(held).genders)
+    return calibrated
 
 
-def _standard_error(differences: NDArray[np.float64], pages: NDArray[np.int64]) -> float:
-    """Of the mean of ``differences``, with pages as sampling units."""
+def _standard_error(differences: Floats, pages: Ints) -> float:
+    """Standard error of the mean of ``differences``, with pages as sampling units."""
     sums = np.bincount(pages, differences - differences.mean())
     return float(np.sqrt((sums**2).sum()) / len(differences))

@@ -1,6 +1,6 @@
-"""Stackers that are small networks: a densely connected one, and a pool that attends over members.
+"""Stackers that are small networks: a densely connected one, and one that attends over members.
 
-Tables of a few thousand rows are one batch: each step sees all rows, in both orders.
+Each step sees all rows, in both orders.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.ensemble.stacker import Stacker, Table, member_inputs, scales_of, softmax, standardised
-from gapstack.kinds import Count, Floor, Inputs, NotNegative, Positive, Seed
-from gapstack.members.member import Probabilities, State
+from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
+from gapstack.members.member import State
+from gapstack.settings import Count, NonNegative, Positive, ProbabilityFloor, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
-from gapstack.types import BasePredictions, Labels
+from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
-_ONE_AT_A_TIME = Lock()
-"""Stackers are fitted in threads, which share torch's random numbers."""
+_TORCH_SEED = Lock()
+"""Stackers are fitted in threads, which share torch's random state."""
 
 
 class NetworkStacker(Stacker):
-    """Networks of several seeds over base predictions (and evidence), whose probabilities are averaged.
+    """Mean probabilities of networks of several seeds over base predictions (and evidence).
 
     Parameters
     ----------
     steps : int
-        Updates of AdamW, whose rate falls along half a cosine to 0.
+        Updates of AdamW, with a learning rate that falls along half a cosine to 0.
     rate, decay : float
         Learning rate and weight decay.
     inputs : str
-        What is read of the members: ``logs``, log-probabilities; or ``probabilities``.
+        ``logs``, the members' log-probabilities; or ``probabilities``.
     floor : float
-        Least probability that a member is taken to give.
+        Lower bound that members' probabilities are clipped to.
     seeds, seed : int
         Number of networks, and seed of the first.
     """
 
     steps: Count = 300
     rate: Positive = 0.01
-    decay: NotNegative = 0.1
+    decay: NonNegative = 0.1
     inputs: Inputs = "logs"
-    floor: Floor = 1e-3
+    floor: ProbabilityFloor = 1e-3
     seeds: Count = 3
     seed: Seed = 0
 
     @abstractmethod
     def _network(self, members: int, columns: int) -> nn.Module:
-        """Make a network from logs (n, members, 3) and evidence (n, columns) to logits (n, 3)."""
+        """Create a network from logs (n, members, 3) and evidence (n, columns) to logits (n, 3)."""
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Table | None) -> None:
-        self.scales_ = np.empty((2, 0)) if evidence is None else scales_of(evidence)
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+        self.scales_ = np.empty((2, 0)) if evidence is None else column_scales(evidence)
         logs, table = self._inputs(base, evidence)
         data = RowData({"logs": logs.numpy(), "table": table.numpy()}, labels)
         plan = replace(
@@ -71,19 +71,19 @@ class NetworkStacker(Stacker):
         )
         self.networks_ = []
         for number in range(self.seeds):
-            with _ONE_AT_A_TIME, seeded(self.seed, number):
+            with _TORCH_SEED, seeded(self.seed, number):
                 network = self._network(logs.shape[1], table.shape[1])
                 train(network, data, plan)
             self.networks_.append(network.cpu())
 
     @torch.inference_mode()
-    def _predict(self, base: BasePredictions, evidence: Table | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         logs, table = self._inputs(base, evidence)
         answers = [softmax(network(logs, table).double().numpy()) for network in self.networks_]
         mean: Probabilities = np.mean(answers, axis=0)
         return mean
 
-    def _inputs(self, base: BasePredictions, evidence: Table | None) -> tuple[Tensor, Tensor]:
+    def _inputs(self, base: BasePredictions, evidence: Floats | None) -> tuple[Tensor, Tensor]:
         logs = torch.from_numpy(member_inputs(base, self.inputs, self.floor)).float()
         if evidence is None:
             return logs, torch.empty(len(logs), 0)
@@ -99,30 +99,18 @@ class NetworkStacker(Stacker):
         return State(arrays | {"scales": self.scales_}, values={"members": members, "columns": columns})
 
     def _restore(self, state: State) -> None:
-        self.scales_ = state.arrays["scales"]
-        self.networks_ = []
+        self.scales_, self.networks_ = state.arrays["scales"], []
         for number in range(self.seeds):
             network = self._network(int(state.values["members"]), int(state.values["columns"]))
-            own = f"{number}/"
+            names = network.state_dict()
             network.load_state_dict(
-                {
-                    name.removeprefix(own): torch.from_numpy(np.array(array))
-                    for name, array in state.arrays.items()
-                    if name.startswith(own)
-                }
+                {name: torch.from_numpy(np.array(state.arrays[f"{number}/{name}"])) for name in names}
             )
             self.networks_.append(network.eval())
 
 
 class DenselyConnected(nn.Module):
-    """Layers of which each reads all that came before: Yang, Niven and Kao 2019 (systems' stack of 24 models).
-
-    Parameters
-    ----------
-    members, columns : int
-    layers, width : int
-    dropout : float
-    """
+    """Layers that each read the outputs of all earlier ones (Yang, Niven and Kao 2019, a stack of 24 models)."""
 
     def __init__(self, members: int, columns: int, layers: int, width: int, dropout: float):
         super().__init__()
@@ -133,20 +121,20 @@ class DenselyConnected(nn.Module):
         self.out = nn.Linear(sizes[-1], 3)
 
     def forward(self, logs: Tensor, table: Tensor) -> Tensor:
-        """Give logits (n, 3)."""
-        so_far = logs.flatten(1)
+        """Return logits (n, 3)."""
+        outputs = logs.flatten(1)
         for layer in self.hidden:
-            so_far = torch.cat([so_far, self.dropout(functional.relu(layer(so_far)))], dim=1)
-        logits: Tensor = self.out(so_far)
+            outputs = torch.cat([outputs, self.dropout(functional.relu(layer(outputs)))], dim=1)
+        logits: Tensor = self.out(outputs)
         return logits
 
 
 class DenseStacker(NetworkStacker):
-    """Yang, Niven and Kao's stack: five layers of 24 units, dropout .5, each reading all before it.
+    """Yang, Niven and Kao's stack: five densely connected layers of 24 units, dropout 0.5.
 
-    They train on probabilities, with Adam at 1e-3 whose rate falls on plateaus, until a held-out fold has not gained
-    for 50 epochs. Here the number of steps is fixed, so that no row must be held back, and by default the inputs are
-    log-probabilities; ``inputs="probabilities", rate=1e-3, decay=0.0, seeds=1`` is theirs but for the stopping.
+    They train on probabilities with Adam at 1e-3, reduced on plateaus, and stop early on a held-out fold. Here the
+    number of steps is fixed and the inputs are log-probabilities by default; for their settings except early stopping
+    use ``inputs="probabilities", rate=1e-3, decay=0.0, seeds=1``.
     """
 
     def _network(self, members: int, columns: int) -> nn.Module:
@@ -154,19 +142,11 @@ class DenseStacker(NetworkStacker):
 
 
 class MemberAttention(nn.Module):
-    """Whom to trust on which row: weights of the members from what a row looks like, then a conditional logit.
+    """Per-row member weights computed from row features, then a conditional logit.
 
-    A row's query comes from its evidence and from what the members say on average; each member has a learned key.
-    The softmax of query times key, plus each member's standing weight, weighs the members' log-probabilities; two
-    scales and a bias turn the result into logits. At the start all members weigh the same on all rows.
-
-    Parameters
-    ----------
-    members, columns : int
-    width : int
-        Of queries and keys.
-    dropout : float
-        On the inputs of the query.
+    A row's query comes from its evidence and the mean and deviation of the members; each member has a learned key.
+    The softmax of query times key, plus a bias per member, weighs the members' log-probabilities; two scales and a
+    bias turn the result into logits. Initially all members have equal weights.
     """
 
     def __init__(self, members: int, columns: int, width: int = 8, dropout: float = 0.3):
@@ -180,7 +160,7 @@ class MemberAttention(nn.Module):
         self.bias = nn.Parameter(torch.zeros(()))
 
     def forward(self, logs: Tensor, table: Tensor) -> Tensor:
-        """Give logits (n, 3)."""
+        """Return logits (n, 3)."""
         seen = torch.cat([table, logs.mean(1), logs.std(1, correction=0)], dim=1)
         query = torch.tanh(self.query(self.dropout(seen)))
         trust = (query @ self.keys.T + self.standing).softmax(-1)
@@ -190,7 +170,7 @@ class MemberAttention(nn.Module):
 
 
 class PoolStacker(NetworkStacker):
-    """A neural evidence pool: attention over the members, asked by what the row looks like."""
+    """Attention over the members, with queries from the row's evidence."""
 
     READS_EVIDENCE: ClassVar[bool] = True
 

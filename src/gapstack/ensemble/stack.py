@@ -1,40 +1,193 @@
-"""Stack: members whose out-of-fold predictions a stacker pools; itself a member.
-
-Wolpert 1992, *Stacked Generalization*. ``fit`` cross-validates the members over page-grouped folds, chooses, fits and
-calibrates a stacker on their out-of-fold predictions (:mod:`gapstack.ensemble.nested`), and keeps the members of every
-fold. New rows are predicted as by a run: the stacker pools each fold's members, and the mean over folds counts. What
-a run does over processes and kills, on disk, this does in memory, so that a stack can be a member of a run or of
-another stack.
-"""
+"""Cross-fitting of members, and the stack: members pooled by a stacker, itself a member (Wolpert 1992)."""
 
 from __future__ import annotations
 
+import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.folds import Folds as Assignment
-from gapstack.corpus.folds import make_folds
-from gapstack.ensemble.catalogue import create_stacker
-from gapstack.ensemble.fitted_stacker import FittedStacker
-from gapstack.ensemble.stacker import EVIDENCE
+from gapstack.data import Corpus
+from gapstack.data.folds import Folds as Assignment
+from gapstack.data.folds import make_folds
+from gapstack.ensemble import CalibratorName, StackerPart, create_stacker
+from gapstack.ensemble.nested import FittedStacker, choose_stack
+from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import DataError, MemberError
-from gapstack.kinds import CalibratorName, Folds, MemberPart, Seed, StackerPart
 from gapstack.members import create
-from gapstack.members.member import Member, Probabilities, State, each_once
-from gapstack.members.part import Part
-from gapstack.settings import SettingError
+from gapstack.members.member import Member, State, each_once
+from gapstack.members.part import MemberPart, Part
+from gapstack.progress import progress
+from gapstack.settings import FoldCount, Seed, SettingError
+from gapstack.types import BasePredictions, Probabilities
 
-_LEAST_FOLDS = 3
-"""Fewer leave no inner loop to choose a stacker by."""
+Item = TypeVar("Item")
+Executor = Callable[[Callable[[Any], object], Iterable[Any]], Iterator[Any]]
+"""Calls a function for each item, in this process or others, and yields each item once it is done, in any order."""
+_MIN_FOLDS = 3
+
+
+def in_order(function: Callable[[Item], object], items: Iterable[Item]) -> Iterator[Item]:
+    """The executor of this process."""
+    for item in items:
+        function(item)
+        yield item
+
+
+@dataclass(frozen=True)
+class FoldFit:
+    """A member fitted without one fold, and its probabilities of that fold's rows and of new rows."""
+
+    member: Member
+    held: Probabilities
+    new: Probabilities
+    seconds: float
+
+
+class FitStore(ABC):
+    """Keeps the fits of members by label and fold: in memory, or in a run's folder."""
+
+    @abstractmethod
+    def is_done(self, label: str, fold: int) -> bool:
+        """True if a fit is stored that the current data, settings and inputs would give."""
+
+    def training(self, label: str, fold: int) -> AbstractContextManager[object]:
+        """Surround the training of one fold, or of all folds (``fold`` is the first missing one)."""
+        return nullcontext()
+
+    @abstractmethod
+    def put(self, label: str, fold: int, fit: FoldFit) -> None:
+        """Store a fit; it appears whole or not at all."""
+
+    @abstractmethod
+    def predictions(self, label: str, fold: int) -> tuple[Probabilities, Probabilities]:
+        """Return the probabilities of the fold's rows and of the new rows."""
+
+
+class _MemoryStore(FitStore):
+    def __init__(self) -> None:
+        self.fits: dict[tuple[str, int], FoldFit] = {}
+
+    def is_done(self, label: str, fold: int) -> bool:
+        return (label, fold) in self.fits
+
+    def put(self, label: str, fold: int, fit: FoldFit) -> None:
+        self.fits[label, fold] = fit
+
+    def predictions(self, label: str, fold: int) -> tuple[Probabilities, Probabilities]:
+        return self.fits[label, fold].held, self.fits[label, fold].new
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """Fit a member without each of ``folds``: one fold, or all unfinished ones if the member learns them together."""
+
+    label: str
+    member: Member
+    folds: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Name for display."""
+        together = self.member.LEARNS_TOGETHER
+        return f"{self.label}, {'all folds' if together else f'fold {self.folds[0]}'}"
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Probabilities of members fitted without each fold: ``out_of_fold`` (n, 3), and ``new`` (n_new, 3) by fold."""
+
+    out_of_fold: dict[str, Probabilities]
+    new: dict[str, list[Probabilities]]
+
+    @property
+    def base_predictions(self) -> BasePredictions:
+        """Out-of-fold probabilities of all members, (n, m, 3)."""
+        return np.stack(list(self.out_of_fold.values()), axis=1)
+
+
+def cross_fit(
+    members: Mapping[str, Member],
+    corpus: Corpus,
+    folds: Assignment,
+    store: FitStore | None = None,
+    *,
+    new: Corpus | None = None,
+    execute: Executor = in_order,
+    finished: Callable[[FitTask], None] = lambda task: None,
+) -> CrossFit:
+    """Fit each member without each fold, and predict that fold and new rows; stored fits are not repeated.
+
+    Parameters
+    ----------
+    members : mapping of label to unfitted Member
+    corpus : Corpus
+        Labelled rows.
+    folds : FoldCount
+    store : FitStore, optional
+        Where fits are stored; in memory by default.
+    new : Corpus, optional
+        Rows that every fit predicts.
+    execute : Executor
+    finished : callable
+        Called in this process after each task.
+    """
+    store = _MemoryStore() if store is None else store
+    new = Corpus([]) if new is None else new
+    tasks: list[FitTask] = []
+    for label, member in members.items():
+        missing = tuple(fold for fold in range(folds.k) if not store.is_done(label, fold))
+        groups = [missing] if member.LEARNS_TOGETHER and missing else [(fold,) for fold in missing]
+        tasks += [FitTask(label, member, group) for group in groups]
+    waiting = {task.label: task.member for task in tasks}
+    known = set(corpus.ids)
+    everything = Corpus([*corpus, *(row for row in new if row.id not in known)], name="all rows")
+    with progress("computing features", len(waiting)) as ticker:
+        for label, member in waiting.items():
+            ticker.advance(0, note=label)
+            member.prepare(everything)
+            ticker.advance()
+    with progress("fitting", sum(len(task.folds) for task in tasks)) as ticker:
+        for task in execute(partial(_fit, corpus=corpus, folds=folds, new=new, store=store), tasks):
+            ticker.advance(len(task.folds), note=task.name)
+            finished(task)
+    out_of_fold = {label: np.empty((len(corpus), 3)) for label in members}
+    of_new: dict[str, list[Probabilities]] = {label: [] for label in members}
+    for label in members:
+        for fold in range(folds.k):
+            held, predicted = store.predictions(label, fold)
+            out_of_fold[label][folds.split(fold)[1]] = held
+            of_new[label].append(predicted)
+    return CrossFit(out_of_fold, of_new)
+
+
+def _fit(task: FitTask, corpus: Corpus, folds: Assignment, new: Corpus, store: FitStore) -> None:
+    """Execute a task; members that learn all folds together do so whichever folds are missing."""
+    started = time.perf_counter()
+    together = task.member.LEARNS_TOGETHER
+    numbers = range(folds.k) if together else task.folds
+    with store.training(task.label, task.folds[0]):
+        fits = task.member.fit_each([corpus.take(folds.split(fold)[0]) for fold in numbers])
+    seconds = (time.perf_counter() - started) / len(task.folds)
+    for fold in task.folds:
+        started, member = time.perf_counter(), fits[fold if together else 0]
+        held = member.predict_proba(corpus.take(folds.split(fold)[1]))
+        predicted = member.predict_proba(new)
+        store.put(task.label, fold, FoldFit(member, held, predicted, seconds + time.perf_counter() - started))
 
 
 class Stack(Member):
-    """Cross-validated members, and the stacker that suits them best.
+    """Cross-fitted members and the stacker that suits them best.
+
+    ``fit`` cross-fits the members over page-grouped folds and chooses, fits and calibrates a stacker on their
+    out-of-fold predictions. New rows are predicted by the members of every fold: the stacker pools each fold's
+    members, and the result is the mean over folds.
 
     Parameters
     ----------
@@ -47,9 +200,9 @@ class Stack(Member):
     folds : int
         Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3.
     seed : int
-        Of the assignment to folds.
+        Seed of the assignment to folds.
     augment, average
-        As for :class:`~gapstack.members.member.Member`; copies of rows to learn from are a setting of its members.
+        As for :class:`~gapstack.members.member.Member`; augmented training rows are a setting of its members.
 
     Attributes
     ----------
@@ -61,7 +214,7 @@ class Stack(Member):
     calibration_ : str
         The calibrator chosen.
     out_of_fold_ : (n, 3) float64
-        Nested out-of-fold predictions of the rows that were fitted on; not stored.
+        Nested out-of-fold predictions of the training rows; not stored.
 
     Raises
     ------
@@ -72,11 +225,11 @@ class Stack(Member):
     members: Sequence[MemberPart] = ()
     stackers: Sequence[StackerPart] = ("simplex", "conditional")
     calibrators: Sequence[CalibratorName] = ("none",)
-    folds: Folds = 5
+    folds: FoldCount = 5
     seed: Seed = 0
 
     def parts(self) -> Mapping[str, Member]:
-        """New, unfitted members by label; SettingError for one that cannot be made, or labels that are not unique."""
+        """Return new, unfitted members by label; SettingError for invalid ones or repeated labels."""
         parts = _listed("members", self.members)
         twice = [label for label, count in Counter(part.label for part in parts).items() if count > 1]
         if twice:
@@ -85,81 +238,84 @@ class Stack(Member):
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """As every member's, and as of any of its members."""
+        """Test sets that its rows or any of its members share rows with."""
         return each_once(
             super().contaminated_by, *(member.contaminated_by for member in self.parts().values())
         )
 
     def reads(self) -> dict[str, Any]:
         """Add the blocks of features that stackers read."""
-        kinds = self._candidates().values()
-        return super().reads() | ({"blocks": EVIDENCE} if any(kind.READS_EVIDENCE for kind in kinds) else {})
+        reads = any(stacker.READS_EVIDENCE for stacker in self._candidates().values())
+        return super().reads() | ({"blocks": EVIDENCE} if reads else {})
 
-    def _candidates(self) -> dict[str, Any]:
+    def _candidates(self) -> dict[str, Stacker]:
         parts = _listed("stackers", self.stackers)
         return {part.label: create_stacker(part.name, **part.settings) for part in parts}
 
     def _prepare(self, corpus: Corpus) -> None:
-        # fitted ones need not what they learned from, such as a teacher's rows
+        # fitted members do not need their training inputs, such as a teacher's rows
         for member in (self.fits_[0] if hasattr(self, "fits_") else self.parts()).values():
             member.prepare(corpus)
 
     def _fit(self, corpus: Corpus) -> None:
-        labels = list(self.parts())
-        if not labels:
+        if not self.members:
             raise MemberError("a stack needs members; name some")
         if self.augment:
             # a copy shares its row's label, and a page of its own would put the two into different folds
             raise SettingError("a stack's members augment their own rows; set it there", ("augment",))
-        self._prepare(corpus)
-        folds = self._assignment(corpus)
-        out_of_fold = np.empty((len(corpus), len(labels), 3))
-        splits = [folds.split(fold) for fold in range(folds.k)]
-        rows = [corpus.take(fitted_rows) for fitted_rows, _ in splits]
-        by_label = {label: member.fit_each(rows) for label, member in self.parts().items()}
-        self.fits_: list[dict[str, Member]] = [
-            {label: fits[fold] for label, fits in by_label.items()} for fold in range(folds.k)
-        ]
-        for fits, (_, held_rows) in zip(self.fits_, splits, strict=True):
-            out_of_fold[held_rows] = _base_predictions(fits, corpus.take(held_rows))
-        self.stacker_, nested = FittedStacker.fit(
-            self._candidates(), self.calibrators, out_of_fold, corpus, folds.assignment
+        members, folds, store = self.parts(), self._assignment(corpus), _MemoryStore()
+        base_predictions = cross_fit(members, corpus, folds, store).base_predictions
+        self.fits_ = [{label: store.fits[label, fold].member for label in members} for fold in range(folds.k)]
+        nested = choose_stack(
+            self._candidates(), self.calibrators, base_predictions, corpus, folds.assignment
         )
+        self.stacker_, self.out_of_fold_ = nested.fitted, nested.out_of_fold
         parts = _listed("stackers", self.stackers)
         self.choice_ = next(part for part in parts if part.label == nested.name)
-        self.calibration_, self.out_of_fold_ = nested.calibration, nested.out_of_fold
+        self.calibration_ = nested.calibration
 
     def _assignment(self, corpus: Corpus) -> Assignment:
-        """As many folds as were asked for, or as the corpus has pages and rows of the commonest kind for."""
+        """The folds of the setting, or fewer if the corpus has too few pages or rows of the commonest kind."""
         strata = Counter(zip(corpus.genders.tolist(), corpus.labels.tolist(), strict=True))
         most = min(self.folds, len(set(corpus.groups)), max(strata.values()))
-        for k in range(most, _LEAST_FOLDS - 1, -1):
+        for k in range(most, _MIN_FOLDS - 1, -1):
             try:
                 return make_folds(corpus, k, seed=self.seed)
             except DataError:  # a fold would be empty
                 continue
         raise MemberError(
             f"{corpus.name} has too few pages or rows of each kind to stack members on: {len(corpus)} rows of "
-            f"{len(set(corpus.groups))} pages cannot be cut into {_LEAST_FOLDS} folds"
+            f"{len(set(corpus.groups))} pages cannot be cut into {_MIN_FOLDS} folds"
         )
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         self._prepare(corpus)
-        return self.stacker_.predict_proba([_base_predictions(fits, corpus) for fits in self.fits_], corpus)
+        by_fold = [
+            np.stack([member.predict_proba(corpus) for member in fits.values()], axis=1)
+            for fits in self.fits_
+        ]
+        return self.stacker_.predict_proba(by_fold, corpus)
 
     def _state(self) -> State:
-        states = {"stacker.": self.stacker_.state()} | {
-            f"member-{number}.fold-{fold}.": member.state()
-            for fold, fits in enumerate(self.fits_)
-            for number, member in enumerate(fits.values())
+        states = {"stacker.": self.stacker_.state()}
+        for fold, fits in enumerate(self.fits_):
+            for number, member in enumerate(fits.values()):
+                states[f"member-{number}.fold-{fold}."] = member.state()
+        values = {
+            "folds": len(self.fits_),
+            "stacker": self.choice_.name,
+            "settings": self.choice_.settings,
+            "calibration": self.calibration_,
+            "states": {prefix: state.values for prefix, state in states.items()},
         }
         return State(
-            {f"{at}{key}": array for at, state in states.items() for key, array in state.arrays.items()},
-            {f"{at}{key}": text for at, state in states.items() for key, text in state.texts.items()},
             {
-                **{"folds": len(self.fits_), "stacker": self.choice_.name, "settings": self.choice_.settings},
-                **{"calibration": self.calibration_, "states": {at: s.values for at, s in states.items()}},
+                f"{prefix}{key}": value
+                for prefix, state in states.items()
+                for key, value in state.arrays.items()
             },
+            {f"{prefix}{key}": text for prefix, state in states.items() for key, text in state.texts.items()},
+            values,
         )
 
     def _restore(self, state: State) -> None:
@@ -167,11 +323,11 @@ class Stack(Member):
         self.choice_ = Part(values["stacker"], values["stacker"], values["settings"])
         self.calibration_ = values["calibration"]
         self.stacker_ = FittedStacker.restored(
-            self.choice_.name, self.choice_.settings, self.calibration_, _at(state, "stacker.")
+            self.choice_.name, self.choice_.settings, self.calibration_, _state_below(state, "stacker.")
         )
         self.fits_ = [
             {
-                label: member.restore(_at(state, f"member-{number}.fold-{fold}."))
+                label: member.restore(_state_below(state, f"member-{number}.fold-{fold}."))
                 for number, (label, member) in enumerate(self.parts().items())
             }
             for fold in range(values["folds"])
@@ -185,15 +341,10 @@ def _listed(setting: str, parts: Sequence[str | Mapping[str, Any]]) -> list[Part
     return [Part.of(part) for part in parts]
 
 
-def _base_predictions(fits: Mapping[str, Member], corpus: Corpus) -> NDArray[np.float64]:
-    """(n, m, 3) of one fold's members."""
-    return np.stack([member.predict_proba(corpus) for member in fits.values()], axis=1)
+def _state_below(state: State, prefix: str) -> State:
+    """The part of a state whose keys begin with ``prefix``."""
 
+    def below(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {key.removeprefix(prefix): value for key, value in values.items() if key.startswith(prefix)}
 
-def _at(state: State, prefix: str) -> State:
-    """The state that was put under ``prefix``."""
-    return State(
-        {key.removeprefix(prefix): array for key, array in state.arrays.items() if key.startswith(prefix)},
-        {key.removeprefix(prefix): text for key, text in state.texts.items() if key.startswith(prefix)},
-        state.values["states"][prefix],
-    )
+    return State(below(state.arrays), below(state.texts), state.values["states"][prefix])

@@ -1,35 +1,43 @@
-"""Hand-made features in blocks: what each candidate has on its own, and what the row shares.
+"""Blocks of hand-made features: columns of each candidate, and columns of the row.
 
-A block gives every candidate the same columns, so exchanging A and B exchanges the candidates' columns and
-changes nothing else. To add a block: write a module with a function ``Corpus -> Features`` and add its line to
-``BLOCKS``.
+Both candidates have the same columns, so exchanging A and B exchanges the candidates' columns and changes nothing else.
+To add a block, write a module with a function ``Corpus -> Features`` (:class:`ParseFeatures` if it needs parses), and
+add its line to ``BLOCKS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus
+from gapstack.cache import Memory, row_key
+from gapstack.data import Corpus, Example, Gender
 from gapstack.errors import MemberError
 from gapstack.registry import Entry, Registry
+from gapstack.settings import OneOf
+from gapstack.text.grammar import Parse
+from gapstack.text.parses import parser_key, parses
+from gapstack.types import Floats
 
 BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
     "feature block",
     {
         "surface": Entry("gapstack.features.surface:surface_features", "words and names as they stand"),
-        "cues": Entry("gapstack.features.cue_features:cue_features", "parse, discourse and binding"),
+        "cues": Entry("gapstack.features.cues:cue_features", "parse, discourse and binding"),
         "fill_the_gap": Entry(
             "gapstack.features.fill_the_gap:fill_the_gap_features", "the pronoun's place, filled"
         ),
         "positions": Entry("gapstack.features.positions:position_features", "where the mentions are"),
-        "gender": Entry("gapstack.features.gender:gender_features", "the pronoun is feminine"),
+        "gender": Entry("gapstack.features.blocks:gender_features", "the pronoun is feminine"),
     },
 )
-"""By name: functions that compute them."""
+"""Functions that compute a block, by name."""
+BlockName = Annotated[str, OneOf(BLOCKS)]
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,11 @@ class Features:
     Attributes
     ----------
     candidate_names, shared_names : tuple of str
-        Names of the k columns that each candidate has and of the m columns of the row.
+        Names of the k columns of each candidate and of the m columns of the row.
     candidates : float64 (n, 2, k)
         Candidate features, A first.
     shared : float64 (n, m)
-        Features that exchanging A and B leaves alone.
+        Features of the row, invariant to exchanging A and B.
     """
 
     candidate_names: tuple[str, ...]
@@ -55,24 +63,24 @@ class Features:
         return len(self.shared)
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Features:
-        """The features of some rows, by their numbers or a mask."""
+        """Features of some rows, by indices or a mask."""
         return Features(self.candidate_names, self.shared_names, self.candidates[rows], self.shared[rows])
 
     def swapped(self) -> Features:
-        """The features of the same rows with A and B exchanged."""
+        """Features with A and B exchanged."""
         return Features(self.candidate_names, self.shared_names, self.candidates[:, ::-1], self.shared)
 
 
 def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
-    """Compute the named blocks, side by side in the order given.
+    """Compute blocks and concatenate their columns in the given order.
 
     Raises
     ------
     MemberError
-        If there is no such block, or no name is given.
+        If a block does not exist, or none is given.
     """
     if not blocks:
-        raise MemberError(f"no feature block is named; there are: {', '.join(BLOCKS)}")
+        raise MemberError(f"no feature block given; expected some of {', '.join(BLOCKS)}")
     parts = [BLOCKS[name](corpus) for name in blocks]
     return Features(
         candidate_names=tuple(name for part in parts for name in part.candidate_names),
@@ -83,5 +91,73 @@ def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
 
 
 def needs_parses(block: str) -> bool:
-    """Whether a block is made from parses; UnknownNameError if there is no such block."""
+    """True if a block needs parses; UnknownNameError if it does not exist."""
     return bool(getattr(BLOCKS[block], "needs_parses", False))
+
+
+Values = tuple[Floats, Floats]
+"""Features of one row: (2, k) of the candidates and (m,) of the row."""
+_CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest
+
+
+class ParseFeatures:
+    """A feature block computed from a row and its parse, in batches and cached.
+
+    Parameters
+    ----------
+    prefix : str
+        Prefix of all feature names, unique to the block.
+    candidate, shared : iterable of str
+        Names of the k features of each candidate and of the m features of the row.
+    values : callable
+        Computes :data:`Values` of one row.
+    """
+
+    needs_parses = True
+
+    def __init__(
+        self,
+        prefix: str,
+        candidate: Iterable[str],
+        shared: Iterable[str],
+        values: Callable[[Example, Parse], Values],
+    ):
+        self._candidate = tuple(f"{prefix}_{name}" for name in candidate)
+        self._shared = tuple(f"{prefix}_{name}" for name in shared)
+        self._values = values
+        self._cache: Memory[Values] = Memory(_CACHE_SIZE)
+
+    def __call__(self, corpus: Corpus, parser: str | Path | None = None) -> Features:
+        """Compute the features of every row (cached).
+
+        Raises
+        ------
+        DataNotFoundError
+            If a text has no stored parse and there is no parser.
+        """
+        pipeline = parser_key(parser)
+        keys = [row_key(example, pipeline) for example in corpus]
+
+        def compute(rows: list[int]) -> Iterator[Values]:
+            for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
+                yield self._values(corpus[row], parse)
+
+        values = self._cache.fetch(keys, compute)
+        return Features(
+            self._candidate,
+            self._shared,
+            np.array([c for c, _ in values]).reshape(len(corpus), 2, len(self._candidate)),
+            np.array([s for _, s in values]).reshape(len(corpus), len(self._shared)),
+        )
+
+
+_FEMININE = {Gender.FEMININE: 1.0, Gender.MASCULINE: 0.0}
+
+
+def gender_features(corpus: Corpus) -> Features:
+    """The block ``gender``: 1 for a feminine pronoun, 0 for a masculine one, 0.5 for others.
+
+    Abzaliev 2019 has it among 17 features and reports no effect; on its own it can be added to any other block.
+    """
+    shared = np.array([[_FEMININE.get(example.gender, 0.5)] for example in corpus]).reshape(-1, 1)
+    return Features((), ("gender_feminine",), np.empty((len(corpus), 2, 0)), shared)

@@ -1,22 +1,22 @@
 """Word-level attributes of a row and of its two names, for the surface features; no parser.
 
-:class:`Row` has the attributes of the row, :class:`Candidate` those of one name. Roles are guessed from neighbouring
-words: crude compared with a parse, but cheap, and with different errors.
+:class:`SurfaceRow` has the attributes of the row, :class:`SurfaceCandidate` those of one name. Roles are guessed from
+neighbouring words: crude compared with a parse, but cheap, and with different errors.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from gapstack.corpus import Example, Gender, Span
-from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.data import Example, Gender, Span
+from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text import word_classes as classes
 from gapstack.text.page_title import PageTitle, distinctive_tokens, page_title, tokens
 from gapstack.text.words import Words, words
 
 
 def looks_like_verb(word: str) -> bool:
-    """Whether a lower-case word could be a finite verb: in a word list, or ending in -ed or third-person -s."""
+    """True if a lower-case word could be a finite verb: in a word list, or ending in -ed or third-person -s."""
     if word in classes.AUXILIARIES:
         return True
     if word in classes.FUNCTION or not word.isalpha() or not word.islower():
@@ -26,16 +26,16 @@ def looks_like_verb(word: str) -> bool:
 
 
 def looks_like_name(word: str) -> bool:
-    """Whether a word is capitalised; an asterisk may stand for a lost capital ("*lvaro")."""
+    """True if a word is capitalised; an asterisk may stand for a lost capital ("*lvaro")."""
     return word[0].isupper() or (word[0] == "*" and word.strip("*") != "")
 
 
 def is_lone_opener(word: str) -> bool:
-    """Whether a single capitalised word at the start of a sentence is likely no name ("Dumped", "Later")."""
+    """True if a single capitalised word at the start of a sentence is probably not a name ("Dumped", "Later")."""
     return word in classes.OPENERS or word.endswith(("ing", "ed", "ly"))
 
 
-class Row:
+class SurfaceRow:
     """One example with its words and page title."""
 
     def __init__(self, example: Example):
@@ -43,8 +43,8 @@ class Row:
         self.words: Words = words(example.text)
         self.title: PageTitle | None = page_title(example.url)
         self.at: int = self.words.word_index(example.pronoun)[0]
-        self.a = Candidate(self, example.a)
-        self.b = Candidate(self, example.b)
+        self.a = SurfaceCandidate(self, example.a)
+        self.b = SurfaceCandidate(self, example.b)
 
     def lower(self, i: int) -> str:
         """Word ``i`` in lower case; "" outside the text."""
@@ -139,7 +139,7 @@ class Row:
 
     @cached_property
     def is_quoted(self) -> list[bool]:
-        """Whether each word is inside double quotes."""
+        """True for words inside double quotes."""
         inside, quoted = False, []
         for word in self.words.strings:
             inside ^= word in classes.QUOTES
@@ -147,17 +147,17 @@ class Row:
         return quoted
 
 
-class Candidate:
-    """One of the two names of a :class:`Row`."""
+class SurfaceCandidate:
+    """One of the two names of a :class:`SurfaceRow`."""
 
-    def __init__(self, row: Row, span: Span):
+    def __init__(self, row: SurfaceRow, span: Span):
         self.row, self.span = row, span
         at = row.words.word_index(span)
         # a mention of white space alone has no word: take the next one
         self.at: range = at or range(min(at.start, len(row.words) - 1), min(at.start + 1, len(row.words)))
 
     @cached_property
-    def rival(self) -> Candidate:
+    def rival(self) -> SurfaceCandidate:
         """The other name."""
         return self.row.b if self is self.row.a else self.row.a
 
@@ -173,7 +173,7 @@ class Candidate:
 
     @cached_property
     def is_before(self) -> bool:
-        """Whether the name precedes the pronoun."""
+        """True if the name precedes the pronoun."""
         return self.at[0] < self.row.at
 
     @cached_property
@@ -219,7 +219,7 @@ class Candidate:
 
     @cached_property
     def is_owner(self) -> bool:
-        """Whether a possessive follows."""
+        """True if a possessive follows."""
         end = self.at[-1]
         if self.row.lower(end + 1) in classes.POSSESSIVE_MARKS:
             return True
@@ -228,7 +228,7 @@ class Candidate:
 
     @cached_property
     def verb_follows(self) -> bool:
-        """Whether a verb follows, after any adverb or insertion between commas, dashes or parentheses."""
+        """True if a verb follows, after any adverb or insertion between commas, dashes or parentheses."""
         if self.is_owner:
             return False
         row, i, stop = self.row, self.at[-1] + 1, self.sentence[-1]
@@ -280,16 +280,16 @@ class Candidate:
 
     @cached_property
     def is_first_name(self) -> bool:
-        """Whether it is the first name of its sentence."""
+        """True if it is the first name of its sentence."""
         return not any(self.sentence[0] <= run[0] < self.at[0] for run in self.row.names)
 
     @cached_property
     def follows_name(self) -> bool:
-        """Whether the word before it is capitalised and not just because it opens a sentence."""
+        """True if the word before it is capitalised and not just because it opens a sentence."""
         before = self.row.string(self.at[0] - 1)
         return before[:1].isupper() and before.lower() not in classes.OPENERS
 
     @cached_property
     def is_coordinated(self) -> bool:
-        """Whether a coordinator is adjacent."""
+        """True if a coordinator is adjacent."""
         return self.before in classes.COORDINATORS or self.after in classes.COORDINATORS

@@ -20,12 +20,12 @@ from math import nan
 
 import numpy as np
 
-from gapstack.corpus import Example
-from gapstack.features.parse_features import ParseFeatures
-from gapstack.text.binding import Barrier
+from gapstack.data import Example
+from gapstack.features.blocks import ParseFeatures
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
 from gapstack.text.page_title import distinctive_tokens, page_title, same_token
+from gapstack.text.scenes import Barrier
 from gapstack.types import Floats
 
 _SCORES = ("parallel", "theta", "tree", "chars")
@@ -75,4 +75,3 @@ def _values(example: Example, parse: Parse) -> tuple[Floats, Floats]:
 
 
 fill_the_gap_features = ParseFeatures("gap", CANDIDATE, SHARED, _values)
-"""See :class:`~gapstack.features.parse_features.ParseFeatures`."""

@@ -21,8 +21,8 @@ from math import log1p, nan
 
 import numpy as np
 
-from gapstack.corpus import Example, Gender, Span
-from gapstack.features.parse_features import ParseFeatures
+from gapstack.data import Example, Gender, Span
+from gapstack.features.blocks import ParseFeatures
 from gapstack.text.grammar import Parse
 from gapstack.text.page_title import distinctive_tokens, page_title, shared_tokens
 from gapstack.text.words import words
@@ -80,4 +80,3 @@ def _words_between(example: Example, one: Span, other: Span) -> float:
 
 
 position_features = ParseFeatures("position", CANDIDATE, SHARED, _values)
-"""See :class:`~gapstack.features.parse_features.ParseFeatures`."""

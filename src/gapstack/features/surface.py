@@ -14,13 +14,13 @@ from math import log1p, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example, Gender
-from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.cache import remembered
+from gapstack.data import Corpus, Example, Gender
+from gapstack.data.example import GENDER_BY_FORM
 from gapstack.features.blocks import Features
-from gapstack.features.candidate import Candidate, Row, looks_like_verb
+from gapstack.features.candidate import SurfaceCandidate, SurfaceRow, looks_like_verb
 from gapstack.text import page_title as page
 from gapstack.text import word_classes as classes
-from gapstack.text.memory import remembered
 
 _ROLES = ("subject", "object", "owner", "oblique", "other")
 _FORMS = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
@@ -36,59 +36,59 @@ def _kind(word: str) -> int:
     return len(classes.KINDS) + rest.index(other)
 
 
-def _form(r: Row) -> int:
+def _form(r: SurfaceRow) -> int:
     return _FORMS.index(r.form) if r.form in _FORMS else len(_FORMS)
 
 
 # Functions of a candidate.
 
 
-def _names_between(c: Candidate) -> int:
+def _names_between(c: SurfaceCandidate) -> int:
     return sum(run[0] in c.between for run in c.row.other_names)
 
 
-def _same_between(c: Candidate) -> int:
+def _same_between(c: SurfaceCandidate) -> int:
     return sum(i in c.between for i in c.row.same_gender)
 
 
-def _since_mention(c: Candidate) -> float:
+def _since_mention(c: SurfaceCandidate) -> float:
     return nan if c.latest is None else log1p(c.row.at - c.latest)
 
 
-def _is_latest_named(c: Candidate) -> bool:
+def _is_latest_named(c: SurfaceCandidate) -> bool:
     others = [*c.rival.all_mentions, *(i for run in c.row.other_names for i in run)]
     return c.latest is not None and not any(c.latest < i < c.row.at for i in others)
 
 
-def _subject_mentions(c: Candidate) -> int:
+def _subject_mentions(c: SurfaceCandidate) -> int:
     return sum(looks_like_verb(c.row.string(i + 1)) for i in c.all_mentions)
 
 
-def _opens_text_sentence(c: Candidate) -> bool:
+def _opens_text_sentence(c: SurfaceCandidate) -> bool:
     first = c.all_mentions[0]
     return first == c.row.sentence(first)[0]
 
 
-def _is_part_of_longer(c: Candidate) -> bool:
+def _is_part_of_longer(c: SurfaceCandidate) -> bool:
     runs = (run for run in c.row.names if len(run) > len(c.at) and c.at[0] not in run)
     return any(set(c.tokens) <= set(c.row.tokens(run)) for run in runs)
 
 
-def _title_tokens(c: Candidate) -> tuple[str, ...]:
+def _title_tokens(c: SurfaceCandidate) -> tuple[str, ...]:
     return page.distinctive_tokens(c.row.title.title) if c.row.title else ()
 
 
-def _title_share(c: Candidate) -> float:
+def _title_share(c: SurfaceCandidate) -> float:
     title = _title_tokens(c)
     return sum(_has(c.tokens, token) for token in title) / len(title) if title else nan
 
 
-def _title_end(c: Candidate, end: int) -> float:
+def _title_end(c: SurfaceCandidate, end: int) -> float:
     title = _title_tokens(c)
     return page.same_token(title[end], c.tokens[end]) if title and c.tokens else nan
 
 
-def _title_conflict(c: Candidate) -> float:
+def _title_conflict(c: SurfaceCandidate) -> float:
     title = _title_tokens(c)
     of_name = [_has(title, token) for token in c.tokens]
     of_title = [_has(c.tokens, token) for token in title]
@@ -99,27 +99,27 @@ def _has(tokens: tuple[str, ...], token: str) -> bool:
     return any(page.same_token(token, other) for other in tokens)
 
 
-def _with_title(c: Candidate, compare: Callable[[str, str], float]) -> float:
+def _with_title(c: SurfaceCandidate, compare: Callable[[str, str], float]) -> float:
     return compare(c.text, c.row.title.title) if c.row.title else nan
 
 
-def _is_dated(c: Candidate) -> bool:
+def _is_dated(c: SurfaceCandidate) -> bool:
     i = c.at[-1] + 1
     inside = c.row.words.lower[i + 1 : i + 4]
     return c.row.lower(i) == "(" and any(word[0].isdigit() or word == "born" for word in inside)
 
 
-def _is_bracketed(c: Candidate) -> bool:
+def _is_bracketed(c: SurfaceCandidate) -> bool:
     ahead = c.row.words.lower[c.sentence[0] : c.at[0]]
     return ahead.count("(") > ahead.count(")")
 
 
-def _who_follows(c: Candidate) -> bool:
+def _who_follows(c: SurfaceCandidate) -> bool:
     after_comma = c.row.lower(c.at[-1] + 2) if c.after == "," else ""
     return c.after in classes.RELATIVES or after_comma in classes.RELATIVES
 
 
-def _gender_word(c: Candidate) -> int:
+def _gender_word(c: SurfaceCandidate) -> int:
     """Agreement with titles up to three words before the name, and with an apposition after it."""
     gender, start, end = c.row.example.gender, c.at[0], c.at[-1]
     near = [*c.words_before[:3], c.row.lower(start)]
@@ -132,20 +132,20 @@ def _gender_word(c: Candidate) -> int:
     return sign * ((balance > 0) - (balance < 0))
 
 
-def _owner_agrees(c: Candidate) -> int:
+def _owner_agrees(c: SurfaceCandidate) -> int:
     owners = [GENDER_BY_FORM.get(w) for w in c.words_before if w in classes.POSSESSIVES or w == "her"]
     return 0 if not owners else 1 if owners[0] == c.row.example.gender else -1
 
 
-def _is_owned_by_pronoun(c: Candidate) -> bool:
+def _is_owned_by_pronoun(c: SurfaceCandidate) -> bool:
     return not c.is_before and len(c.between) < len(c.words_before)
 
 
-def _chain(c: Candidate, *, after: bool) -> int:
+def _chain(c: SurfaceCandidate, *, after: bool) -> int:
     return sum(i in c.sentence and (i > c.at[-1]) == after for i in c.row.same_gender)
 
 
-CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
+CANDIDATE: dict[str, tuple[str, Callable[[SurfaceCandidate], float]]] = {
     # position
     "before": ("precedes the pronoun", lambda c: c.is_before),
     "words": ("words to the pronoun", lambda c: len(c.between)),
@@ -228,7 +228,7 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
         "kin, friend or colleague precedes",
         lambda c: not classes.RELATIONS.isdisjoint(c.words_before),
     ),
-    "gender_word": ("a word beside it agrees (1) or disagrees (-1) with the pronoun's gender", _gender_word),
+    "gender_word": ("an adjacent word agrees (1) or disagrees (-1) with the pronoun's gender", _gender_word),
     "owner_agrees": ("a pronoun that owns it agrees (1) or disagrees (-1) in gender", _owner_agrees),
     "owned_by_pronoun": ("owned by the pronoun: 'her friend Ann'", _is_owned_by_pronoun),
     "chain_before": ("same-gender pronouns before it in its sentence", lambda c: _chain(c, after=False)),
@@ -239,27 +239,27 @@ CANDIDATE: dict[str, tuple[str, Callable[[Candidate], float]]] = {
 # Functions of the row.
 
 
-def _between(r: Row) -> range:
+def _between(r: SurfaceRow) -> range:
     first, second = sorted((r.a, r.b), key=lambda c: c.span)
     return range(first.at[-1] + 1, second.at[0])
 
 
-def _count_between(r: Row, word_class: frozenset[str]) -> int:
+def _count_between(r: SurfaceRow, word_class: frozenset[str]) -> int:
     return sum(r.words.lower[i] in word_class for i in _between(r))
 
 
-def _opens_chain(r: Row) -> bool:
+def _opens_chain(r: SurfaceRow) -> bool:
     return min([*r.same_gender, r.at]) < min(r.a.at[0], r.b.at[0])
 
 
-def _title_elsewhere(r: Row) -> float:
+def _title_elsewhere(r: SurfaceRow) -> float:
     if r.title is None:
         return nan
     rest = tuple(set(page.distinctive_tokens(r.title.title)) - {*r.a.tokens, *r.b.tokens})
     return sum(_has(rest, token) for run in r.names for token in r.tokens(run))
 
 
-def _title_like_person(r: Row) -> float:
+def _title_like_person(r: SurfaceRow) -> float:
     if r.title is None:
         return nan
     parts = r.title.title.split()
@@ -267,7 +267,7 @@ def _title_like_person(r: Row) -> float:
     return 2 <= len(parts) <= 4 and plain and "The" not in parts
 
 
-SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
+SHARED: dict[str, tuple[str, Callable[[SurfaceRow], float]]] = {
     # the pronoun
     "feminine": ("a feminine pronoun", lambda r: r.example.gender is Gender.FEMININE),
     "form": ("its form, as numbered in the code", _form),
@@ -300,7 +300,7 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
     # the text
     "text_words": ("words of the text", lambda r: len(r.words)),
     "text_sentences": ("sentences of the text", lambda r: len(r.words.sentences)),
-    "other_names": ("names in the text beside A and B", lambda r: len(r.other_names)),
+    "other_names": ("names in the text other than A and B", lambda r: len(r.other_names)),
     "other_names_before": ("those before the pronoun", lambda r: sum(run[0] < r.at for run in r.other_names)),
     # between the two names
     "ab_words": ("words between A and B", lambda r: len(_between(r))),
@@ -321,7 +321,7 @@ SHARED: dict[str, tuple[str, Callable[[Row], float]]] = {
 
 @remembered(32768)
 def _values(example: Example) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    row = Row(example)
+    row = SurfaceRow(example)
     candidates = [[float(feature(c)) for _, feature in CANDIDATE.values()] for c in (row.a, row.b)]
     return np.array(candidates), np.array([float(feature(row)) for _, feature in SHARED.values()])
 

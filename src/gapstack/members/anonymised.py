@@ -1,34 +1,20 @@
 """Anonymized BERT: names replaced by common first names, in training and as test-time augmentation.
 
-Liu 2019, *Anonymized BERT: An Augmentation Approach to the Gendered Pronoun Resolution Challenge*; seventh place. A
-and B become pairs of common first names wherever the text has them (Alice and Kate, John and Michael, ...; four pairs
-for each gender, with rules for names that are better left alone, see :func:`gapstack.corpus.augment.anonymise_names`).
-The head is trained on the rows and their four copies, and probabilities are averaged with fixed weights over all five.
-Two heads read the mean vectors of a frozen BERT-large:
+Liu 2019, *Anonymized BERT: An Augmentation Approach to the Gendered Pronoun Resolution Challenge*; seventh place. A and
+B become pairs of common first names wherever the text has them (four pairs for each gender, see
+:func:`gapstack.data.augment.anonymise_names`). The head is trained on the rows and their four copies, and probabilities
+are averaged with fixed weights over all five. Two heads read the mean vectors of a frozen BERT-large:
 
 - ``end_to_end``, after Lee et al. 2017: one scorer [p; a; p * a; distance; 5 scalars] -> 150 -> 1 for A and for B,
   with an embedding of 20 of the distance in ten buckets; the logit of NEITHER is 0;
 - ``pure``: [p; a; b] -> 512 -> 32 -> 3 with batch normalisation and dropout .6.
 
-The paper reports a stage-2 logloss of .1947 for .9 end_to_end + .1 pure, over BERT-large cased and uncased, 300 models
-by nested cross-validation on corrected labels, and that anonymising was worth .04.
-
-What differs here:
-
-- The encoder is the embedded MiniLM unless another is named, read two thirds up (the 4th layer of 6). The 5th, as deep
-  as the paper's fourth from the last of 24, was .04 worse on one fold.
-- Vectors are standardised; the learning rate is high and falls over ten epochs, with strong weight decay and a little
-  label smoothing, where the paper has a constant 3e-5 and early stopping (:data:`PUBLISHED`).
-- The paper's five scalars are not in the sources at hand. Ours are a name's part in the page title, whether it
-  precedes the pronoun and is in its sentence, the names between, and its mentions. They and the distance in words are
-  those of the original row in all copies, so that the page is not forgotten with the name.
-- Texts are cut by :func:`gapstack.encoding.pieces.align`, not at sentences; only whole words are replaced.
-- ``pure`` averages over both orders of the names, so that swapping them swaps the probabilities; ``end_to_end`` is
-  equivariant as it is.
-- A row that a rule keeps from being anonymised has one weight instead of five. Mixing both heads is left to a stack,
-  and so is a floor under probabilities (the paper: .005).
-
-One fold of five of GAP development and validation, logloss: 0.570; 0.740 when nothing is anonymised. ``pure`` 0.610.
+Differences: the encoder is the embedded MiniLM, read two thirds up. Vectors are standardised; the learning rate is high
+and falls over ten epochs, where the paper has a constant 3e-5 and early stopping (:data:`PUBLISHED`). The paper's five
+scalars are not known; ours are in :data:`SCALARS`, and they and the distance in words are those of the original row in
+all copies. Texts are not cut at sentences; only whole words are replaced. ``pure`` averages over both orders of the
+names, so that swapping them swaps the probabilities, as for ``end_to_end``. A row that a rule excludes from anonymising
+has one weight instead of five. Mixing both heads and a floor under probabilities are left to a stack.
 """
 
 from __future__ import annotations
@@ -42,25 +28,30 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Label
-from gapstack.corpus.augment import Variant, average, variants
-from gapstack.encoding.sizes import Size
+from gapstack.data import Corpus, Label
+from gapstack.data.augment import Variant, average, variants
 from gapstack.errors import MemberError
 from gapstack.features.blocks import features
-from gapstack.kinds import Count, NotAll, NotNegative
+from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
+from gapstack.members.layers import SwapEquivariant, dense_block
 from gapstack.members.member import Probabilities
-from gapstack.members.parts.crossing import SwapEquivariant
-from gapstack.members.parts.dense import dense_block
-from gapstack.members.parts.frozen_head import Arrays
-from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
-from gapstack.members.work import RowCounts, Work
+from gapstack.settings import Count, FractionBelowOne, NonNegative
 
 PUBLISHED: dict[str, Any] = {
-    **{"encoder": "bert-large-uncased", "layers": [21]},
-    **{"max_pieces": 256, "seeds": 5, "validation_share": 0.2},
+    "encoder": "bert-large-uncased",
+    "layers": [21],
+    "max_pieces": 256,
+    "seeds": 5,
+    "validation_share": 0.2,
     "training": {
-        **{"epochs": 1000, "batch_size": 128, "head_lr": 3e-5, "weight_decay": 0.0, "label_smoothing": 0.0},
-        **{"schedule": {"shape": "constant", "warmup": 0.0}, "max_norm": None, "patience": 100},
+        "epochs": 1000,
+        "batch_size": 128,
+        "head_lr": 3e-5,
+        "weight_decay": 0.0,
+        "label_smoothing": 0.0,
+        "schedule": {"shape": "constant", "warmup": 0.0},
+        "max_norm": None,
+        "patience": 100,
     },
 }
 """Settings of the paper's code. Its models of five inner folds, each of which stops the training on the other four, are
@@ -72,8 +63,6 @@ SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")
 """The five linguistic scalars of a name: columns of the feature block ``surface``."""
 BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 """Lower bounds of the distance buckets but the first (Lee et al. 2017, section 4)."""
-
-_DISTANCE = "words"
 
 
 class Anonymised(MentionHead):
@@ -98,58 +87,50 @@ class Anonymised(MentionHead):
     max_pieces: Count | None = None
     head: Literal["end_to_end", "pure"] = "end_to_end"
     copies: bool = True
-    weights: Sequence[NotNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
+    weights: Sequence[NonNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
     hidden: Count = 150
     distance_units: Count = 20
-    dropout: NotAll | None = None
+    dropout: FractionBelowOne | None = None
 
     LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Encode the rows and their copies in one pass."""
         list(self._variants(corpus))
 
-    def work(self, size: Size, rows: RowCounts) -> Work:
-        """Count the copies of rows too."""
-        copies = len(VARIANTS)
-        learned = rows.fitted * (copies if self.copies else 1)
-        return super().work(size, replace(rows, fitted=learned, all=rows.all * copies))
-
     def _variants(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
-        """Give each kind of copy with the inputs of all rows."""
+        """Each kind of copy with the inputs of all rows."""
         copies = variants(corpus, VARIANTS)
-        together = [
+        everything = [
             replace(example, id=f"{example.id}~{variant.name}")
             for variant in copies
             for example in variant.corpus
         ]
-        mentions = self._mentions(Corpus(together, label_set=corpus.label_set, name=corpus.name))
-        own = self._beside(corpus)
+        mentions = self._mentions(Corpus(everything, label_set=corpus.label_set, name=corpus.name))
+        others = self._other_inputs(corpus)
         for variant, part in zip(copies, np.split(mentions, len(copies)), strict=True):
-            yield variant, {"mentions": part, **own}
+            yield variant, {"mentions": part, **others}
 
-    def _beside(self, corpus: Corpus) -> Arrays:
-        """Give ``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
+    def _other_inputs(self, corpus: Corpus) -> Arrays:
+        """``names`` (n, 2, 5), the scalars, and ``distances`` (n, 2), their buckets; nothing for ``pure``."""
         if self.head == "pure":
             return {}
         block = features(corpus, ("surface",))
         columns = {name: block.candidates[..., number] for number, name in enumerate(block.candidate_names)}
         return {
             "names": np.stack([columns[name] for name in SCALARS], axis=-1),
-            "distances": distance_buckets(columns[_DISTANCE]),
+            "distances": distance_buckets(columns["words"]),
         }
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
         if not self.copies:
-            return self._arrays(corpus), np.arange(len(corpus))
+            return super()._to_learn(corpus)
         parts = [
             (np.flatnonzero(variant.changed | (variant.name == "original")), arrays)
             for variant, arrays in self._variants(corpus)
         ]
-        arrays = {
-            name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in parts[0][1]
-        }
+        names = parts[0][1]
+        arrays = {name: np.concatenate([arrays[name][rows] for rows, arrays in parts]) for name in names}
         return arrays, np.concatenate([rows for rows, _ in parts])
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -184,17 +165,7 @@ def distance_buckets(words: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 class EndToEndHead(nn.Module):
-    """One scorer for both names; NEITHER has score 0 (Lee et al. 2017's dummy antecedent).
-
-    Parameters
-    ----------
-    inputs : int
-        D, width of the mention vectors.
-    scalars, hidden, distance_units : int
-        Scalars of each name, units of the scorer and of a distance's embedding.
-    dropout : float
-        On the hidden units.
-    """
+    """One scorer for both names over vectors of width ``inputs``; NEITHER has score 0 (Lee et al. 2017)."""
 
     def __init__(self, inputs: int, *, scalars: int, hidden: int, distance_units: int, dropout: float):
         super().__init__()
@@ -207,7 +178,7 @@ class EndToEndHead(nn.Module):
         )
 
     def forward(self, mentions: Tensor, names: Tensor, distances: Tensor) -> Tensor:
-        """Give logits (b, 3) from vectors (b, 3, D), scalars (b, 2, k) and buckets (b, 2)."""
+        """Map vectors (b, 3, D), scalars (b, 2, k) and buckets (b, 2) to logits (b, 3)."""
         own = mentions[:, 1:]
         pronoun = mentions[:, :1].expand_as(own)
         # (b, 2, 3 D + units + k)
@@ -229,6 +200,6 @@ class PureHead(nn.Module):
         )
 
     def forward(self, mentions: Tensor) -> Tensor:
-        """Give logits (b, 3)."""
+        """Return logits (b, 3)."""
         logits: Tensor = self.layers(mentions)
         return logits

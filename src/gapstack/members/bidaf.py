@@ -2,25 +2,15 @@
 
 Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: attention flow (Seo et al. 2017)
 over frozen vectors. The query is the mean vector of the pronoun's pieces; the context is all pieces and a slot, their
-mean, for no answer. Each place, with the query and the attended context, gets one score out of a layer of 64 ELU
-units. The logits of A and B are the means of their pieces' scores; that of NEITHER is the mean over the other names of
-persons in the text and the slot.
+mean, for no answer. Each place, with the query and the attended context, gets one score out of a layer of 64 ELU units.
+The logits of A and B are the means of their pieces' scores; that of NEITHER is the mean over the names of other persons
+in the text and the slot.
 
-The authors report, on GAP development with BERT-large cased, logloss .494, and .498 where NEITHER is the slot alone.
+Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last).
+Names of persons come from the project's own parser (``neither="slot"`` needs none); those that overlap A or B do not
+count. Only A, B, other names and the slot go through the last layers. :data:`PUBLISHED` has the paper's training.
 
-What differs here:
-
-- The encoder is the embedded MiniLM unless another is named, read by default at two thirds of its depth (theirs is
-  read at the layer below the last, the default of the service that they used).
-- Names of persons come from the project's own parser (``neither="slot"`` needs none); those that contain A or B or are
-  contained in them do not count.
-- Only A, B, other names and the slot go through the last layers.
-- Rate, epochs and dropout suit the small encoder: see :data:`PUBLISHED` for theirs.
-
-One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss .716 and F1
-70.9; .744 and 69.8 where NEITHER is the slot alone.
-
-Every place is scored with the same weights, so swapping A and B swaps their columns exactly.
+Every place is scored with the same weights, so swapping A and B swaps their columns.
 """
 
 from __future__ import annotations
@@ -33,26 +23,31 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align
-from gapstack.kinds import AnyLayer, Count, NotAll
-from gapstack.members.parts.fine_tuned import FineTuned
+from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
+from gapstack.members.frozen_head import chosen_layers
+from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Candidates, scene
-from gapstack.training import PieceData, Schedule, Targets, TrainingPlan
+from gapstack.training import PieceData, Targets
 
 PUBLISHED: dict[str, Any] = {
-    **{"encoder": "bert-large-cased", "layer": -2, "dropout": 0.7, "max_pieces": 450},
+    "encoder": "bert-large-cased",
+    "layer": -2,
+    "dropout": 0.7,
+    "max_pieces": 450,
     "training": {
-        **{"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0, "label_smoothing": 0.0},
+        "epochs": 50,
+        "batch_size": 25,
+        "head_lr": 1e-3,
+        "weight_decay": 0.0,
+        "label_smoothing": 0.0,
         "schedule": {"shape": "constant", "warmup": 0.0},
     },
 }
 """Settings of the paper: ``create("bidaf", **PUBLISHED)``."""
-
-NEITHER = ("names", "slot")
-"""What the logit of NEITHER is the mean of: other names and the slot, or the slot alone."""
 
 
 class BiDAF(FineTuned):
@@ -63,33 +58,26 @@ class BiDAF(FineTuned):
     layer : int, optional
         Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
     neither : str
-        ``names`` or ``slot``.
+        What the logit of NEITHER is the mean of: other ``names`` and the slot, or the ``slot`` alone.
     hidden : int
         ELU units.
     dropout : float
         On the inputs of a place's score, and on the ELU units.
     """
 
-    layer: AnyLayer | None = None
+    layer: LayerNumber | None = None
     neither: Literal["names", "slot"] = "names"
     hidden: Count = 64
-    dropout: NotAll = 0.7
+    dropout: FractionBelowOne = 0.7
 
-    PLAN = TrainingPlan(
-        epochs=20,
-        batch_size=32,
-        head_lr=1e-3,
-        frozen=("encoder",),
-        schedule=Schedule(shape="linear", warmup=0.1),
-        label_smoothing=0.0,
-    )
+    PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
 
     def reads(self) -> dict[str, Any]:
-        """Name the parser too, which finds the names of persons."""
+        """Inputs: also the parser, which finds the names of persons."""
         return super().reads() | ({"parser": None} if self.neither == "names" else {})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:
-        return self._default_or(self.layer, encoder)
+        return chosen_layers(self.layer, encoder, ((2,), 3))
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return FlowHead(encoder.hidden_size, self.hidden, self.dropout)
@@ -103,13 +91,7 @@ class BiDAF(FineTuned):
 
 
 def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
-    """Mask (n, longest), True on the pieces of names of other persons than A and B.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
-    """
+    """Mask (n, longest), True on the pieces of names of other persons than A and B."""
     mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
     for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
         candidates = scene(example, parse, Candidates.DETECTED)
@@ -122,16 +104,7 @@ def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
 
 
 class FlowHead(nn.Module):
-    """Scores of places by attention flow, averaged for each class.
-
-    Parameters
-    ----------
-    width : int
-        H, of the hidden states.
-    hidden : int
-        ELU units.
-    dropout : float
-    """
+    """Scores of places by attention flow, averaged for each class; ``hidden`` ELU units over states of ``width``."""
 
     def __init__(self, width: int, hidden: int, dropout: float):
         super().__init__()
@@ -147,7 +120,7 @@ class FlowHead(nn.Module):
     def forward(
         self, hidden: Tensor, mentions: Tensor, others: Tensor, keep: Tensor | None = None, **_: Tensor
     ) -> Tensor:
-        """Give logits (b, 3) from hidden states (b, L, H), mention ranges (b, 3, 2) and other names."""
+        """Map hidden states (b, L, H), mention ranges (b, 3, 2) and the mask of other names to logits (b, 3)."""
         b, length, _width = hidden.shape
         if keep is None:
             keep = hidden.new_ones(b, length, dtype=torch.bool)
@@ -159,30 +132,26 @@ class FlowHead(nn.Module):
         context = torch.cat([hidden, mean(hidden, keep)[:, None]], dim=1)
         slot = keep.new_ones(b, 1)
         attended = self.flow.attended(context, query, torch.cat([keep, slot], dim=1))
-        # other names are as long as the corpus' longest text, which L may fall short of or exceed
+        # the mask is as long as the corpus' longest text; L may be shorter or longer
         others = functional.pad(others, (0, length - others.shape[1]))
         # (b, 3, L + 1): the places of A, of B, and of NEITHER, which has the slot
         classes = torch.stack([*inside[:, 1:].unbind(dim=1), others], dim=1)
         classes = torch.cat([classes, slot.new_tensor([0, 0, 1]).expand(b, 3)[..., None]], dim=-1)
         row, place = classes.any(dim=1).nonzero(as_tuple=True)
+        found, asked = context[row, place], query[row]
+        # [c; q; c * q; c * h]
+        merged = torch.cat([found, asked, found * asked, found * attended[row]], dim=-1)
         scores = context.new_zeros(b, length + 1)
-        scores[row, place] = self.score(
-            self.flow.merged(context[row, place], query[row], attended[row])
-        ).squeeze(-1)
+        scores[row, place] = self.score(merged).squeeze(-1)
         return mean(scores[..., None], classes.transpose(0, 1)).squeeze(-1).transpose(0, 1)
 
 
 class AttentionFlow(nn.Module):
-    """Attention between one query and the places of a context.
+    """Attention between one query and the places of a context, of width ``width``.
 
     The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from context to
     query gives every place q itself. Attention from query to context gives ``h``, the sum of the places weighted by the
     softmax of their similarities. (The term of ``w_q``, constant over places, changes no weight; it is the paper's.)
-
-    Parameters
-    ----------
-    width : int
-        H, of the vectors.
     """
 
     def __init__(self, width: int):
@@ -191,21 +160,11 @@ class AttentionFlow(nn.Module):
         self.query = nn.Linear(width, 1, bias=False)
         self.both = nn.Parameter(torch.randn(width) * width**-0.5)
 
-    def similarity(self, context: Tensor, query: Tensor) -> Tensor:
-        """Give the similarity of each place, (b, L), for contexts (b, L, H) and queries (b, H)."""
-        # (b, H)
-        direction = self.context.weight + self.both * query
-        return torch.einsum("blh,bh->bl", context, direction) + self.query(query)
-
     def attended(self, context: Tensor, query: Tensor, keep: Tensor) -> Tensor:
-        """Give the context attended to by each query, (b, H); mask ``keep`` (b, L) is True on places."""
-        weights = self.similarity(context, query).masked_fill(~keep, -torch.inf).softmax(dim=-1)
-        return torch.einsum("bl,blh->bh", weights, context)
-
-    @staticmethod
-    def merged(context: Tensor, query: Tensor, attended: Tensor) -> Tensor:
-        """Give [c; q; c * q; c * h] (m, 4 H) for m places (m, H), each with its query and attended context."""
-        return torch.cat([context, query, context * query, context * attended], dim=-1)
+        """Context (b, L, H) attended to by each query (b, H), (b, H); mask ``keep`` (b, L) is True on places."""
+        direction = self.context.weight + self.both * query
+        similarity = torch.einsum("blh,bh->bl", context, direction) + self.query(query)
+        return torch.einsum("bl,blh->bh", similarity.masked_fill(~keep, -torch.inf).softmax(dim=-1), context)
 
 
 def mean(values: Tensor, mask: Tensor) -> Tensor:

@@ -1,18 +1,12 @@
 """Frozen encoder, small head: spans pooled by self-attention, crossed with the pronoun, scored alike for A and B.
 
-The recipe is the field's for frozen features: activations of a middle layer (two thirds up, as Yang et al.
-2019 found), dropout on the raw vectors (theirs), a narrow projection and self-attentive pooling of each mention
-(Abzaliev 2019), products and differences of name and pronoun (Yang et al.; Bao & Qiao 2019), and the same weights for
-both names.
+The recipe is the field's for frozen features: activations of a middle layer and dropout on the raw vectors (Yang et al.
+2019), a narrow projection and self-attentive pooling of each mention (Abzaliev 2019), products and differences of name
+and pronoun (Yang et al.; Bao & Qiao 2019), and the same weights for both names.
 
-What is ours: the encoder's attention heads are read as well. For every head, the log of the attention from
-pronoun to name and back, once for the mention itself and once for all the places where the name's pieces
-occur (Webster et al. 2018, section 4.4, read one head in this way). On GAP development and validation, five
-folds by page, logloss is 0.56, and 0.57 without the vectors.
-Distances in the text (log characters, order) complete the relations, as in Wang and in Liu, and on demand
-hand-made features (``blocks``), as in Yang et al. and Abzaliev: with ``surface`` and ``cues`` the same folds give
-0.489, after 30 epochs instead of 20 0.507. Alone it is best after 12 (0.478 with half of the relations dropped), but
-the quickstart's stack, which mends what is merely too sure, is then worse: 0.467 for 0.463 with 20 and with 30.
+Ours: the encoder's attention heads are read as well, the log of the attention from pronoun to name and back, once for
+the mention itself and once for all places where the name's pieces occur (Webster et al. 2018, section 4.4, read one
+head in this way). Distances in the text complete the relations, and optionally hand-made features (``blocks``).
 """
 
 from __future__ import annotations
@@ -26,16 +20,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gapstack.corpus import Corpus, Label
+from gapstack.data import Corpus
 from gapstack.encoding.activations import span_activations
-from gapstack.encoding.frozen import CPU_BUDGET, STEP, blocks
-from gapstack.features.blocks import features
-from gapstack.kinds import BlockName, Count, Natural, NotAll, NotNegative, Positive, Seed, Share
+from gapstack.features.blocks import BlockName, features
+from gapstack.members.frozen_head import EncoderMember, chosen_layers
 from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.crossed_spans import SiameseSpans
-from gapstack.members.parts.encoder_member import EncoderMember
-from gapstack.members.parts.learner import Lessons, side_by_side
-from gapstack.members.parts.relations import attention_relations, distance_relations, feature_relations
+from gapstack.members.siamese_spans import (
+    SiameseSpans,
+    attention_relations,
+    distance_relations,
+    feature_relations,
+)
+from gapstack.members.soft_labels import TrainingSet, merge
+from gapstack.settings import Count, Fraction, FractionBelowOne, Natural, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, train
 from gapstack.types import Floats32
 
@@ -45,8 +42,6 @@ class FrozenSpans(EncoderMember):
 
     Parameters
     ----------
-    encoder, extra, teacher, gold_weight
-        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layers : sequence of int, optional
         Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth.
     attention_layers : sequence of int, optional
@@ -59,14 +54,9 @@ class FrozenSpans(EncoderMember):
     epochs, batch_size, learning_rate, weight_decay
         Of AdamW.
     width, hidden, input_dropout, relation_dropout, dropout
-        Of the network, see :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`.
+        Of the network, see :class:`~gapstack.members.siamese_spans.SiameseSpans`.
     seed : int
         Of weights, order and dropout.
-
-    Raises
-    ------
-    MemberError
-        If the encoder lacks a layer, or a mention cannot be aligned with its pieces.
     """
 
     layers: Sequence[Natural] | None = None
@@ -76,37 +66,35 @@ class FrozenSpans(EncoderMember):
     epochs: Count = 20
     batch_size: Count = 64
     learning_rate: Positive = 1e-3
-    weight_decay: NotNegative = 0.1
+    weight_decay: NonNegative = 0.1
     width: Count = 32
     hidden: Count = 64
-    input_dropout: Share = 0.7
-    relation_dropout: Share = 0.3
-    dropout: NotAll = 0.5
+    input_dropout: Fraction = 0.7
+    relation_dropout: Fraction = 0.3
+    dropout: FractionBelowOne = 0.5
     seed: Seed = 0
 
     LEARNS_TOGETHER: ClassVar[bool] = True
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Encode all texts in one pass."""
         self._read(corpus)
 
-    def _learn(self, lessons: Lessons) -> None:
-        self._learn_each([self], [lessons])
+    def _learn(self, training_set: TrainingSet) -> None:
+        self._learn_each([self], [training_set])
 
     def _fit_each(self, members: Sequence[Self], corpora: Sequence[Corpus]) -> None:
-        self._learn_each(members, [self._lessons(corpus) for corpus in corpora])
+        self._learn_each(members, [self._training_set(corpus) for corpus in corpora])
 
-    def _learn_each(self, members: Sequence[Self], lessons: Sequence[Lessons]) -> None:
-        """Let each of ``members`` learn its lessons, all networks side by side over the rows of all.
+    def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
+        """Fit each of ``members`` to its training set, with all networks side by side over the rows of all sets.
 
-        A batch has as many rows as it needs for each member to find ``batch_size`` of its own among them; inputs are on
-        the scale of all rows, which no label decides.
+        A batch has enough rows that on average ``batch_size`` of them belong to each member; inputs are on the scale of
+        all rows, which no label decides.
         """
-        corpus, targets = side_by_side(lessons)
+        corpus, targets = merge(parts)
         pieces, spans, relations = self._read(corpus)
         scales = _scales(pieces, spans, relations)
-        data = RowData(_standardised(scales, pieces, spans, relations), targets)
-        share = np.mean([len(lesson) for lesson in lessons]) / len(corpus)
+        share = np.mean([len(part) for part in parts]) / len(corpus)
         plan = replace(
             PLAIN,
             epochs=self.epochs,
@@ -115,6 +103,7 @@ class FrozenSpans(EncoderMember):
             weight_decay=self.weight_decay,
             seed=self.seed,
         )
+        data = RowData(_standardised(scales, pieces, spans, relations), targets)
         with torch.random.fork_rng():
             torch.manual_seed(self.seed)
             network = self._build(pieces.shape[-1], relations.shape[-1], len(members))
@@ -126,29 +115,18 @@ class FrozenSpans(EncoderMember):
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        inputs = _standardised(self.scales_, *self._read(corpus))
-        answers = np.empty((len(corpus), len(Label)))
-        lengths, widths = inputs["spans"][:, -1, 1], np.diff(inputs["spans"]).max(axis=(1, 2))
-        pieces, spans, relations = map(torch.from_numpy, inputs.values())
-        # in shapes that a row alone decides, or its last bits would hang on the other rows; to span extraction the
-        # widest mention is part of the shape
-        for width in np.unique(widths):
-            alike = np.flatnonzero(widths == width)
-            for block in blocks(lengths[alike], CPU_BUDGET, multiple=STEP):
-                rows = alike[block.rows]
-                sequences = torch.zeros(len(rows), block.length, pieces.shape[-1])
-                sequences[:, : pieces.shape[1]] = pieces[rows, : block.length]
-                logits = self.network_(sequences, spans[rows], relations[rows])
-                mean = logits.double().softmax(-1).mean(0)
-                answers[rows[: block.real]] = mean[: block.real].numpy()
-        return answers
+        inputs = _standardised(self.scales_, *self._read(corpus)).values()
+        batches = zip(*(torch.from_numpy(array).split(_ROWS) for array in inputs), strict=True)
+        answers = [self.network_(*batch).double().softmax(-1).mean(0) for batch in batches]
+        return np.asarray(torch.cat(answers).numpy())
 
     def _read(self, corpus: Corpus) -> tuple[Floats32, NDArray[np.int64], Floats32]:
         encoder = self._encoder()
+        layers = chosen_layers(self.layers, encoder, self.LAYERS)
         heads = self.attention_layers
         if heads is None:
             heads = range(1, encoder.num_layers + 1)
-        activations = span_activations(corpus, encoder, self._default_or(self.layers, encoder), heads)
+        activations = span_activations(corpus, encoder, layers, heads)
         pieces, spans = activations.padded()
         relations = [attention_relations(activations), distance_relations(corpus)]
         if self.blocks:
@@ -180,7 +158,7 @@ class FrozenSpans(EncoderMember):
 
 
 def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Losses (b,) of logits (members * seeds, b, 3): a sum lets each network learn as it would alone.
+    """Losses (b,) of logits (members * seeds, b, 3), summed so that each network learns as if alone.
 
     The target (b, members, 3) of a row sums to its weight for each member.
     """
@@ -191,17 +169,18 @@ def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
     return -(smooth.transpose(0, 1)[:, None] * logs).sum((0, 1, 3))
 
 
+_ROWS = 512  # of a batch in prediction
 _SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")
 
 
 def _standardised(
     scales: Mapping[str, Floats32], pieces: Floats32, spans: NDArray[np.int64], relations: Floats32
 ) -> dict[str, NDArray[Any]]:
-    """Give the network's inputs by name, vectors and relations on the scale of the training rows."""
+    """The network's inputs by name, vectors and relations on the scale of the training rows."""
     return {
         "pieces": (pieces - scales["piece_mean"]) / scales["piece_scale"],
         "spans": spans,
-        # a feature that has no value (NaN) says nothing: it gets the mean
+        # a missing feature (NaN) gets the mean
         "relations": np.nan_to_num((relations - scales["relation_mean"]) / scales["relation_scale"]),
     }
 

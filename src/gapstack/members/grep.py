@@ -1,54 +1,44 @@
 """GREP: ProBERT with evidence of coreference resolvers pooled by attention.
 
-Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.2: the
-shared task's first place. The input is ProBERT's, tagged mentions; each source of evidence gives the pronoun's
-cluster, and :mod:`gapstack.members.parts.evidence` pools all of them to one vector beside the pronoun's own.
+Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.2,
+equations 1 to 11: the shared task's first place. The input is ProBERT's, tagged mentions. Each source of evidence gives
+the pronoun's cluster. Pieces are pooled to mentions, mentions to a cluster, and all clusters to one vector of evidence,
+which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn.
 
-The paper reports, on GAP test with *its own corrected labels*, F1 89.0 and logloss .350 for BERT-base (ProBERT: 87.8
-and .382), 92.5 and .317 for BERT-large uncased (89.7 and .376), trained on development and stopped by validation, with
-evidence of Parallelism+URL, AllenNLP's and Lee et al.'s resolvers and neuralcoref. Its Kaggle run, stage 2 logloss
-.137 from 50 models, had a mistake in the masks and saw little of the evidence (its own footnote).
+Two things the equations leave open are taken from the released code: the attended vector is added to each mention and
+normalised, so that a cluster stays a list of mentions; A's and B's layers share weights, the pronoun's has its own.
 
-Over the embedded encoder with the two default sources, one fold of GAP development and validation held out (fold 0 of
-5, seed 0, 491 rows, official labels): logloss .716, F1 74.6, where ProBERT has .767 and 69.3, and the URL cue by
-itself, calibrated, .744 and 77.3.
+Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default the sources are two
+heuristics that need no resolver; resolvers come as files of clusters, and mentions outside the window are no evidence.
+Masks follow the paper and not the released code, where they are inverted and queries meet mentions of other rows.
 
-What differs here:
-
-- Encoder, learning rates and windows, as for :mod:`gapstack.members.probert`; :data:`PUBLISHED` has the paper's
-  recipe.
-- Sources: by default the two heuristics that need no resolver. Resolvers come as files of clusters; mentions outside
-  the window are no evidence.
-- The paper's equations rather than the released code, without its three mistakes; see
-  :mod:`gapstack.members.parts.evidence`, and :mod:`gapstack.encoding.cluster_pieces` for ``parallelism+url``.
-
-Files hold clusters of certain texts. Changed copies of rows (``augment``, ``average``) and the rows of ``extra`` and
-``teacher`` have that evidence only if the files hold their texts too; heuristics work on all.
-
-Swapping A and B does *not* swap the probabilities exactly, for ProBERT's reasons and since A's query layer precedes
-B's.
+Changed copies of rows (``augment``, ``average``) and rows of ``extra`` and ``teacher`` have evidence from files only if
+the files hold their texts too. Swapping A and B does not swap the probabilities exactly.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from gapstack.corpus import Corpus
-from gapstack.encoding.cluster_pieces import cluster_pieces, pronoun_clusters
+from gapstack.data import Corpus, Label
+from gapstack.encoding.cluster_pieces import HeuristicName, cluster_pieces, pronoun_clusters
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError, MismatchError
-from gapstack.kinds import Count, HeuristicName
+from gapstack.members.added_pieces import tagged
+from gapstack.members.fine_tuned import FineTuned
+from gapstack.members.layers import initialise_like_bert
 from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.evidence import EvidenceHead
-from gapstack.members.parts.fine_tuned import FineTuned
-from gapstack.members.parts.tags import ATTREE, tagged
+from gapstack.members.probert import ATTREE
 from gapstack.resolvers.clusters import Clusters
 from gapstack.resolvers.recorded import read_resolvers
+from gapstack.settings import Count
 from gapstack.training import PieceData, Targets
 
 PUBLISHED = {"encoder": "bert-large-uncased", "sources": ["parallelism+url"], "training": ATTREE}
@@ -83,11 +73,10 @@ class Grep(FineTuned):
     parser: str | None = None
 
     def reads(self) -> dict[str, Any]:
-        """Leave the parser out where files of clusters are the only evidence."""
+        """Inputs: no parser if files of clusters are the only evidence."""
         return super().reads() | ({} if self.sources else {"parser": False})
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Parse all rows in one pass, and do the first stage, if there is one."""
         super()._prepare(corpus)
         pronoun_clusters(corpus, self.sources, self.parser)
 
@@ -116,7 +105,12 @@ class Grep(FineTuned):
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         sources = self._evidence()
-        self._check(sources)
+        names = [_name(source) for source in sources]
+        if sorted(names) != sorted(self.sources_):
+            raise MismatchError(
+                f"the sources of evidence differ: GREP was fitted with {', '.join(self.sources_)}, and is set "
+                f"to {', '.join(names)}. Give files of clusters by the same resolvers and versions"
+            )
         for name in _not_covering(sources, corpus):
             warnings.warn(
                 f"{name} has clusters for none of the {len(corpus)} rows: they are predicted without its evidence",
@@ -124,20 +118,11 @@ class Grep(FineTuned):
             )
         return super()._predict_proba(corpus)
 
-    def _check(self, sources: Sequence[str | Clusters]) -> None:
-        """Refuse other sources than those of ``fit``, in any order."""
-        names = [_name(source) for source in sources]
-        if sorted(names) != sorted(self.sources_):
-            raise MismatchError(
-                f"the sources of evidence differ: GREP was fitted with {', '.join(self.sources_)}, and is set "
-                f"to {', '.join(names)}. Give files of clusters by the same resolvers and versions"
-            )
-
     def _head(self, encoder: Encoder) -> nn.Module:
         return EvidenceHead(encoder.hidden_size, encoder.num_heads)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        view = tagged(corpus, encoder, self.max_pieces).view
+        view = tagged(corpus, encoder, self.max_pieces)
         clusters = pronoun_clusters(corpus, self._evidence(), self.parser)
         pieces = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
         return PieceData(view, targets, {"places": pieces.places, "kept": pieces.keep})
@@ -160,3 +145,112 @@ def _not_covering(sources: Sequence[str | Clusters], corpus: Corpus) -> list[str
 
 def _name(source: str | Clusters) -> str:
     return source.name if isinstance(source, Clusters) else source
+
+
+def masked_softmax(scores: Tensor, keep: Tensor) -> Tensor:
+    """Softmax over the last axis where ``keep``; 0 elsewhere, and everywhere in rows that keep nothing."""
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~keep, lowest).softmax(dim=-1) * keep
+
+
+class AttentionPooling(nn.Module):
+    """Self-attentive pooling (equations 1 to 3): weights softmax(tanh(E W + b)), W of shape (width, 1)."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.score = nn.Linear(width, 1)
+        nn.init.xavier_uniform_(self.score.weight)
+        nn.init.zeros_(self.score.bias)
+
+    def forward(self, vectors: Tensor, keep: Tensor) -> Tensor:
+        """Pool vectors (..., n, H) by masks (..., g, n) into g vectors (..., g, H); zeros where nothing is kept."""
+        # (..., 1, n)
+        scores = torch.tanh(self.score(vectors)).mT
+        pooled: Tensor = masked_softmax(scores.expand(keep.shape), keep) @ vectors
+        return pooled
+
+
+class QueryLayer(nn.Module):
+    """One transformer layer of one query over a cluster's mentions (equations 4 to 7); ``heads`` divides ``width``."""
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.1):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.out, self.feed = (nn.Linear(width, width) for _ in range(5))
+        self.norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(dropout)
+        for layer in (self.query, self.key, self.value, self.out, self.feed):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, query: Tensor, mentions: Tensor, keep: Tensor) -> Tensor:
+        """Let mentions (b, N, M, H) with mask (b, N, M) attend to the query (b, H)."""
+        size = query.shape[-1] // self.heads
+        # (b, h, d)
+        queries = self.query(query).unflatten(-1, (self.heads, size))
+        # (b, N, M, h, d)
+        keys = self.key(mentions).unflatten(-1, (self.heads, size))
+        values = self.value(mentions).unflatten(-1, (self.heads, size))
+        # (b, N, h, M)
+        scores = torch.einsum("bhd,bnmhd->bnhm", queries, keys) / math.sqrt(size)
+        weights = masked_softmax(scores, keep.unsqueeze(2))
+        # (b, N, 1, H)
+        gathered = torch.einsum("bnhm,bnmhd->bnhd", weights, values).flatten(-2).unsqueeze(2)
+        updated: Tensor = torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
+        return updated
+
+
+class EvidencePooling(nn.Module):
+    """The clusters of N resolvers, in any order, pooled to one vector (equations 1 to 9)."""
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.1):
+        super().__init__()
+        self.of_pieces, self.of_mentions, self.of_resolvers = (AttentionPooling(width) for _ in range(3))
+        self.about_pronoun = QueryLayer(width, heads, dropout)
+        self.about_name = QueryLayer(width, heads, dropout)
+
+    def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
+        """Evidence (b, H), zeros where no resolver has a cluster.
+
+        From hidden states (b, L, H), ranges (b, 3, 2) of pronoun, A and B, and places (b, N, M, T) with mask ``kept``;
+        see :class:`~gapstack.encoding.cluster_pieces.ClusterPieces`.
+        """
+        length = hidden.shape[1]
+        at = torch.arange(length, device=hidden.device)
+        inside = (at >= mentions[..., :1]) & (at < mentions[..., 1:])
+        # (b, H) each
+        pronoun, a, b = self.of_pieces(hidden, inside).unbind(1)
+        # mask (b, N, M, L) of the clusters' pieces; padding goes to a column that is cut off
+        marks = torch.zeros(*places.shape[:3], length + 1, dtype=torch.bool, device=places.device)
+        marks = marks.scatter_(-1, torch.where(kept, places, length), True)[..., :length]
+        # (b, N, M, H)
+        cluster = self.of_pieces(hidden, marks.flatten(1, 2)).unflatten(1, places.shape[1:3])
+        # (b, N, M)
+        keep = kept.any(-1)
+        for query, layer in ((pronoun, self.about_pronoun), (a, self.about_name), (b, self.about_name)):
+            cluster = layer(query, cluster, keep)
+        # (b, N, H)
+        resolvers = self.of_mentions(cluster, keep.unsqueeze(2)).squeeze(2)
+        evidence: Tensor = self.of_resolvers(resolvers, keep.any(-1).unsqueeze(1)).squeeze(1)
+        return evidence
+
+
+class EvidenceHead(nn.Module):
+    """Three classes from the pronoun's vector, after a dense layer with tanh, and evidence (equations 10 and 11)."""
+
+    def __init__(self, width: int, heads: int, dropout: float = 0.1):
+        super().__init__()
+        self.dense = nn.Linear(width, width)
+        self.evidence = EvidencePooling(width, heads, dropout)
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(2 * width, len(Label))
+        initialise_like_bert(self.dense, self.classifier)
+
+    def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor, **_: Tensor) -> Tensor:
+        """Return logits (b, 3); for the inputs see :meth:`EvidencePooling.forward`."""
+        first = hidden[torch.arange(len(hidden), device=hidden.device), mentions[:, 0, 0]]
+        evidence = self.evidence(hidden, mentions, places, kept)
+        # (b, 2 H)
+        both = torch.cat([torch.tanh(self.dense(first)), evidence], dim=-1)
+        logits: Tensor = self.classifier(self.dropout(both))
+        return logits

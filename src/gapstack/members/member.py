@@ -4,39 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from gapstack.corpus import Corpus, Label
-from gapstack.corpus.augment import average, variants
-from gapstack.corpus.contamination import known_test_sets
-from gapstack.encoding.sizes import Size
-from gapstack.errors import MemberError, NotFittedError
-from gapstack.kinds import AugmentationName
+from gapstack.data import Corpus, Label
+from gapstack.data.augment import AugmentationName, average, variants
+from gapstack.data.contamination import known_test_sets
+from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedError
+from gapstack.members import MEMBERS
+from gapstack.members.identity import identity_of
 from gapstack.members.predictor import Predictor
-from gapstack.members.work import RowCounts, Work
-from gapstack.settings import check_settings
-from gapstack.signatures import Configured
+from gapstack.members.store import State, save
+from gapstack.settings import Configured
 from gapstack.types import Probabilities
-
-
-@dataclass
-class State:
-    """What a fitted member has learned, in forms that are written without pickle.
-
-    ``arrays`` go to one safetensors file, ``texts`` to text files (LightGBM models), ``values`` to JSON.
-    """
-
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
 
 
 def each_once(*names: Iterable[str]) -> tuple[str, ...]:
@@ -47,119 +33,92 @@ def each_once(*names: Iterable[str]) -> tuple[str, ...]:
 class Member(Configured, BaseEstimator, Predictor):
     """A scikit-learn style estimator over corpora.
 
-    Hyper-parameters are annotated attributes, of which :class:`~gapstack.signatures.Configured` makes the
-    constructor, with those of the bases; what they may be is said in the terms of :mod:`gapstack.settings`. They are
-    stored untouched; learned state ends in ``_``. Members look at examples through text, encoding, features
-    and vectors, which cache by content; they know no files and no folds. Randomness comes from ``seed`` alone.
+    Hyper-parameters are annotated attributes with types of :mod:`gapstack.settings`. They are stored untouched; learned
+    state ends in ``_``. Members read examples through text, encoding and features, which cache by content.
+    Randomness comes from ``seed`` alone.
 
     Parameters
     ----------
     augment : sequence of str
-        Copies of the training rows to learn from as well, by their names in
-        :data:`gapstack.corpus.augment.AUGMENTATIONS`; a row that one refuses is not copied.
+        Augmentations of the training rows, by their names in :data:`gapstack.data.augment.AUGMENTATIONS`.
     average : sequence of str
-        Ways of telling a row over which answers are averaged, by the same names; none: the row as it is.
+        Test-time augmentations to average over, by the same names (default: the original row only).
     """
 
     augment: Sequence[AugmentationName] = ()
     average: Sequence[AugmentationName] = ()
 
     LEARNS_TOGETHER: ClassVar[bool] = False
-    """Whether :meth:`fit_each` learns all corpora at once."""
+    """True if :meth:`fit_each` fits all corpora at once."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets that the rows given to ``fit`` are of, and what its settings add to them."""
+        """Test sets that share rows with the training data."""
         fitted_on: tuple[str, ...] = getattr(self, "fitted_on_", ())
         return fitted_on
 
     @property
     def classes_(self) -> NDArray[np.int64]:
-        """Columns of :meth:`predict_proba`, the values of :class:`~gapstack.corpus.Label`; for scikit-learn."""
+        """Columns of :meth:`predict_proba`, the values of :class:`~gapstack.data.Label`; for scikit-learn."""
         return np.arange(len(Label), dtype=np.int64)
 
     def fit(self, corpus: Corpus, y: object = None) -> Self:
-        """Learn from a labelled corpus and return self; ``y`` is ignored (scikit-learn passes labels on).
-
-        Raises
-        ------
-        SettingError
-            If a setting is not as it may be.
-        """
+        """Fit to a labelled corpus and return self; ``y`` is ignored. Raises SettingError if a setting is invalid."""
         self._fit(self._with_copies(corpus))
-        return self._has_learned(corpus)
+        return self._fitted_to(corpus)
 
     def fit_each(self, corpora: Sequence[Corpus]) -> list[Self]:
-        """Fit copies of this member, one to each corpus: the folds of a cross-validation.
+        """Fit a copy of this member to each corpus, the folds of a cross-validation.
 
-        Some members learn all of them at once, which takes less time and draws other random numbers than so many calls
-        of :meth:`fit`. Raises as that does.
+        Members that :attr:`LEARNS_TOGETHER` are faster than with :meth:`fit`, and draw other random numbers.
         """
         members = [clone(self) for _ in corpora]
         self._fit_each(members, [self._with_copies(corpus) for corpus in corpora])
-        return [member._has_learned(corpus) for member, corpus in zip(members, corpora, strict=True)]
+        return [member._fitted_to(corpus) for member, corpus in zip(members, corpora, strict=True)]
 
     def _with_copies(self, corpus: Corpus) -> Corpus:
-        """Rows to learn from: those given and their copies."""
-        check_settings(self)
+        """The training rows and their augmentations."""
+        self.check_settings()
         if not len(corpus):
             raise MemberError(f"{type(self).__name__} was given an empty corpus to fit")
         return _with_changed(corpus, self.augment)
 
-    def _has_learned(self, corpus: Corpus) -> Self:
+    def _fitted_to(self, corpus: Corpus) -> Self:
         self.fitted_on_ = known_test_sets(corpus.ids)
         self.is_fitted_ = True
         return self
 
     def prepare(self, corpus: Corpus) -> None:
-        """Compute, in one pass, the views that ``fit`` and ``predict_proba`` will look up for these rows.
-
-        Optional: whatever is not prepared is computed when it is first needed. A fitted member needs the copies that
-        it answers and none of those that it has learned from.
-        """
+        """Compute in one pass what ``fit`` and ``predict_proba`` will look up for these rows; optional."""
         learned = () if self._is_fitted else self.augment
         self._prepare(_with_changed(corpus, each_once(learned, self.average)))
 
     def parameters(self) -> int:
-        """Count the numbers that were learned and are stored as arrays; trees are not among them."""
+        """Count the learned numbers that are stored as arrays; trees do not count."""
         self._check_fitted()
         return sum(array.size for array in self._state().arrays.values())
 
-    def work(self, size: Size, rows: RowCounts) -> Work:
-        """Estimate what a run of this member computes over an encoder of ``size``; nothing where it has none."""
-        return Work()
-
     def parts(self) -> Mapping[str, Member]:
-        """Unfitted members that this one is made of, by label; a stack has some."""
+        """Unfitted members of a stack, by label."""
         return {}
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Digests of its settings, of what it reads (encoder, parser, vectors, ...) and of its code, by name."""
-        # by name, since what resolves settings to digests stands above members and decides no probability
-        identity: Mapping[str, str] = resolve_name("gapstack.members.inputs:identity_of")(self, fitted=True)
-        return identity
+        """Digests of settings, inputs (encoder, parser, vectors, ...), versions, source and learned state, by name."""
+        learned = {"learned": self.state().digest} if self._is_fitted else {}
+        return identity_of(self, fitted=True) | learned
 
     def save(self, folder: Path) -> None:
         """Write the fitted member into ``folder``, whole or not at all.
 
-        Raises
-        ------
-        NotFittedError
-            Before ``fit``.
-        MemberError
-            If its class is not registered, so that nothing could read it back.
+        Raises NotFittedError before ``fit``; MemberError if its class is not registered.
         """
-        members = resolve_name("gapstack.members:MEMBERS")
-        resolve_name("gapstack.members.store:save")(self, members.name_of(type(self)), folder)
+        save(self, MEMBERS.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never looked at.
+        """Return (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never read.
 
-        Raises
-        ------
-        NotFittedError
-            Before ``fit``.
+        Raises NotFittedError before ``fit``; MemberError if a probability is not finite.
         """
         self._check_fitted()
         if not len(corpus):
@@ -168,21 +127,28 @@ class Member(Configured, BaseEstimator, Predictor):
         return average(augmented, [self._normalised(variant.corpus) for variant in augmented])
 
     def reads(self) -> dict[str, Any]:
-        """Settings that this member, as it is set, reads something by, among others.
+        """Settings that name what this member reads.
 
-        Those count that :data:`gapstack.members.inputs.READS` names. Who reads more than its settings say adds to
-        them; False says that under other settings nothing is read by this one.
+        Only settings listed in :data:`gapstack.members.identity.READS` count. Override to add inputs; map a setting to
+        False if it is unused in this configuration.
         """
         return self.get_params()
 
     def state(self) -> State:
-        """Give what was learned, for :func:`gapstack.members.store.save`."""
+        """Return the learned state, for :func:`gapstack.members.store.save`."""
         self._check_fitted()
         return self._state()
 
     def restore(self, state: State) -> Self:
-        """Take back what :meth:`state` gave and return self."""
-        self._restore(state)
+        """Restore what :meth:`state` returned and return self; DamageError if it does not fit this member."""
+        try:
+            self._restore(state)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as problem:
+            if isinstance(problem, GapstackError):
+                raise
+            raise DamageError(
+                f"the saved state does not fit {type(self).__name__}: {type(problem).__name__}: {problem}"
+            ) from problem
         self.is_fitted_ = True
         return self
 
@@ -196,7 +162,11 @@ class Member(Configured, BaseEstimator, Predictor):
 
     def _normalised(self, corpus: Corpus) -> Probabilities:
         probabilities = np.asarray(self._predict_proba(corpus), dtype=np.float64)
-        return probabilities / probabilities.sum(axis=1, keepdims=True)
+        with np.errstate(all="ignore"):
+            normalised = probabilities / probabilities.sum(axis=1, keepdims=True)
+        if not np.isfinite(normalised).all():
+            raise MemberError(f"{type(self).__name__} computed probabilities that are not finite numbers")
+        return normalised
 
     def _prepare(self, corpus: Corpus) -> None:
         """Compute the views of these rows, where a member has any to compute in one pass."""

@@ -1,4 +1,4 @@
-"""A member or stacker by name, label and settings: as recipes and stacks list them."""
+"""Members and stackers as recipes and stacks list them: name, label and settings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from gapstack.errors import MemberError
-from gapstack.kinds import Label
-from gapstack.members import published
-from gapstack.settings import SettingError, shown
+from gapstack.errors import MemberError, shown
+from gapstack.members import MEMBERS, published
+from gapstack.settings import FieldsOf, FolderName, OneOf, SettingError
 
 BASE, EACH = "base", "each"
 _PUBLISHED = "published"
@@ -19,34 +18,30 @@ _PUBLISHED = "published"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One member or stacker.
-
-    ``name`` is its kind, ``label`` what the recipe or stack calls it (its name unless given), ``settings`` its
-    hyper-parameters where they are not the defaults.
-    """
+    """One member or stacker; ``label`` is what the recipe calls it, ``settings`` those that are not the defaults."""
 
     name: str
-    label: Label
+    label: FolderName
     settings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, part: str | Mapping[str, Any]) -> Self:
-        """Make one of a name, or of a table that has been checked."""
+        """Make one from a name or a valid table."""
         table: Mapping[str, Any] = {"name": part} if isinstance(part, str) else part
         return cls(table["name"], table.get("label", table["name"]), dict(table.get("settings", {})))
 
 
-def spelled_out(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Spell out a member's table of a recipe: published settings filled in, one table for each value of ``each``.
+PartTable = Annotated[Mapping[str, Any], FieldsOf(Part)]
+MemberPart = Annotated[str, OneOf(MEMBERS)] | PartTable
+"""A member's name, or a table of name, label and settings."""
 
-    ``settings = "published"`` takes the paper's settings, and ``settings = { base = "published", ... }`` changes some
-    of them; fields of a training plan one by one. ``each = { seed = [42, 59], ... }`` makes one member of every
-    combination, whose label ends in the values. Other tables, malformed ones too, stay as they are.
 
-    Raises
-    ------
-    MemberError
-        If the member has no published settings; SettingError if ``base`` or ``each`` is not what it may be.
+def expand(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Expand a member's table of a recipe.
+
+    ``settings = "published"`` takes the paper's settings, ``settings = { base = "published", ... }`` changes some of
+    them. ``each = { seed = [42, 59], ... }`` makes one member of every combination, whose label ends in the values.
+    Raises MemberError if there are no published settings; SettingError if ``base`` or ``each`` is invalid.
     """
     settings = table.get("settings", {})
     if settings == _PUBLISHED:
@@ -65,7 +60,7 @@ def spelled_out(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [
         {
             **rest,
-            "label": "_".join([str(label), *map(_said, each, values)]),
+            "label": "_".join([str(label), *map(_label_ending, each, values)]),
             "settings": merged(rest.get("settings", {}), dict(zip(each, values, strict=True))),
         }
         for values in product(*each.values())
@@ -73,10 +68,7 @@ def spelled_out(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def merged(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Change settings: a table changes fields of a table, or of each table in a list, and as many tables one by one.
-
-    All else is replaced.
-    """
+    """Change settings: a table updates a table, or each table of a list; tables update as many tables; else replace."""
     return {**settings, **{key: _merged(settings.get(key), value) for key, value in changes.items()}}
 
 
@@ -94,7 +86,7 @@ def _are_tables(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, Mapping) for one in value)
 
 
-def _said(setting: str, value: Any) -> str:
+def _label_ending(setting: str, value: Any) -> str:
     """A setting's value in a label."""
     if isinstance(value, bool):
         return setting if value else f"no_{setting}"

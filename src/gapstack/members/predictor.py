@@ -1,4 +1,4 @@
-"""Predictor: what comparison, audit and prediction know of whatever answers "A, B or neither?"."""
+"""Predictor: the interface of everything that answers "A, B or neither?"."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ from typing import Any, ClassVar, overload
 
 import numpy as np
 
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus
 from gapstack.types import Labels, Probabilities
 
 Answers = Any
-""":class:`gapstack.antecedents.answer.Answers`, of a room above."""
+""":class:`gapstack.anytext.answer.Answers`, which is defined further up."""
 
 
 class Predictor(ABC):
-    """Anything that gives probabilities of A, B and NEITHER for the rows of a corpus.
+    """Anything that predicts probabilities of A, B and NEITHER for the rows of a corpus.
 
-    Members, stacks of members, finished runs and their systems, and files of probabilities or of a resolver's
-    clusters are predictors; :func:`gapstack.runs.predictors.load` reads any of them.
+    Members, stacks, finished runs, and files of probabilities or clusters; :func:`gapstack.load` reads any of them.
     """
 
     stored: ClassVar[bool] = False
-    """Whether it has probabilities for stored rows alone, known by their ids: none for augmented rows."""
+    """True if it only returns stored predictions, looked up by row id."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets and audit suites that share rows or sentences with what it was trained on.
-
-        Such as ``gap-test``, ``gap-stage2``, ``winogender``; it must not be scored on them.
-        """
+        """Test sets and audit suites that share rows with its training data, such as ``gap-test``."""
         return ()
 
     @property
@@ -42,47 +38,41 @@ class Predictor(ABC):
 
     @abstractmethod
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Give (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never read."""
+        """Return (n, 3) probabilities of A, B and NEITHER; labels of ``corpus`` are never read."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write it into ``folder``, from which :func:`gapstack.runs.predictors.load` reads it, without pickle."""
+        """Write it into ``folder``, without pickle; :func:`gapstack.load` reads it."""
 
     def ask(self, text: str, **options: Any) -> Answers:
-        """Say which of a text's people each of its pronouns refers to, with what probability.
+        """Resolve the pronouns of a text, with probabilities.
 
-        Options and errors are those of :meth:`gapstack.antecedents.pronoun_resolver.PronounResolver.ask`: ``pronoun``
-        and ``names`` narrow the question, ``url`` is the page's address.
+        Options and errors are those of :meth:`gapstack.anytext.pronoun_resolver.PronounResolver.ask`.
         """
-        answers: Answers = self._resolver().ask(text, **options)
-        return answers
+        return self._resolver().ask(text, **options)
 
     @overload
     def predict(self, rows: Corpus) -> Labels: ...
     @overload
     def predict(self, rows: Iterable[str]) -> list[Answers]: ...
     def predict(self, rows: Corpus | Iterable[str]) -> Labels | list[Answers]:
-        """Decide rows, or answer texts.
-
-        Of a corpus: the most probable column of each row, (n,): 0 A, 1 B, 2 NEITHER; the leftmost of equals. Of
-        texts: for each what :meth:`ask` gives.
-        """
+        """Return the most probable column of each row, (n,), or of texts what :meth:`ask` returns."""
         if isinstance(rows, Corpus):
             return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
         answers: list[Answers] = self._resolver().predict(rows)
         return answers
 
     def _resolver(self) -> Any:
-        # by name: the room stands above, and decides nothing about rows
-        return resolve_name("gapstack.antecedents.pronoun_resolver:PronounResolver")(self)
+        # the one import upwards, so that every predictor answers texts
+        return resolve_name("gapstack.anytext.pronoun_resolver:PronounResolver")(self)
 
-    def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - most have nothing to prepare
+    def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - optional
         """Compute in one pass what ``predict_proba`` will look up for these rows; optional."""
 
     def covers(self, name: str) -> bool:
-        """Whether it has probabilities for the corpus called ``name``."""
+        """Return True if it has probabilities for the corpus called ``name``."""
         return True
 
     def remark(self, corpus: Corpus) -> str:
-        """A caveat about its probabilities for ``corpus``, for readers of a report; mostly empty."""
+        """Return a caveat about its probabilities for ``corpus``, usually empty."""
         return ""

@@ -1,54 +1,51 @@
 """Question answering: the referent as the answer span of a question about the pronoun, as in SQuAD.
 
-Chada 2019, *Gendered Pronoun Resolution using BERT and an extractive question answering formulation* (the shared
-task's ninth place), the first of its three families; facts from the released code.
+Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation* (the shared task's
+ninth place), the first of its three families; facts from the released code. The question is the text's five words from
+the pronoun on; ``[CLS] question [SEP] text [SEP]`` goes through the encoder, and a linear layer gives each piece of the
+text a start and an end logit. It is trained on the rows that have an answer. Then seven features of each row, the
+highest start and end logit within A, within B and anywhere, and which name the decoded answer is, go through a standard
+scaler to a logistic regression (C = .1) over all three classes.
 
-The question is the text's five words from the pronoun on; ``[CLS] question [SEP] text [SEP]`` goes through the
-encoder, and a linear layer gives each piece of the text a start and an end logit. It is trained on the rows that have
-an answer. Then seven features of each row, the highest start and end logit within A, within B and anywhere, and which
-name the decoded answer is, go through a standard scaler to a logistic regression (C = .1) over all three classes.
-
-The paper reports, on GAP test, an F1 22.2 points over the 66.9 of the GAP paper, that is 89.1, with BERT-large;
-whether on corrected labels is not said.
-
-What differs here:
-
-- The regression is fitted on a tenth of the training rows, whole pages, that the network is not trained on. Chada fits
-  it on the network's training rows, where the logits are overconfident: with the embedded encoder the decoded answer
-  is right for 86% of those and 71% of others. On one held fold of development and validation the same network has a
-  logloss of .666 with the tenth and of .744 with its training rows. ``calibration_share=0`` is Chada's way.
-- Its weights for A and B are tied (:class:`~gapstack.members.parts.equivariant_logistic.SwapEquivariantLogistic`). The
-  network has no notion of A and B, so swapping the names swaps the probabilities.
-- A long text is one window around the mentions instead of several that overlap (``doc_stride``). The end of a text far
-  from all mentions may be cut off.
-- Rates, epochs and frozen embeddings suit the embedded encoder; :data:`PUBLISHED` has Chada's, who trains the upper 12
-  of 24 layers. The answer is decoded from the text alone, at most 30 pieces.
+Differences: the regression is fitted on a tenth of the training rows, whole pages, that the network is not trained on,
+since logits on the network's own rows are overconfident (``calibration_share=0`` is Chada's way), and it is
+equivariant, so that swapping the names swaps the probabilities. A long text is one window around the mentions instead
+of several that overlap. Training suits the embedded encoder; :data:`PUBLISHED` has Chada's, who trains the upper 12 of
+24 layers. The answer is decoded from the text alone.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from annotated_types import Interval
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Example, Label
-from gapstack.corpus.corpus import one_hot
+from gapstack.data import Corpus, Example, Label
+from gapstack.data.corpus import one_hot
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import MENTIONS, PieceView
-from gapstack.kinds import Positive, UpToHalf
+from gapstack.members.added_pieces import before_text
+from gapstack.members.fine_tuned import ON_GAP, FineTuned
+from gapstack.members.layers import initialise_like_bert
+from gapstack.members.learned import SwapEquivariantLogistic
 from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.equivariant_logistic import SwapEquivariantLogistic
-from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
-from gapstack.members.parts.pairs import before_text
+from gapstack.settings import Positive
 from gapstack.training import PieceData, Targets, validation_rows
 
 PUBLISHED: dict[str, Any] = {
-    **{"encoder": "bert-large-uncased", "max_pieces": 300, "calibration_share": 0.0},
+    "encoder": "bert-large-uncased",
+    "max_pieces": 300,
+    "calibration_share": 0.0,
     "training": {
-        **{"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5, "attention_dropout": True},
+        "epochs": 2,
+        "batch_size": 12,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
+        "attention_dropout": True,
         "frozen": ["encoder.embeddings", *range(1, 13)],
     },
 }
@@ -75,20 +72,17 @@ class QuestionAnswering(FineTuned):
         fitted on all rows.
     strength : float
         Inverse of the regression's L2 penalty, scikit-learn's ``C``.
-
-    Raises
-    ------
-    MemberError
-        If a question and the mentions of its text do not fit into the window.
     """
 
-    calibration_share: UpToHalf = 0.1
+    calibration_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
     strength: Positive = 0.1
 
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 
     def _head(self, encoder: Encoder) -> nn.Module:
-        return SpanHead(encoder.hidden_size, min(self.max_pieces or encoder.max_pieces, encoder.max_pieces))
+        return AnswerSpanHead(
+            encoder.hidden_size, min(self.max_pieces or encoder.max_pieces, encoder.max_pieces)
+        )
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         weights = np.empty((len(corpus), 0))
@@ -133,28 +127,18 @@ class QuestionAnswering(FineTuned):
         super()._restore(self.regression_.taken_from(state))
 
 
-class SpanHead(nn.Module):
-    """SQuAD's head: dropout, and a start and an end logit for each piece.
-
-    Parameters
-    ----------
-    width : int
-        Of the hidden states.
-    limit : int
-        Longest input, to which outputs are padded.
-    dropout : float
-    """
+class AnswerSpanHead(nn.Module):
+    """SQuAD's head: dropout, and a start and an end logit for each piece; outputs are padded to ``limit`` pieces."""
 
     def __init__(self, width: int, limit: int, dropout: float = 0.1):
         super().__init__()
         self.limit = limit
         self.dropout = nn.Dropout(dropout)
         self.classifier = nn.Linear(width, 2)
-        nn.init.normal_(self.classifier.weight, std=0.02)
-        nn.init.zeros_(self.classifier.bias)
+        initialise_like_bert(self.classifier)
 
     def forward(self, hidden: Tensor, text: Tensor, **_: Tensor) -> Tensor:
-        """Give logits (b, limit, 2) from hidden states (b, L, H) and the texts' ranges (b, 2)."""
+        """Map hidden states (b, L, H) and the texts' ranges (b, 2) to logits (b, limit, 2)."""
         logits = self.classifier(self.dropout(hidden))
         at = torch.arange(hidden.shape[1], device=hidden.device)
         inside = (at >= text[:, :1]) & (at < text[:, 1:])
@@ -164,7 +148,7 @@ class SpanHead(nn.Module):
 
 
 def span_cross_entropy(logits: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Give the mean (b,) of the cross-entropies of start and end over the pieces of the text.
+    """Mean (b,) of the cross-entropies of start and end over the pieces of the text.
 
     Parameters
     ----------
@@ -191,7 +175,7 @@ def question(example: Example) -> str:
 
 
 def span_features(corpus: Corpus, view: PieceView, logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give :data:`FEATURES` of each row, (n, 7), from its logits (n, L, 2)."""
+    """:data:`FEATURES` of each row, (n, 7), from its logits (n, L, 2)."""
     at = np.arange(logits.shape[1])
     columns = []
     for name in _NAMES:

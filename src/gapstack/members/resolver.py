@@ -1,13 +1,9 @@
 """Off-the-shelf resolver: whether the pronoun's cluster has A, B, both or neither, calibrated on the training rows.
 
 Webster et al. 2018 (section 4) and Attree 2019 evaluate pre-trained resolvers so; the former align mentions by their
-head words, this member by all words (:meth:`gapstack.resolvers.clusters.Clusters.decide`). neuralcoref of spring 2019
-has F1 55.9 on the 1,525 texts of GAP development that it was run on (up to 500 characters), and 55.1 on 1,502 of GAP
-test; by heads 52.7 and 52.2.
-
-A resolver gives names, not probabilities. These are class frequencies in the training rows for each kind of output
-(one name, both, neither, text not covered), A and B together, so that swapping the names swaps the probabilities. It
-cannot memorise rows: there are only four kinds.
+head words, this member by all words (:meth:`gapstack.resolvers.clusters.Clusters.decide`). The probabilities are class
+frequencies in the training rows for each of four kinds of output (one name, both, neither, text not covered), A and B
+together, so that swapping the names swaps the probabilities. It cannot memorise rows.
 """
 
 from __future__ import annotations
@@ -17,18 +13,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Label
+from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
-from gapstack.kinds import Positive
-from gapstack.members.member import Member, Probabilities, State
+from gapstack.members.learned import LearnedArrays
+from gapstack.members.member import Member, Probabilities
 from gapstack.resolvers.clusters import Clusters
 from gapstack.resolvers.recorded import read_resolvers
+from gapstack.settings import Positive
 
 NOT_COVERED, NEITHER, BOTH, ONE = range(4)
 """Kinds of output."""
 
 
-class Resolver(Member):
+class Resolver(LearnedArrays, Member):
     """One resolver's clusters with calibrated probabilities.
 
     Parameters
@@ -46,17 +43,12 @@ class Resolver(Member):
         Share of the training rows that the files cover.
     resolver_ : str
         Resolver and version.
-
-    Raises
-    ------
-    MemberError
-        Without files, with files of several resolvers, or if they cover none of the rows.
-    MismatchError
-        If after ``fit`` the files are of another resolver.
     """
 
     clusters: Sequence[str] = ()
     smoothing: Positive = 1.0
+
+    LEARNED = ("shares", "coverage", "resolver")
 
     def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
         """Decisions for A and B, (n, 2); needs no fit."""
@@ -106,15 +98,6 @@ class Resolver(Member):
         probabilities = self.shares_[kinds]
         probabilities[flipped] = probabilities[flipped][:, [Label.B, Label.A, Label.NEITHER]]
         return np.asarray(probabilities)
-
-    def _state(self) -> State:
-        return State(
-            {"shares": self.shares_}, values={"coverage": self.coverage_, "resolver": self.resolver_}
-        )
-
-    def _restore(self, state: State) -> None:
-        self.shares_ = state.arrays["shares"]
-        self.coverage_, self.resolver_ = state.values["coverage"], state.values["resolver"]
 
 
 def _mean_of_names(counts: NDArray[np.float64]) -> NDArray[np.float64]:

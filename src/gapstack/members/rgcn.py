@@ -1,33 +1,19 @@
 """R-GCN: a relational graph convolution over the dependency graph around the mentions, beside a frozen encoder.
 
 Xu and Yang 2019, *Look Again at the Syntax: Relational Graph Convolutional Network for Gendered Ambiguous Pronoun
-Resolution*. The last layer of a frozen encoder is read in two paths: A, B and pronoun after a gated relational graph
-convolution over a small graph (the three, their heads and their dependents; an edge each way and one from every node
-to itself), and the same three vectors through batch normalisation, dropout and a dense layer. Both are concatenated
-and go through two more dense layers to three classes.
+Resolution*. A frozen encoder is read in two paths: A, B and pronoun after a gated relational graph convolution over a
+small graph (the three, their heads and their dependents; an edge each way and one from every node to itself), and the
+same three vectors through batch normalisation, dropout and a dense layer. Both are concatenated and go through two more
+dense layers to three classes.
 
-The authors report, with BERT-large uncased, F1 80.3 on GAP test, where the GAP paper's baseline in snippet context has
-66.9. The released notebook trains on validation and test in five stratified folds and averages the five networks.
+Differences: the encoder is the embedded MiniLM, read at two thirds of its depth. The graph may have several layers
+(``widths``); the released code has one of 256. A word's vector is the mean of its pieces in one tokenisation, and a
+mention is one node with the head of its head word and the dependents of all its words; theirs is a mention's first
+piece, and other words come from a second run over the text without punctuation. Nodes have dropout before each layer of
+the graph, without which it overfits. AdamW with warm-up and linear decay for a few epochs replaces their hundred epochs
+of Adam; :data:`PUBLISHED` is the nearest that a training plan can express.
 
-What differs here:
-
-- The encoder is the embedded MiniLM unless another is named, read by default at two thirds of its depth.
-- The graph may have as many layers, as wide, as ``widths`` says; the released code has one of 256.
-- A word's vector is the mean of its pieces, in one tokenisation. Theirs is the first piece of a mention, and for other
-  words comes from a second run over the text without punctuation, where pieces and parser's words happen to be as
-  many.
-- A mention is one node with the head of its head word and the dependents of all its words. Theirs is a mention's first
-  word, in a name of two words often a leaf below the second.
-- Nodes have dropout before each layer of the graph, as in Yang et al. 2019 on vectors of a frozen encoder.
-- AdamW with warm-up and linear decay for a few epochs, and weight decay, where they run Adam for a hundred, ten of
-  them at 1e-5, then from 1e-4 down to 1.5e-5, with the weights' norm in the loss; they keep the best epoch after the
-  twentieth. :data:`PUBLISHED` is the nearest that a training plan can express.
-
-One fold of five of GAP development and validation (folds by page, seed 2019, official labels): logloss .682 and F1
-74.4; the mean of three seeds .678 and 74.8; over the last layer .778 and 71.0; without the graph (``widths=()``) .694
-and 71.7; without dropout on the nodes .906, since the graph then overfits.
-
-A and B have weights of their own, as published, so that swapping them does not swap the probabilities exactly.
+Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
 
 from __future__ import annotations
@@ -40,27 +26,34 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Label, Span
-from gapstack.encoding.hidden_states import hidden_states
+from gapstack.data import Corpus, Label, Span
+from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.pieces import MENTIONS, align
-from gapstack.encoding.sizes import Size
-from gapstack.kinds import AnyLayer, Count, NotAll
-from gapstack.members.parts.dense import BatchNorm
-from gapstack.members.parts.encoder_member import EncoderMember
-from gapstack.members.parts.frozen_head import Arrays, FrozenHead
+from gapstack.members.frozen_head import Arrays, EncoderMember, FrozenHead, chosen_layers
+from gapstack.members.layers import BatchNorm
+from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.grammar import Parse
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 
 PUBLISHED: dict[str, Any] = {
-    **{"encoder": "bert-large-uncased", "layer": -1, "widths": [256], "text_width": 1536},
-    **{"dropout": 0.5, "node_dropout": 0.0},
+    "encoder": "bert-large-uncased",
+    "layer": -1,
+    "widths": [256],
+    "text_width": 1536,
+    "dropout": 0.5,
+    "node_dropout": 0.0,
     "training": {
-        **{"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035, "label_smoothing": 0.0},
-        **{"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}, "patience": 20},
+        "epochs": 100,
+        "batch_size": 4,
+        "head_lr": 1e-4,
+        "weight_decay": 0.035,
+        "label_smoothing": 0.0,
+        "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
+        "patience": 20,
     },
 }
-"""Settings of the paper, as near as may be: ``create("rgcn", **PUBLISHED)``."""
+"""The nearest to the paper's settings: ``create("rgcn", **PUBLISHED)``."""
 
 RELATIONS = ("self", "head to dependent", "dependent to head")
 """Kinds of edges, in the order of the adjacency's first axis."""
@@ -71,8 +64,6 @@ class RGCN(EncoderMember, FrozenHead):
 
     Parameters
     ----------
-    encoder
-        See :class:`~gapstack.members.parts.encoder_member.EncoderMember`.
     layer : int, optional
         Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
     widths : sequence of int
@@ -87,21 +78,14 @@ class RGCN(EncoderMember, FrozenHead):
         Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
-    MemberError
-        If there is no such layer, or a mention cannot be aligned with its pieces.
     """
 
-    layer: AnyLayer | None = None
+    layer: LayerNumber | None = None
     widths: Sequence[Count] = (256,)
     text_width: Count | None = None
     hidden: Count = 256
-    dropout: NotAll = 0.5
-    node_dropout: NotAll = 0.7
+    dropout: FractionBelowOne = 0.5
+    node_dropout: FractionBelowOne = 0.7
     parser: str | None = None
     max_pieces: Count | None = None
 
@@ -118,14 +102,11 @@ class RGCN(EncoderMember, FrozenHead):
         text = len(MENTIONS) * width // 2 if self.text_width is None else self.text_width
         return GraphHead(width, self.widths, text, self.hidden, self.dropout, self.node_dropout)
 
-    def _shapes(self, size: Size) -> Arrays:
-        return {"nodes": np.empty((0, len(MENTIONS), size.width))}
-
     def _arrays(self, corpus: Corpus) -> dict[str, NDArray[Any]]:
-        """Give nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
+        """Nodes (n, N, H) float16, pronoun, A and B first, and edges (n, relations, N, N)."""
         encoder = self._encoder()
         view = align(corpus, encoder, self.max_pieces)
-        states = hidden_states(view, encoder, self._default_or(self.layer, encoder)).entries()
+        states = hidden_states(view, encoder, chosen_layers(self.layer, encoder, self.LAYERS)).entries()
         graphs = [
             mention_graph(parse, (example.pronoun, example.a, example.b))
             for example, parse in zip(corpus, parses(corpus, self.parser), strict=True)
@@ -150,20 +131,9 @@ class RGCN(EncoderMember, FrozenHead):
 
 
 class GraphHead(nn.Module):
-    """Two paths to three classes: through the graph, and beside it.
+    """Two paths to three classes over nodes of width ``width``: through the graph, and one of width ``text`` beside it.
 
-    Parameters
-    ----------
-    width : int
-        H, of the nodes.
-    widths : sequence of int
-        Of the graph's layers.
-    text : int
-        Width of the path beside the graph.
-    hidden : int
-        Width of the layer before the classes.
-    dropout, node_dropout : float
-        See :class:`RGCN`.
+    For the other parameters see :class:`RGCN`.
     """
 
     def __init__(
@@ -184,7 +154,7 @@ class GraphHead(nn.Module):
         )
 
     def forward(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """Give logits (b, 3) from nodes (b, N, H), pronoun, A and B first, and edges (b, relations, N, N)."""
+        """Map nodes (b, N, H), pronoun, A and B first, and edges (b, relations, N, N) to logits (b, 3)."""
         # every node has an edge from itself; those after the last such edge are padding
         present = edges[:, 0].diagonal(dim1=-2, dim2=-1).any(dim=0)
         most = int(present.nonzero()[-1]) + 1
@@ -199,7 +169,7 @@ class GraphHead(nn.Module):
 
 
 def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
-    """Give the spans of a text's nodes, and the pairs (head, dependent) among them.
+    """Spans of a text's nodes, and the pairs (head, dependent) among them.
 
     Nodes are the mentions, each one node, in their order, and then the words that govern one of them or depend on it. A
     word that two mentions share is part of the first. A pair has a mention on at least one side.
@@ -228,7 +198,7 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
 
 
 def adjacency(pairs: Sequence[tuple[int, int]], present: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Give the weights of edges, (relations, N, N), into the second axis' node from the third's.
+    """Weights of edges, (relations, N, N), into the second axis' node from the third's.
 
     Edges of nodes that are not ``present`` (N,) are left out. An edge weighs 1 over the number of edges into its node;
     that from the node itself weighs 1 and does not count.
@@ -246,12 +216,6 @@ class GatedGraphConvolution(nn.Module):
     """One layer: a node becomes the sum of the messages that reach it, through ReLU.
 
     The message along an edge of relation r from node u is ``(h_u W_r) * weight * sigmoid(h_u . g_r)``.
-
-    Parameters
-    ----------
-    inputs, outputs : int
-        Widths of a node before and after.
-    relations : int
     """
 
     def __init__(self, inputs: int, outputs: int, relations: int = len(RELATIONS)):
@@ -262,7 +226,7 @@ class GatedGraphConvolution(nn.Module):
         self.gate = nn.Parameter(torch.empty(relations, inputs).uniform_(-bound, bound))
 
     def forward(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """Give nodes (b, N, outputs) from nodes (b, N, inputs) and edges (b, relations, N, N)."""
+        """Map nodes (b, N, inputs) and edges (b, relations, N, N) to nodes (b, N, outputs)."""
         # (b, N, relations)
         gates = torch.einsum("bui,ri->bur", nodes, self.gate).sigmoid()
         # (b, relations, N, outputs)

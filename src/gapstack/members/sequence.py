@@ -1,27 +1,15 @@
 """Sequence classification: self-attentive spans of both names and the pronoun's first piece, three layers deep.
 
-Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation*: the third of the
-families (with ``question_answering`` and ``multiple_choice``) whose mean came ninth (stage 2 .20238); their mean has
-F1 90.2 on GAP test with official labels, and no figure is given for this family alone.
+Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation*: one of the three
+families (with ``question_answering`` and ``multiple_choice``) whose mean came ninth. Hidden states are the last three
+layers side by side. A and B are allennlp's self-attentive spans of them, the pronoun is its first piece; [A; B;
+pronoun] goes through 512 ReLU units to three classes. Learning rates rise and fall once.
 
-With MiniLM and one epoch of the defaults' three, the first of five folds of GAP development and validation (seed 2019,
-official labels) has logloss 0.642 and F1 76.9.
+Differences: the released code cuts the text at the mentions in the order of their names, which scrambles rows whose
+pronoun is not last and drops every row's tail; here every row keeps its text. The encoder is the embedded MiniLM;
+:data:`PUBLISHED` has the released recipe. Probabilities are not clamped to 1e-4.
 
-Hidden states are the last three layers side by side, 3 H wide. A and B are allennlp's self-attentive spans of them,
-the pronoun is its first piece; [A; B; pronoun] goes through 512 ReLU units to three classes. Learning rates rise and
-fall once.
-
-What differs here:
-
-- The released code cuts the text at the mentions, in the order of their *names* and not of their offsets, and drops
-  what follows the last one: rows whose pronoun stands first or between the names are scrambled, and every row loses
-  its tail. Here every row keeps its text.
-- The encoder is the embedded MiniLM unless another is named, with the rates and epochs that suit it; :data:`PUBLISHED`
-  has the released recipe.
-- Probabilities are not clamped to 1e-4: clipping is the scorer's.
-
-Swapping A and B does not swap the probabilities: each has its own weights. ``augment`` and ``average`` with
-``swap_names`` make up for it.
+Swapping A and B does not swap the probabilities; use ``augment`` and ``average`` with ``swap_names``.
 """
 
 from __future__ import annotations
@@ -32,18 +20,23 @@ import torch
 from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Label
+from gapstack.data import Label
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.pieces import align
-from gapstack.members.parts.fine_tuned import ON_GAP, FineTuned
-from gapstack.members.parts.pooling import first_pieces, inclusive
-from gapstack.training import PieceData, Schedule, Targets
+from gapstack.members.fine_tuned import ON_GAP, FineTuned
+from gapstack.members.layers import first_pieces, inclusive
+from gapstack.training import Schedule
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "training": {
-        **{"epochs": 15, "batch_size": 10, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []},
-        **{"schedule": {"shape": "triangular", "warmup": 0.0}, "label_smoothing": 0.0, "weight_decay": 0.0},
+        "epochs": 15,
+        "batch_size": 10,
+        "encoder_lr": 1e-5,
+        "head_lr": 1e-5,
+        "frozen": [],
+        "schedule": {"shape": "triangular", "warmup": 0.0},
+        "label_smoothing": 0.0,
+        "weight_decay": 0.0,
         "attention_dropout": True,
     },
 }
@@ -65,18 +58,9 @@ class SequenceClassifier(FineTuned):
     def _head(self, encoder: Encoder) -> nn.Module:
         return SequenceHead(len(LAYERS) * encoder.hidden_size)
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        return PieceData(align(corpus, encoder, self.max_pieces), targets)
-
 
 class SequenceHead(nn.Module):
-    """Self-attentive spans and one piece through a hidden layer.
-
-    Parameters
-    ----------
-    width : int
-        Of the hidden states, layers side by side.
-    """
+    """Self-attentive spans and one piece, of width ``width``, through a hidden layer."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -85,7 +69,7 @@ class SequenceHead(nn.Module):
         self.classifier = nn.Linear(_UNITS, len(Label))
 
     def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
-        """Give logits (b, 3) from hidden states (b, L, width) and mention ranges (b, 3, 2)."""
+        """Map hidden states (b, L, width) and mention ranges (b, 3, 2) to logits (b, 3)."""
         # (b, 2, width)
         names = self.extractor(hidden, inclusive(mentions[:, 1:]))
         pronoun = first_pieces(hidden, mentions[:, :1])

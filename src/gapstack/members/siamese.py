@@ -1,31 +1,17 @@
 """Fill the GAP: siamese towers over frozen vectors of each name and the pronoun, and hand-made features.
 
-Yang, Niven and Kao 2019, *Fill the GAP: Exploiting BERT for Pronoun Resolution*; fourth place. A frozen encoder is
-read at one layer, the mean over each mention's pieces; dropout of .6 on these raw vectors contributes most in the
-paper's ablation (README: .50 to .45). A word encoder shared by the three mentions, 37 SELU units in each of six heads,
-precedes the interactions [a; p; a * p; p - a] and [b; p; b * p; p - b], which one siamese dense layer reads for both
-names. Its outputs, summed over heads, go with 20 units over 17 hand-made features (``blocks=["fill_the_gap"]``)
-through dropout .75 and a dense layer of 37 with batch normalisation to three classes. ``naive=True`` leaves encoder
-and interactions out: [A; B; P] with dropout goes straight to that layer.
+Yang, Niven and Kao 2019, *Fill the GAP: Exploiting BERT for Pronoun Resolution*; fourth place. A frozen encoder is read
+at one layer, the mean over each mention's pieces, with dropout of .6 on these raw vectors. A word encoder shared by the
+three mentions, 37 SELU units in each of six heads, precedes the interactions [a; p; a * p; p - a] and [b; p; b * p;
+p - b], which one siamese dense layer reads for both names. Its outputs, summed over heads, go with 20 units over 17
+hand-made features (``blocks=["fill_the_gap"]``) through dropout .75 and a dense layer of 37 with batch normalisation to
+three classes. ``naive=True`` leaves encoder and interactions out: [A; B; P] with dropout goes straight to that layer.
 
-The paper's code reports cross-validated logloss over 7 folds of 4,451 rows, official labels, not grouped by page
-(mean; siamese / siamese with features / naive / naive with features): BERT-base uncased .390 / .383 / .439 / .422,
-BERT-large uncased .318 to .320 / .320 / .381 / .360.
-
-What differs here:
-
-- The encoder is the embedded MiniLM unless another is named; its 4th layer of 6 is as deep as the 9th of BERT-base's
-  12, which on one fold was .04 better than the depth that the paper chose in BERT-large (the 20th of 24). Vectors are
-  standardised, since the scale of activations differs between encoders.
-- The network is averaged over both orders of the names, in training too, so swapping the names swaps the
-  probabilities; ``symmetric=False`` is the paper's network, whose last layer has weights of its own for A and B.
-- The paper's L2 penalty of .1 on the last layer is AdamW's weight decay on all layers, and a strong one. It stops
-  after 15 epochs without gain on the fold that it scores; here early stopping (``training={"patience": 15}``) uses
-  rows of other pages, and by default there is a fixed number of epochs at a falling rate.
-- Features come from the project's own parser, see :mod:`gapstack.features.fill_the_gap`.
-
-One fold of five of GAP development and validation, logloss: 0.641; 0.694 without features, 0.679 naive, 0.663 with
-``symmetric=False``.
+Differences: the encoder is the embedded MiniLM, its 4th layer of 6. Vectors are standardised. The network is averaged
+over both orders of the names, so swapping the names swaps the probabilities; ``symmetric=False`` is the paper's
+network. The paper's L2 penalty on the last layer is AdamW's weight decay on all layers. The paper stops by the fold
+that it scores; here early stopping uses rows of other pages, and by default the number of epochs is fixed. Features
+come from the project's own parser, see :mod:`gapstack.features.fill_the_gap`.
 """
 
 from __future__ import annotations
@@ -37,19 +23,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.corpus import Label
-from gapstack.kinds import BlockName, Count, NotAll
-from gapstack.members.parts.crossing import SwapEquivariant, cross
-from gapstack.members.parts.dense import ParallelLinear, RowwiseLinear, dense_block
-from gapstack.members.parts.frozen_head import Arrays
-from gapstack.members.parts.mention_head import ON_MENTIONS, MentionHead
+from gapstack.data import Label
+from gapstack.features.blocks import BlockName
+from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
+from gapstack.members.layers import ParallelLinear, SwapEquivariant, cross, dense_block
+from gapstack.settings import Count, FractionBelowOne
 
 PUBLISHED: dict[str, Any] = {
-    **{"encoder": "bert-large-uncased", "layers": [20], "max_pieces": 300},
-    **{"blocks": ["fill_the_gap"], "symmetric": False},
+    "encoder": "bert-large-uncased",
+    "layers": [20],
+    "max_pieces": 300,
+    "blocks": ["fill_the_gap"],
+    "symmetric": False,
     "training": {
-        **{"epochs": 200, "batch_size": 32, "head_lr": 1e-3, "weight_decay": 0.1, "label_smoothing": 0.0},
-        **{"schedule": {"shape": "constant", "warmup": 0.0}, "max_norm": None, "patience": 15},
+        "epochs": 200,
+        "batch_size": 32,
+        "head_lr": 1e-3,
+        "weight_decay": 0.1,
+        "label_smoothing": 0.0,
+        "schedule": {"shape": "constant", "warmup": 0.0},
+        "max_norm": None,
+        "patience": 15,
     },
 }
 """Settings of the paper's code; ``bert-large-cased`` has ``layers`` [19], both BERT-base [9] and ``max_pieces`` 512."""
@@ -83,9 +77,9 @@ class Siamese(MentionHead):
     heads: Count = 6
     width: Count = 37
     hidden: Count = 37
-    input_dropout: NotAll = 0.6
-    tower_dropout: NotAll = 0.75
-    dropout: NotAll = 0.6
+    input_dropout: FractionBelowOne = 0.6
+    tower_dropout: FractionBelowOne = 0.75
+    dropout: FractionBelowOne = 0.6
 
     LAYERS = ((9,), 12)
     PLAN = ON_MENTIONS.changed({"batch_size": 32, "label_smoothing": 0.0})
@@ -93,9 +87,7 @@ class Siamese(MentionHead):
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
         columns = 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
-        tower: nn.Module = (
-            NaiveTower() if self.naive else SiameseTower(inputs, self.heads, self.width, self.hidden)
-        )
+        tower = nn.Flatten() if self.naive else SiameseTower(inputs, self.heads, self.width, self.hidden)
         network = GapNetwork(
             tower,
             3 * inputs if self.naive else 2 * self.hidden,
@@ -107,14 +99,6 @@ class Siamese(MentionHead):
         return SwapEquivariant(network) if self.symmetric else network
 
 
-class NaiveTower(nn.Module):
-    """The three vectors side by side: (b, 3, D) -> (b, 3 D)."""
-
-    def forward(self, mentions: Tensor) -> Tensor:
-        """Give (b, 3 D)."""
-        return mentions.flatten(1)
-
-
 class SiameseTower(nn.Module):
     """Word encoders and siamese layers, summed over heads: (b, 3, D) -> (b, 2 hidden), A's units before B's."""
 
@@ -124,7 +108,7 @@ class SiameseTower(nn.Module):
         self.relate = ParallelLinear(heads, 4 * width, hidden)
 
     def forward(self, mentions: Tensor) -> Tensor:
-        """Give (b, 2 hidden)."""
+        """Return (b, 2 hidden)."""
         heads, count = len(self.encode.weight), len(mentions)
         # (heads, b * 3, width)
         words = functional.selu(self.encode(mentions.flatten(0, 1).expand(heads, -1, -1)))
@@ -137,14 +121,8 @@ class SiameseTower(nn.Module):
 class GapNetwork(nn.Module):
     """A tower over the mentions, a dense layer over the features, and a classifier over both.
 
-    Parameters
-    ----------
-    tower : torch.nn.Module
-        From mentions (b, 3, D) to (b, outputs).
-    outputs, columns : int
-        Width of the tower's output, and number of all features; 0 for none.
-    input_dropout, tower_dropout, dropout : float
-        See :class:`Siamese`.
+    ``outputs`` is the width of the tower's output, ``columns`` the number of all features (0 for none); for the
+    dropouts see :class:`Siamese`.
     """
 
     def __init__(
@@ -166,11 +144,11 @@ class GapNetwork(nn.Module):
             )
             outputs += _FEATURE_UNITS
         self.trunk = nn.Sequential(
-            dense_block(outputs, _TRUNK_UNITS, dropout), RowwiseLinear(_TRUNK_UNITS, len(Label))
+            dense_block(outputs, _TRUNK_UNITS, dropout), nn.Linear(_TRUNK_UNITS, len(Label))
         )
 
     def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:
-        """Give logits (b, 3)."""
+        """Return logits (b, 3)."""
         units = self.drop_tower(self.tower(self.drop_input(mentions)))
         if names is not None and row is not None:
             units = torch.cat([units, self.dense(torch.cat([names.flatten(1), row], dim=-1))], dim=-1)

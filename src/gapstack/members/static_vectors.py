@@ -1,22 +1,17 @@
-"""A siamese network over static word vectors, as they are or debiased, for tests of gender bias in the vectors.
+"""A siamese network over static word vectors, as published or debiased, for tests of gender bias in the vectors.
 
 Dawkins 2021, *Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bias Detection*, sections 3 and 5, after
 Zhao et al. 2018: the same coreference system is trained over word vectors with and without gender, with and without
-gender-swapped copies of the training texts, and evaluated on occupations. Its knowledge of nurses and of lovely people
-comes only from the vectors, which are frozen, and from the training texts. The copies are ``augment=["swap_gender"]``,
-as for every member. The recipe ``sowinobias`` is the whole experiment.
+gender-swapped copies of the training texts (``augment=["swap_gender"]``), and evaluated on occupations. The recipe
+``sowinobias`` is the whole experiment.
 
-Each mention is three means of vectors: of its words, of the words before and of those after it; with ``contextual`` a
-frozen encoder's vector of the mention stands beside them, untouched by debiasing, as ELMo's do in the paper. Pronoun
-and name are projected and combined, with the same weights for both names, beside the name's position.
+Each mention is three means of vectors: of its words, of the words before and of those after it; with ``contextual``, a
+frozen encoder's vector of the mention joins them, untouched by debiasing, as ELMo's in the paper. Pronoun and name are
+projected and combined with the name's position, with the same weights for both names.
 
-What differs from the paper:
-
-- Its system finds mentions and links them itself (higher-order end-to-end coreference over GloVe and ELMo, Lee et al.
-  2018) and is trained on OntoNotes, which is not free. Ours is given the mentions and trained on GAP and ``extra``.
-- The encoder is MiniLM unless another is named, its layer at two thirds of the depth.
-- The space is the embedded encoder's input embeddings unless another is named: nothing is downloaded. Words that it
-  lacks have no vector.
+Differences: the paper's system finds mentions and links them itself (Lee et al. 2018, over GloVe and ELMo) and is
+trained on OntoNotes, which is not free. Ours is given the mentions and trained on GAP and ``extra``. The space is by
+default the embedded encoder's input embeddings; words that it lacks have no vector.
 """
 
 from __future__ import annotations
@@ -29,20 +24,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.corpus import Corpus, Example
-from gapstack.corpus.word_lists import lists_key, read_lists
+from gapstack.data import Corpus, Example
+from gapstack.data.word_lists import lists_key, read_lists
 from gapstack.encoding.activations import span_activations
+from gapstack.encoding.debias import DEBIASERS, DebiaserName
 from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 from gapstack.files import by_content
-from gapstack.kinds import Count, DebiaserName, Natural, NotAll
-from gapstack.members.parts.crossed_spans import SiameseSpans
-from gapstack.members.parts.encoder_member import EncoderMember, at_depth, mean_vectors
-from gapstack.members.parts.frozen_head import Arrays, FrozenHead
-from gapstack.members.parts.relations import distance_relations
+from gapstack.members.frozen_head import Arrays, FrozenHead, chosen_layers, mean_vectors
+from gapstack.members.siamese_spans import SiameseSpans, distance_relations
+from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
-from gapstack.vectors.debias import DEBIASERS
-from gapstack.vectors.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 
 _PLACES = 3
 """Means for each mention: before, of itself, after."""
@@ -55,9 +48,9 @@ class StaticVectors(FrozenHead):
     ----------
     vectors : str
         A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
-        :func:`gapstack.vectors.static_vectors.read_vectors`.
+        :func:`gapstack.encoding.static_vectors.read_vectors`.
     debias : str
-        Debiaser of the space, by its name in :data:`gapstack.vectors.debias.DEBIASERS`, with default settings; empty
+        Debiaser of the space, by its name in :data:`gapstack.encoding.debias.DEBIASERS`, with default settings; empty
         for none.
     contextual : bool
         Read the encoder's vectors of the mentions too.
@@ -68,14 +61,7 @@ class StaticVectors(FrozenHead):
     context : int
         Words on either side of a mention.
     width, hidden, input_dropout, dropout
-        See :class:`~gapstack.members.parts.crossed_spans.SiameseSpans`; ``dropout`` is on relations too.
-
-    Raises
-    ------
-    MemberError
-        If there is no such debiaser or extra corpus.
-    DataError
-        If the vectors cannot be read, or the debiaser cannot work on them.
+        See :class:`~gapstack.members.siamese_spans.SiameseSpans`; ``dropout`` is on relations too.
     """
 
     vectors: str = ENCODER
@@ -86,8 +72,8 @@ class StaticVectors(FrozenHead):
     context: Natural = 6
     width: Count = 32
     hidden: Count = 64
-    input_dropout: NotAll = 0.6
-    dropout: NotAll = 0.3
+    input_dropout: FractionBelowOne = 0.6
+    dropout: FractionBelowOne = 0.3
 
     PLAN = TrainingPlan(
         epochs=10,
@@ -99,16 +85,13 @@ class StaticVectors(FrozenHead):
         precision="float32",
     )
 
-    def _space(self) -> Vectors:
-        return _space(self.vectors, self.debias, self.limit)
-
     def reads(self) -> dict[str, Any]:
-        """See :class:`~gapstack.members.member.Member`: the encoder only with ``contextual``."""
+        """Inputs: the encoder only with ``contextual``."""
         return super().reads() | ({} if self.contextual else {"encoder": False})
 
     def _arrays(self, corpus: Corpus) -> Arrays:
         bags = [bag for example in corpus for bag in _bags(example, self.context)]
-        means = self._space().means(bags)
+        means = _space(self.vectors, self.debias, self.limit).means(bags)
         # (n, mentions, places * d)
         arrays = {
             "mentions": means.reshape(len(corpus), 3, _PLACES * means.shape[1]),
@@ -116,7 +99,7 @@ class StaticVectors(FrozenHead):
         }
         if self.contextual:
             encoder = load_encoder(self.encoder)
-            layers = at_depth(encoder.num_layers, *EncoderMember.LAYERS)
+            layers = chosen_layers(None, encoder, ((2,), 3))
             arrays["contextual"] = mean_vectors(span_activations(corpus, encoder, layers))
         return arrays
 
@@ -163,7 +146,7 @@ class MeansNetwork(nn.Module):
         self.network = network
 
     def forward(self, mentions: Tensor, relations: Tensor, contextual: Tensor | None = None) -> Tensor:
-        """Give logits (b, 3) from mentions (b, 3, static), relations (b, 2, R) and contextual vectors (b, 3, H)."""
+        """Map mentions (b, 3, static), relations (b, 2, R) and contextual vectors (b, 3, H) to logits (b, 3)."""
         if contextual is not None:
             mentions = torch.cat([mentions, contextual], dim=-1)
         alone = torch.arange(4).unfold(0, 2, 1).expand(len(mentions), -1, -1)

@@ -5,14 +5,9 @@ own features, their differences to the rival's, and the row's features, and
 
     P(A), P(B), P(NEITHER)  =  softmax(u(A), u(B), 0).
 
-Both names go through the same trees, so swapping A and B swaps the probabilities exactly, one tree a round serves all
-three classes, and every row trains both orders.
-
-The defaults were chosen on GAP development and validation by 5-fold cross-validation grouped by page, over two
-partitions (``benchmarks/surface_settings.py``). Logloss is flat around them (0.574 out of fold, 0.546 with the
-``cues`` block), so the quicker of equals was taken; at half the rounds it is 0.015 worse.
-
-Rows without a page are predicted as if the title named neither, since every row of GAP has a page.
+Both names go through the same trees, so swapping A and B swaps the probabilities. The defaults were chosen on GAP
+development and validation by 5-fold cross-validation grouped by page. Rows without a page are predicted as if the title
+named neither, since every row of GAP has a page.
 """
 
 from __future__ import annotations
@@ -23,17 +18,18 @@ from typing import Any
 import lightgbm
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
-from gapstack.corpus import Corpus, Label
-from gapstack.features.blocks import Features, features
-from gapstack.kinds import BlockName, Count, Leaves, NotNegative, Positive, Seed, SomeShare
+from gapstack.data import Corpus, Label
+from gapstack.features.blocks import BlockName, Features, features
+from gapstack.members.boosters import restore_booster
 from gapstack.members.member import Probabilities, State
-from gapstack.members.parts.boosters import restore_booster
-from gapstack.members.parts.learner import Learner, Lessons
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
+from gapstack.settings import AtLeastTwo, Count, NonNegative, Positive, PositiveFraction, Seed
 
 
-class Surface(Learner):
+class Surface(SoftLabelMember):
     """LightGBM on feature blocks, as a conditional logit over the two names and "neither".
 
     Parameters
@@ -53,30 +49,26 @@ class Surface(Learner):
     bags : int
         Boosters of different seeds, whose probabilities are averaged.
     seed : int
-        Of the first booster.
-    extra, teacher, gold_weight
-        See :class:`~gapstack.members.parts.learner.Learner`.
+        Seed of the first booster.
     """
 
     blocks: Sequence[BlockName] = ("surface",)
     rounds: Count = 225
     learning_rate: Positive = 0.1
-    leaves: Leaves = 20
+    leaves: AtLeastTwo = 20
     min_leaf: Count = 15
-    l2: NotNegative = 10.0
-    columns: SomeShare = 0.6
-    rows: SomeShare = 0.7
+    l2: NonNegative = 10.0
+    columns: PositiveFraction = 0.6
+    rows: PositiveFraction = 0.7
     bags: Count = 4
     seed: Seed = 0
 
     def _prepare(self, corpus: Corpus) -> None:
-        """Compute the features of all rows, and the parses beneath them, in one pass."""
         features(corpus, self.blocks)
 
-    def _learn(self, lessons: Lessons) -> None:
-        table = candidate_table(features(lessons.corpus, self.blocks))
-        truth, weights = lessons.targets, lessons.weights[:, None]
-        of_names = truth[:, : Label.NEITHER].T.ravel()
+    def _learn(self, training_set: TrainingSet) -> None:
+        table = candidate_table(features(training_set.corpus, self.blocks))
+        truth, weights = training_set.targets, training_set.weights[:, None]
 
         def objective(
             utilities: NDArray[np.float64], _: lightgbm.Dataset
@@ -88,7 +80,9 @@ class Surface(Learner):
 
         def grow(bag: int) -> lightgbm.Booster:
             settings = {**self._settings(), "objective": objective, "seed": self.seed + bag}
-            return lightgbm.train(settings, lightgbm.Dataset(table, of_names), self.rounds)
+            return lightgbm.train(
+                settings, lightgbm.Dataset(table, truth[:, : Label.NEITHER].T.ravel()), self.rounds
+            )
 
         self.boosters_ = in_threads(grow, range(self.bags))
 
@@ -133,6 +127,4 @@ def candidate_table(block: Features) -> NDArray[np.float64]:
 def choice_probabilities(utilities: NDArray[np.float64]) -> Probabilities:
     """Utilities of all As, then of all Bs (2n,), to probabilities (n, 3); that of "neither" is 0."""
     a, b = utilities.reshape(2, -1)
-    logits = np.stack([a, b, np.zeros_like(a)], axis=1)
-    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
+    return np.asarray(softmax(np.stack([a, b, np.zeros_like(a)], axis=1), axis=1))

@@ -1,43 +1,46 @@
-"""Offsets of a cleaned text, or of tokens, as offsets of the original.
+"""Offsets of a cleaned or tokenised text as offsets of the original, and files of resolvers read with them.
 
-Both texts are cut into words and single marks, matched case-blind by :class:`difflib.SequenceMatcher`; what it calls
-replaced (*wouldn't* by *would not*, a bracket by ``-LRB-``) is matched again character by character. Blanks are never
-matched, so that tokens with blanks between them align as well as running text.
+Both texts are split into words and punctuation marks, which :class:`difflib.SequenceMatcher` matches ignoring case.
+Replaced stretches (*wouldn't* by *would not*, a bracket by ``-LRB-``) are matched again by character. Blanks are never
+matched, so that tokens joined by blanks align like running text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus.example import Span
+from gapstack.data.corpus import Corpus
+from gapstack.data.example import Example, Span
+from gapstack.errors import DataError, Place
+from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
+from gapstack.resolvers.formats import EXCHANGE, FORMATS, Output, detect
 
+MIN_SIMILARITY = 0.8
+"""Minimum similarity of an alignment; contractions, brackets and capitals leave more than that."""
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where each character of a text lies in the original.
+    """Offset in the original of each character of a text, (n,) int64, -1 where it has none.
 
-    Attributes
-    ----------
-    places : (n,) int64
-        Place in the original of each of n characters; -1 where it has none.
-    similarity : float
-        Twice the matched characters over all characters of both texts, blanks left out: 1 for equal texts.
+    ``similarity`` is twice the number of matched characters over all characters of both texts, ignoring blanks.
     """
 
     places: NDArray[np.int64]
     similarity: float
 
     def span(self, span: Span) -> Span | None:
-        """Give the original's range from the first to the last character that has a place; None if none has.
+        """Range of the original from the first to the last matched character of ``span``, or None.
 
-        A range over twice as long as the span, and 8 more, is another mention: None too.
+        A range longer than twice the span plus 8 is another mention: None too.
         """
         places = self.places[span.start : span.end]
         places = places[places >= 0]
@@ -48,7 +51,7 @@ class Alignment:
 
 
 def align(text: str, original: str) -> Alignment:
-    """Align a text to the original that it was made from; O(words squared) at worst, milliseconds for GAP's."""
+    """Align a text to the original that it was made from, in milliseconds for GAP's texts."""
     if text == original:
         return Alignment(np.arange(len(text), dtype=np.int64), 1.0)
     places = np.full(len(text), -1, dtype=np.int64)
@@ -71,3 +74,152 @@ def align(text: str, original: str) -> Alignment:
     matched = int((places[visible] >= 0).sum()) if len(visible) else 0
     whole = int(visible.sum()) + sum(not letter.isspace() for letter in original)
     return Alignment(places, 2 * matched / whole if whole else 1.0)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The clusters of a resolver's file, and how many rows and mentions could be aligned.
+
+    Attributes
+    ----------
+    clusters : Clusters
+    format : str
+    rows : int
+        Number of rows of the corpus that the file has a text for, aligned or not.
+    failed : tuple of str
+        Ids of rows whose text could not be aligned to the corpus's.
+    lost, mentions : int
+        Mentions of aligned rows without a place in the original, and all mentions.
+    """
+
+    clusters: Clusters
+    format: str
+    rows: int
+    failed: tuple[str, ...] = ()
+    lost: int = 0
+    mentions: int = 0
+
+    @property
+    def failure_rate(self) -> float:
+        """Fraction of rows that could not be aligned; 0 if there are none."""
+        return len(self.failed) / self.rows if self.rows else 0.0
+
+
+def read_resolver(
+    path: Path,
+    corpus: Corpus,
+    *,
+    format: str | None = None,
+    resolver: str | None = None,
+    version: str = "unstated",
+) -> Reading:
+    """Read a resolver's file and align its clusters to the corpus's texts.
+
+    Documents are matched to rows by id; in formats without ids there must be one for each row, in order.
+
+    Parameters
+    ----------
+    path : Path
+    corpus : Corpus
+        The resolver's input.
+    format : str, optional
+        One of :data:`FORMATS`, or :data:`EXCHANGE`; detected by default.
+    resolver, version : str, optional
+        For files that do not name them.
+
+    Raises
+    ------
+    DataError
+        For a document that does not follow the format, a duplicate id, or documents without a row.
+    DataNotFoundError
+        If there is no such file.
+    """
+    path = Path(path)
+    name = format or detect(path)
+    if name == EXCHANGE:
+        clusters = read_clusters(path, corpus)
+        mentions = sum(len(cluster) for document in clusters.documents for cluster in document.clusters)
+        return Reading(clusters, name, len(clusters), mentions=mentions)
+    form = FORMATS[name]
+    outputs = _by_id(path, list(form.read(path)), corpus)
+    tally = Tally()
+    for example in corpus:
+        output = outputs.get(example.id)
+        if output is not None and output.text.strip():
+            tally.add(example, output)
+    clusters = Clusters(resolver or form.resolver, version, tally.documents.values())
+    rows = len(tally.documents) + len(tally.failed)
+    return Reading(clusters, name, rows, tuple(tally.failed), tally.lost, tally.mentions)
+
+
+class Tally:
+    """Aligns outputs to the rows' texts and counts what is lost.
+
+    ``documents`` are the aligned rows by id, ``failed`` the ids of the others; ``lost`` mentions of aligned rows, out
+    of ``mentions``, have no place in the original.
+    """
+
+    def __init__(self, documents: Iterable[Document] = ()):
+        self.documents = {document.id: document for document in documents}
+        self.failed: list[str] = []
+        self.lost = 0
+        self.mentions = sum(len(c) for document in self.documents.values() for c in document.clusters)
+
+    def add(self, example: Example, output: Output | None) -> None:
+        """Add a row's output; None where the resolver failed."""
+        alignment = None if output is None else align(output.text, example.text)
+        if output is None or alignment is None or alignment.similarity < MIN_SIMILARITY:
+            self.failed.append(example.id)
+            return
+        document = _aligned(example, output, alignment)
+        self.documents[example.id] = document
+        mentions = sum(map(len, output.clusters))
+        self.mentions += mentions
+        self.lost += mentions - sum(map(len, document.clusters))
+
+
+def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Output]:
+    """Outputs by the ids of their rows."""
+    if all(output.id is None for output in outputs):
+        if len(outputs) != len(corpus):
+            raise DataError(
+                f"{len(outputs)} documents without ids for {len(corpus)} rows",
+                place=Place(path),
+                expected="an 'id' in each document, or one document for each row, in order",
+            )
+        return dict(zip(corpus.ids, outputs, strict=True))
+    by_id: dict[str, Output] = {}
+    for number, output in enumerate(outputs, start=1):
+        if output.id is None or output.id in by_id:
+            problem = "no id" if output.id is None else f"duplicate id {output.id!r}"
+            raise DataError(
+                f"document {number}: {problem}", place=Place(path), expected="a unique id for each"
+            )
+        by_id[output.id] = output
+    if not set(corpus.ids) & set(by_id):
+        raise DataError(
+            f"shares no id with {corpus.name} (its first is {next(iter(by_id))!r})",
+            place=Place(path),
+            expected=f"ids like {corpus[0].id!r}",
+            remedy="Check that these are the rows that the resolver read",
+        )
+    return by_id
+
+
+def _aligned(example: Example, output: Output, alignment: Alignment) -> Document:
+    """The output with spans of the original text, without those that have no place there."""
+    mentions = {span for cluster in output.clusters for span in cluster} | set(output.mention_scores)
+    mentions |= {span for link in output.link_scores for span in link}
+    places = {span: place for span in mentions if (place := alignment.span(span)) is not None}
+    clusters = [tuple(places[span] for span in cluster if span in places) for cluster in output.clusters]
+    return Document(
+        example.id,
+        text_sha256(example.text),
+        tuple(cluster for cluster in clusters if cluster),
+        {places[span]: score for span, score in output.mention_scores.items() if span in places},
+        {
+            (places[mention], places[antecedent]): score
+            for (mention, antecedent), score in output.link_scores.items()
+            if mention in places and antecedent in places
+        },
+    )

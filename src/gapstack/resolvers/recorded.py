@@ -1,6 +1,6 @@
-"""Recorded output of off-the-shelf resolvers among the data, looked up by name and converted once.
+"""Recorded output of off-the-shelf resolvers in the data folder, by name, converted once.
 
-Wherever a setting takes files of clusters it takes these names too, so that a recipe needs no path.
+Settings that take files of clusters take these names too, so that recipes need no paths.
 """
 
 from __future__ import annotations
@@ -11,38 +11,32 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
+from gapstack import __version__
 from gapstack.cache import intact_files, store
-from gapstack.code import code_behind
-from gapstack.corpus.sources import SPLITS, gap_split, require
+from gapstack.data.sources import SPLITS, gap_split, require
 from gapstack.errors import DataNotFoundError
 from gapstack.files import by_content, cache_root, contents, digest, fingerprint
+from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, write_clusters
-from gapstack.resolvers.formats import read_resolver
 
 RECORDED: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
 
 
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
-    """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one for each split it answered.
+    """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one per split.
 
-    Raises DataNotFoundError if its output, or the rows that it is about, are nowhere.
-
-    Parameters
-    ----------
-    name : str
-        Among :data:`RECORDED`.
-    data : Path, optional
-        Where to look first.
+    ``name`` is a key of :data:`RECORDED`, ``data`` a folder to search first. Raises DataNotFoundError if its output or
+    the GAP rows are missing.
     """
-    folder, reader = require("resolvers", data), code_behind(__name__)
+    folder = require("resolvers", data)
     files: list[Path] = []
     for split in SPLITS:
         source = folder / RECORDED[name].format(split=split)
         if not source.is_file():
             continue
-        # by the files' bytes: members ask often, and need not wait for GAP to be read
-        key = fingerprint(reader, digest(source), digest(require(f"gap-{split}", data)))
+        # the key needs the files' digests only, so that GAP is not parsed for it
+        key = fingerprint(__version__, digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
         stored = intact_files(*place)
         if not stored:
@@ -57,13 +51,13 @@ def recorded_files(name: str, data: Path | None = None) -> list[Path]:
 
 
 def cluster_files(name: str | Path) -> Sequence[Path]:
-    """Files of a name of :data:`RECORDED`; any other name is that of a file."""
+    """Files of a name in :data:`RECORDED`; any other name is a path."""
     return recorded_files(str(name)) if str(name) in RECORDED else [Path(name)]
 
 
 @by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
-    """Read files of clusters, joining those of one resolver and version, in order of appearance.
+    """Read files of clusters, joining files of one resolver and version, in order of appearance.
 
     Raises DataError as :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id;
     DataNotFoundError if there is no such file.

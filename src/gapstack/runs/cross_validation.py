@@ -1,17 +1,27 @@
-"""Cross-validation and stacking of members in one line, without a recipe and without a run's folder."""
+"""Cross-validation and stacking in one line, without a recipe or a run's folder; stacking of prediction files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Folds, make_folds
+from gapstack.data import Corpus, Folds, make_folds
+from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker
+from gapstack.ensemble.nested import choose_stack
+from gapstack.ensemble.stack import cross_fit
+from gapstack.errors import DataError
+from gapstack.evaluation import Scores, score
 from gapstack.members import Member, create
-from gapstack.members.member import Probabilities
-from gapstack.scoring import Scores, score
+from gapstack.runs.predictors import FileOfProbabilities
+from gapstack.types import Probabilities
+
+KINDS = ("simplex", "conditional", "evidence")
+"""Stackers of files to choose from by default, the simplest first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +34,14 @@ class OutOfFold:
 
 
 def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:
-    """Predict each row of a labelled corpus by a fit on the folds that it is not in.
+    """Predict each row of a labelled corpus by a fit on the other folds.
 
-    Folds are grouped by page and stratified by gender and label (:func:`~gapstack.corpus.make_folds`), as in a run.
+    Folds are grouped by page and stratified by gender and label (:func:`~gapstack.data.make_folds`), as in a run.
 
     Parameters
     ----------
     member : Member or str
-        A member, which stays as it is, or the name of one with its defaults.
+        A member, which is not changed, or the name of one with default settings.
     corpus : Corpus
     folds, seed : int
         Number of folds, and the seed of their assignment.
@@ -45,15 +55,64 @@ def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed
     """
     template = create(member) if isinstance(member, str) else member
     assignment = make_folds(corpus, folds, seed=seed)
-    template.prepare(corpus)
-    probabilities = np.empty((len(corpus), 3))
-    splits = [assignment.split(fold) for fold in range(assignment.k)]
-    fits = template.fit_each([corpus.take(fitted_rows) for fitted_rows, _ in splits])
-    for fitted, (_, held_rows) in zip(fits, splits, strict=True):
-        probabilities[held_rows] = fitted.predict_proba(corpus.take(held_rows))
+    probabilities = cross_fit({"member": template}, corpus, assignment).out_of_fold["member"]
     return OutOfFold(probabilities, assignment, score(corpus, probabilities))
 
 
 def stack(members: Sequence[Any], corpus: Corpus, **settings: Any) -> Member:
     """Fit a stack of members on a labelled corpus: ``create("stack", members=members, **settings).fit(corpus)``."""
     return create("stack", members=list(members), **settings).fit(corpus)
+
+
+@dataclass(frozen=True)
+class FileStack:
+    """Probabilities (n, 3) of each file in the order of the rows, and their nested stack."""
+
+    rows: Corpus
+    members: dict[str, Probabilities]
+    nested: NestedStack
+
+
+def stack_files(
+    paths: Sequence[Path],
+    rows: Corpus,
+    *,
+    folds: int = 10,
+    seed: int = 2019,
+    kinds: Sequence[str] = KINDS,
+) -> FileStack:
+    """Stack submission files for labelled rows by nested cross-validation over page-grouped folds.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Submissions, each for all rows.
+    rows : Corpus
+        Labelled; the files' makers should not have trained on these labels.
+    folds, seed : int
+        Number of folds, and the seed of their assignment.
+    kinds : sequence of str
+        Stackers to choose from, of :data:`~gapstack.ensemble.STACKERS`.
+
+    Raises
+    ------
+    DataError
+        If a file is not a submission for these rows, or there are fewer than two.
+    MemberError
+        For an unknown stacker.
+    """
+    if len(paths) < 2:
+        raise DataError(f"{len(paths)} file to stack", expected="at least two")
+    counts = Counter(path.name for path in paths)
+    members = {
+        path.name.removesuffix(".csv") if counts[path.name] == 1 else str(path): (
+            FileOfProbabilities(path).predict_proba(rows)
+        )
+        for path in paths
+    }
+    given = {kind: create_stacker(kind) for kind in kinds}
+    candidates = {kind: given[kind] for kind in STACKERS if kind in given}
+    assignment = make_folds(rows, folds, seed=seed).assignment
+    base_predictions = np.stack(list(members.values()), axis=1)
+    nested = choose_stack(candidates, tuple(CALIBRATORS), base_predictions, rows, assignment)
+    return FileStack(rows, members, nested)

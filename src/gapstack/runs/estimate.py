@@ -1,174 +1,177 @@
-"""What a run would train, and what it would take, estimated without training anything."""
+"""What a run would train, and its rough cost: 6 x parameters x word pieces for training, 2 x for a forward pass."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.datasets import DATASETS
-from gapstack.corpus.sources import SPLITS
-from gapstack.encoding.encoders import EMBEDDED, is_at_hand, is_embedded
-from gapstack.encoding.sizes import encoder_size
+from gapstack.data.datasets import DATASETS
+from gapstack.data.sources import SPLITS
+from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_available, is_embedded
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
-from gapstack.members.inputs import READS
+from gapstack.members.fine_tuned import FineTuned
+from gapstack.members.identity import READS
 from gapstack.members.member import Member
-from gapstack.members.work import RowCounts, Work
 from gapstack.precision import fastest_dtype
-from gapstack.runs.corpora import corpora
-from gapstack.runs.recipe import Recipe
+from gapstack.runs.folder import RunFolder, home
+from gapstack.runs.recipe import Part, Recipe, corpora
 from gapstack.training.devices import processes
+from gapstack.training.parameters import ENCODER
 
 CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
-"""Of GAP and stage 2 in BERT's uncased vocabulary."""
-REACHED = 0.5
-"""Share of the machine's rate in products of matrices that training is assumed to reach."""
+"""Of GAP in BERT's uncased vocabulary."""
+UTILISATION = 0.5
+"""Share of the speed of matrix products that training is assumed to reach."""
 _CHARACTERS = 427  # of a row of GAP development
-_SECONDS = 0.3
-BRIEF = 5.0
-"""Seconds that a fold of a member without an encoder is taken to last: cues less, trees more."""
+_OTHER_SECONDS, _HEAD_SECONDS = 0.5, 3.0  # of a fold of a member without an encoder, or with a frozen one
+_STORED_BYTES, _TRAINED_BYTES, _LOADED_BYTES = 2, 16, 4  # per parameter
 
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """A member: its encoder (None: it has none), parameters of that (None: not known), and its work.
+    """A member's encoder and its parameters (None if unknown), number of models, seconds, and bytes.
 
-    ``work`` is None where it cannot be estimated, or is that of seconds; ``seconds`` likewise.
+    ``disk`` is what all folds store, ``memory`` what one fit needs.
     """
 
     label: str
     encoder: str | None
     parameters: int | None
     models: int
-    work: Work | None
-    seconds: float | None
+    seconds: float
+    memory: float
+    disk: float
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A run that has not been started. ``rate`` is in operations a second, measured on ``machine``."""
+    """A run that has not been started: rows (name and number), members, missing inputs, and the device."""
 
     recipe: Recipe
     train: tuple[str, int]
     test: tuple[str, int]
-    pieces: float
     members: tuple[MemberPlan, ...]
     missing: tuple[str, ...]
-    machine: str
-    rate: float
+    device: str
 
-    def fold_seconds(self, label: str) -> float:
-        """Expected seconds of one fold of a member; :data:`BRIEF` where that cannot be estimated."""
-        return self._seconds(label, "fold") or BRIEF
+    @property
+    def seconds(self) -> float:
+        """Expected seconds of all members in one process."""
+        return sum(member.seconds for member in self.members)
 
-    def shared_seconds(self, label: str) -> float:
-        """Expected seconds of what a member computes once for all folds."""
-        return self._seconds(label, "shared") or BRIEF / 10
+    @property
+    def memory(self) -> float:
+        """The most bytes that a fit needs."""
+        return max(member.memory for member in self.members)
 
-    def memory(self, labels: Collection[str] = ()) -> float:
-        """Most bytes that a member's fit takes, of those of ``labels`` (by default all); 0 if none can be estimated."""
-        works = [member.work for member in self.members if not labels or member.label in labels]
-        return max((work.memory for work in works if work), default=0.0)
-
-    def seconds(self, folds: Mapping[str, int] | None = None) -> float:
-        """Expected seconds of so many folds of each member, by default of all."""
-        folds = folds or {member.label: self.recipe.folds for member in self.members}
-        return sum(
-            self.shared_seconds(label) + n * self.fold_seconds(label) for label, n in folds.items() if n
-        )
-
-    def _seconds(self, label: str, part: str) -> float:
-        (work,) = (member.work for member in self.members if member.label == label)
-        return getattr(work, part) / (self.rate * REACHED) if work else 0.0
+    @property
+    def disk(self) -> float:
+        """Bytes that the run stores."""
+        return sum(member.disk for member in self.members)
 
 
-def say_cost(seconds: float, memory: float) -> str:
-    """About how long and how much memory, in words."""
-    for unit, size in (("hours", 3600), ("minutes", 60), ("seconds", 1)):
-        if seconds >= 2 * size or size == 1:
-            long = f"about {seconds / size:.0f} {unit}"
-            break
-    return long + (f" and {memory / 1e9:.1f} GB of memory" if memory else "")
+def duration(seconds: float) -> str:
+    """Return a duration in words: ``3 hours``."""
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
 
 
 def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
-    """Estimate a run of ``recipe``: sizes of its encoders, operations, memory, and what is not at hand.
-
-    Nothing is trained, encoded or downloaded but GAP itself, as always; parts that are missing are named, and their
-    published numbers are used.
-    """
+    """Estimate a run of ``recipe`` and list missing inputs; nothing is trained, and only GAP itself is downloaded."""
     missing: list[str] = []
     try:
         recipe, train, test = corpora(recipe, data)
         rows = (train.name, len(train)), (test.name, len(test))
-        characters = _length(train, test)
+        characters = float(np.mean([len(example.text) for example in [*train, *test]]))
     except DataNotFoundError as error:
         missing.append(str(error))
-        rows, characters = (_published(recipe.train), _published(recipe.test)), _CHARACTERS
+        rows, characters = (_published_rows(recipe.train), _published_rows(recipe.test)), _CHARACTERS
     for part in recipe.members:
-        missing += _not_at_hand(create(part.name, **part.settings))
-    return _plan(recipe, rows, characters, missing)
-
-
-def plan_of(recipe: Recipe, train: Corpus, test: Corpus) -> RunPlan:
-    """Estimate a run of ``recipe`` on these rows, whose parts are all at hand."""
-    return _plan(recipe, ((train.name, len(train)), (test.name, len(test))), _length(train, test), ())
-
-
-def _length(train: Corpus, test: Corpus) -> float:
-    return float(np.mean([len(example.text) for example in [*train, *test]]))
+        missing += _missing_inputs(create(part.name, **part.settings))
+    device, rate = _device_speed()
+    members: list[MemberPlan] = []
+    frozen: set[str | None] = set()
+    for part in recipe.members:
+        members.append(_plan(part, recipe, rows[0][1], rows[1][1], characters, rate, frozen))
+    return RunPlan(recipe, *rows, tuple(members), tuple(dict.fromkeys(missing)), device)
 
 
 def _plan(
-    recipe: Recipe, rows: tuple[tuple[str, int], tuple[str, int]], characters: float, missing: Iterable[str]
-) -> RunPlan:
-    (_, fitted), (_, held) = rows
+    part: Part,
+    recipe: Recipe,
+    train: int,
+    test: int,
+    characters: float,
+    rate: float,
+    frozen: set[str | None],
+) -> MemberPlan:
+    """Plan a member; the pass of a frozen encoder costs nothing if it is in ``frozen``, and is added there."""
+    member = create(part.name, **part.settings)
+    encoder = getattr(member, "encoder", None)
+    has_encoder = "encoder" in member.get_params()
+    size = encoder_size(encoder) if has_encoder else None
+    name = (EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name) if has_encoder else None
+    models = recipe.folds * getattr(member, "seeds", 1)
+    seconds = _measured_seconds(recipe, part.label)
+    if size is None:
+        known = seconds or (0.0 if has_encoder else recipe.folds * _OTHER_SECONDS)
+        return MemberPlan(part.label, name, None, models, known, 0.0, 0.0)
+    tuned = (
+        [plan for plan in member.plans() if ENCODER not in plan.frozen]
+        if isinstance(member, FineTuned)
+        else []
+    )
     pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
-    share = (recipe.folds - 1) / recipe.folds
-    counts = RowCounts(fitted * share, fitted * (1 - share) + held, fitted + held, pieces)
-    machine, rate = _machine()
-    members = []
-    for part in recipe.members:
-        member = create(part.name, **part.settings)
-        encoder = getattr(member, "encoder", None)
-        has_encoder = "encoder" in member.get_params()
-        size = encoder_size(encoder) if has_encoder else None
-        work = member.work(size, counts) if size else None
-        seconds = None if work is None else (work.shared + recipe.folds * work.fold) / (rate * REACHED)
-        name = (EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name) if has_encoder else None
-        models = recipe.folds * (work.models if work else 1)
-        members.append(MemberPlan(part.label, name, size.parameters if size else None, models, work, seconds))
-    return RunPlan(recipe, *rows, pieces, tuple(members), tuple(dict.fromkeys(missing)), machine, rate)
+    layers, folds = size.layers * size.layer, recipe.folds
+    if tuned:
+        passes = 6 * sum(plan.epochs for plan in tuned) * train * (folds - 1) + 2 * (train + folds * test)
+    else:
+        passes = 0 if encoder in frozen else 2 * (train + test)
+        frozen.add(encoder)
+    fitting = 0.0 if tuned else folds * _HEAD_SECONDS
+    seconds = seconds or layers * pieces * passes / (rate * UTILISATION) + fitting
+    per_parameter = _TRAINED_BYTES if tuned else _LOADED_BYTES
+    disk = float(folds * _STORED_BYTES * size.parameters) if tuned else 0.0
+    return MemberPlan(
+        part.label, name, size.parameters, models, seconds, float(per_parameter * size.parameters), disk
+    )
 
 
-def _published(splits: tuple[str, ...]) -> tuple[str, int]:
-    """Name and number of rows of splits that are not at hand."""
+def _measured_seconds(recipe: Recipe, label: str) -> float:
+    """Seconds of all folds in the run of this name, from those that are finished; 0 without any."""
+    folder = RunFolder(home() / "models" / recipe.name)
+    try:
+        jobs = [job for fold in range(recipe.folds) if (job := folder.job(label, fold))]
+    except GapstackError:
+        return 0.0
+    return float(np.mean([job["seconds"] for job in jobs]) * recipe.folds) if jobs else 0.0
+
+
+def _published_rows(splits: tuple[str, ...]) -> tuple[str, int]:
+    """Name and published number of rows of splits that are not on this machine."""
     names = [f"gap-{name}" if name in SPLITS else name for name in splits]
     return "+".join(names), sum(DATASETS[name].rows or 0 for name in names if name in DATASETS)
 
 
-def _not_at_hand(member: Member) -> list[str]:
-    """What a member reads that is not there, in words."""
-    settings = member.get_params()
-    missing = []
-    if is_at_hand(settings.get("encoder")):
+def _missing_inputs(member: Member) -> list[str]:
+    """Describe inputs of a member that are not on this machine."""
+    settings, missing = member.get_params(), []
+    if is_available(settings.get("encoder")):
         read = member.reads()
     else:
         missing.append(
             f"encoder {settings['encoder']}: neither a folder nor in the hub's cache; a run would download it"
         )
-        # what a member reads may depend on its encoder; these settings say it by themselves
-        read = {
-            key: settings[key]
-            for key in ("parser", "clusters", "teacher", "extra", "blocks")
-            if key in settings
-        }
+        # other inputs may depend on the encoder; these settings do not
+        independent = ("parser", "clusters", "teacher", "extra", "blocks")
+        read = {key: settings[key] for key in independent if key in settings}
     for setting, resolve in READS.items():
         if read.get(setting, False) is not False:
             try:
@@ -178,18 +181,21 @@ def _not_at_hand(member: Member) -> list[str]:
     return missing
 
 
-def _machine() -> tuple[str, float]:
-    """Name of the device, and its rate in products of matrices as large as a layer's, measured in a moment."""
+def _device_speed() -> tuple[str, float]:
+    """Name of the device, and its operations per second in a large matrix product.
+
+    On a CPU, this thread's processor time is measured, so that other programs do not make the machine look slow.
+    """
     device = processes().device
+    clock = time.thread_time if device.type == "cpu" else time.perf_counter
     dtype = fastest_dtype(device)
     left, right = (torch.ones(*shape, dtype=dtype, device=device) for shape in ((1024, 1024), (1024, 4096)))
-    took: list[float] = []
-    started = time.perf_counter()
-    while len(took) < 2 or time.perf_counter() - started < _SECONDS:
-        before = time.perf_counter()
+    seconds = []
+    for _ in range(4):
+        started = clock()
         float((left @ right)[0, 0])  # waits for the device; the first product warms up
-        took.append(time.perf_counter() - before)
-    # the fastest: the others waited for whatever else the machine does
-    operations, seconds = 2 * 1024 * 1024 * 4096, min(took)
+        seconds.append(clock() - started)
     threads = f", {torch.get_num_threads()} threads" if device.type == "cpu" else ""
-    return f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}", operations / seconds
+    return f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}", 2 * 1024 * 1024 * 4096 / min(
+        seconds
+    )

@@ -1,8 +1,7 @@
-"""Executors of a run's jobs: this process, several on this machine, or a Ray cluster.
+"""Executors: tasks in this process, in several processes of this machine, or on a Ray cluster.
 
-Jobs are independent and write their results atomically, so that a lost worker costs only its job, which is repeated,
-and results do not depend on the executor. Workers end with the process that started them, even if it is killed, since
-they do not hold the lock of its run. (Ray does so for a cluster that is started here.)
+Tasks are independent and store their results atomically, so a killed or failed run keeps finished work and results do
+not depend on the executor. Local workers end with the process that started them.
 """
 
 from __future__ import annotations
@@ -11,301 +10,194 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from logging.handlers import QueueHandler
 from multiprocessing import get_context
-from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
-from gapstack.errors import MemberError
-from gapstack.processes import collect_rarely, die_with_parent
+from gapstack.ensemble.stack import Executor, in_order
+from gapstack.errors import ExtraError, MemberError
+from gapstack.processes import die_with_parent, raise_gc_threshold
 from gapstack.progress import console
 from gapstack.registry import Entry, Registry
-from gapstack.runs.folder import RunFolder
 
 _log = logging.getLogger(__name__)
-
-
-class Job(Protocol):
-    """A piece of work: one member on one fold (:mod:`gapstack.runs.jobs`), or some windows of a text."""
-
-    @property
-    def name(self) -> str:
-        """Name for display."""
-
-    def is_done(self, folder: RunFolder) -> bool:
-        """Whether ``folder`` holds its result."""
-
-    def run(self, folder: RunFolder) -> None:
-        """Execute it and write its result to ``folder`` atomically."""
-
-
-class Shard(Job, Protocol):
-    """A job of a stream that is too long to be held at once."""
-
-    @property
-    def key(self) -> str:
-        """Hash of everything that decides its result."""
-
-    @property
-    def size(self) -> int:
-        """How far it moves the stream on."""
-
-
-Executor = Callable[[Sequence[Any], RunFolder, Callable[[Any], None]], None]
-"""Executes all jobs and reports each that is done."""
-
-MOST_LOSSES = 3
-"""Workers lost over one job before the run gives up."""
-
-_OF_RAY = {
-    # by default Ray's workers have the lowest priority and starve beside other work
+_RAY_VARIABLES = {
+    # by default Ray's workers have the lowest priority, and tasks that exceed the memory are retried forever
     "RAY_worker_niceness": "0",
-    # by default Ray repeats tasks that exceed the node's memory for ever
-    "RAY_task_oom_retries": str(MOST_LOSSES),
+    "RAY_task_oom_retries": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 
 
 def create_executor(kind: str = "local", workers: int = 1) -> Executor:
-    """Make an executor.
+    """Create an executor.
 
     Parameters
     ----------
     kind : str
-        ``local`` or ``ray``. With ``RAY_ADDRESS`` set, Ray's jobs go to that cluster, which must see the run
-        folder, the cache and the data at the same paths; else a cluster of this machine is started.
+        ``local`` or ``ray``. With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the
+        cache and the data at the same paths; otherwise Ray starts a cluster on this machine.
     workers : int
-        Jobs to execute at once. They share evenly the threads of this process (all cores, unless ``OMP_NUM_THREADS``
-        is set), or a cluster's cores, and the GPUs. Each has a model, its optimiser and its views in memory.
+        Tasks to execute at once. They share evenly the threads of this process (all cores, unless
+        ``OMP_NUM_THREADS`` is set), or a cluster's cores, and the GPUs. Each needs its own memory.
 
     Raises
     ------
     UnknownNameError
-        If there is no such kind.
+        If there is no executor of this name.
     MemberError
         If ``workers`` is below 1, or Ray is not installed.
     """
     create = EXECUTORS[kind]
     if workers < 1:
-        raise MemberError(f"at least one worker must do the jobs; asked for {workers}")
+        raise MemberError(f"at least one worker is needed; found {workers}")
     return create(workers)
 
 
-def execute_stream(
-    shards: Iterable[Shard],
-    folder: RunFolder,
-    execute: Executor,
-    at_once: int,
-    advance: Callable[[float], None],
-) -> list[str]:
-    """Execute a stream of shards, but for those that are done; give the keys of all, in order.
-
-    Parameters
-    ----------
-    shards : iterable of Shard
-    folder : RunFolder
-    execute : Executor
-    at_once : int
-        Shards that are handed out together; workers start anew for the next ones.
-    advance : callable
-        Told the size of what is done.
-    """
-    coming, keys = iter(shards), []
-    while together := list(islice(coming, at_once)):
-        keys += [shard.key for shard in together]
-        waiting = [shard for shard in together if not shard.is_done(folder)]
-        advance(sum(shard.size for shard in together) - sum(shard.size for shard in waiting))
-        if waiting:
-            execute(waiting, folder, lambda shard: advance(shard.size))
-    return keys
+def _local_executor(workers: int) -> Executor:
+    return in_order if workers == 1 else partial(_in_processes, workers=workers)
 
 
-def _of_this_machine(workers: int) -> Executor:
-    if workers == 1:
-        return _here
-    return lambda jobs, folder, report: _in_processes(jobs, folder, report, workers)
-
-
-def _of_ray(workers: int) -> Executor:
-    _ray()
-    return lambda jobs, folder, report: _on_ray(jobs, folder, report, workers)
+def _ray_executor(workers: int) -> Executor:
+    _import_ray()
+    return partial(_on_ray, workers=workers)
 
 
 EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
     "executor",
     {
-        "local": Entry(_of_this_machine, "this process, or several on this machine"),
-        "ray": Entry(_of_ray, "a Ray cluster", needs="the extra ray"),
+        "local": Entry(_local_executor, "this process, or several on this machine"),
+        "ray": Entry(_ray_executor, "a Ray cluster", needs="the extra ray"),
     },
 )
 """By name: functions of the number of workers."""
 
 
-def _here(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None]) -> None:
-    for job in jobs:
-        job.run(folder)
-        report(job)
+def _in_processes(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
+    import torch  # slow, and not needed by runs of rules and trees in this process
 
-
-def _in_processes(
-    jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int
-) -> None:
-    """A pool that loses a process is broken as a whole: unfinished jobs go to a new one."""
-    import torch  # slow, and of no use to jobs done here by rules and trees
-
-    open_jobs, losses = list(jobs), 0
     threads = max(1, torch.get_num_threads() // workers)
     context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
-    while open_jobs:
-        before, place = len(open_jobs), context.Value("i", 0)
-        pool = ProcessPoolExecutor(min(workers, before), context, _begin, (threads, place))
-        try:
-            # processes start when jobs are submitted, and may be lost before the last one is
-            with _environment(OMP_NUM_THREADS=str(threads)):
-                futures = {
-                    pool.submit(_work, job, folder, _log.getEffectiveLevel()): job for job in open_jobs
-                }
-            for future in as_completed(futures):
-                _relay(future.result())
-                open_jobs.remove(futures[future])
-                report(futures[future])
-        except BrokenProcessPool:
-            # a worker may be lost after its job is done and before it reports
-            for job in [job for job in open_jobs if job.is_done(folder)]:
-                open_jobs.remove(job)
-                report(job)
-            losses = 1 if len(open_jobs) < before else losses + 1
-            if losses >= MOST_LOSSES:
-                raise _gave_up(open_jobs[:workers]) from None
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _environment(**variables: str) -> Iterator[None]:
-    """Set variables for processes that start within the block."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+    pool = ProcessPoolExecutor(workers, context, _start_worker, (threads, context.Value("i", 0)))
+    work = partial(_work, function, _log.getEffectiveLevel())
     try:
-        yield
+        yield from _finished(partial(pool.submit, work), items, workers, BrokenProcessPool)
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(threads: int, place: Any) -> None:
-    """Prepare a worker process: its end, its threads and its GPU; only the parent draws progress bars."""
+def _finished(
+    submit: Callable[[Any], Future[list[logging.LogRecord]]],
+    items: Iterable[Any],
+    workers: int,
+    *lost: type[Exception],
+) -> Iterator[Any]:
+    """Submit items, a few ahead of the workers, and yield each one that is done."""
+    coming, running = iter(items), dict[Future[list[logging.LogRecord]], Any]()
+    while True:
+        running |= {submit(item): item for item in islice(coming, 2 * workers - len(running))}
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            try:
+                records = future.result()
+            except lost as error:
+                names = " or ".join(str(getattr(item, "name", item)) for item in running.values())
+                raise MemberError(
+                    f"a worker died over {names} (killed for memory?); finished work is kept. "
+                    "Run again with fewer workers"
+                ) from error
+            for record in records:  # handlers are those of this process
+                logging.getLogger(record.name).handle(record)
+            yield running.pop(future)
+
+
+def _start_worker(threads: int, started: Any) -> None:
+    """Prepare a worker: its end, its threads and its GPU; only the parent shows progress bars."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
     import torch
 
     die_with_parent()
-    collect_rarely()
+    raise_gc_threshold()
     console.quiet = True
     torch.set_num_threads(threads)
     if torch.cuda.is_available():
-        with place.get_lock():
-            torch.cuda.set_device(place.value % torch.cuda.device_count())
-            place.value += 1
+        with started.get_lock():
+            torch.cuda.set_device(started.value % torch.cuda.device_count())
+            started.value += 1
 
 
-def _work(job: Job, folder: RunFolder, level: int) -> list[logging.LogRecord]:
-    """Do a job in a worker and give what it logs, from ``level`` on: the handlers are those of the parent.
-
-    If the job fails, its lines are notes of the error. Those of a worker that is lost come from the one that repeats
-    the job.
-    """
+def _work(function: Callable[[Any], object], level: int, item: Any) -> list[logging.LogRecord]:
+    """Call the function in a worker and return what it logs; if it fails, log lines are notes of the error."""
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     logger, handler = logging.getLogger("gapstack"), QueueHandler(lines)
     logger.addHandler(handler)
     logger.setLevel(level)
     try:
-        job.run(folder)
+        function(item)
     except Exception as error:
-        for record in _drained(lines):
-            error.add_note(record.getMessage())
+        for _ in range(lines.qsize()):
+            error.add_note(lines.get().getMessage())
         raise
     finally:
         logger.removeHandler(handler)
-    return _drained(lines)
-
-
-def _drained(lines: SimpleQueue[logging.LogRecord]) -> list[logging.LogRecord]:
     return [lines.get() for _ in range(lines.qsize())]
 
 
-def _relay(records: Sequence[logging.LogRecord]) -> None:
-    """Log in this process what a worker has logged."""
-    for record in records:
-        logging.getLogger(record.name).handle(record)
-
-
-def _gave_up(jobs: Sequence[Job]) -> MemberError:
-    return MemberError(
-        f"workers died {MOST_LOSSES} times over {' or '.join(job.name for job in jobs)} (killed for memory?); "
-        "finished folds are kept. Run again with fewer workers"
-    )
-
-
-def _ray() -> Any:
+def _import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise MemberError("Ray is not installed; run: pip install 'gapstack[ray]'") from None
+        raise ExtraError("Ray", "ray") from None
     return ray
 
 
 def python_for_ray() -> str:
-    """Path of this Python, quoted, since Ray puts it into a shell line."""
+    """Path of this Python, quoted, since Ray puts it into a shell command."""
     return shlex.quote(sys.executable)
 
 
-def _on_ray(jobs: Sequence[Job], folder: RunFolder, report: Callable[[Any], None], workers: int) -> None:
+def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
     import torch
 
-    ray = _ray()
-    mine = not ray.is_initialized()
-    if mine:
-        for name, value in _OF_RAY.items():
+    ray = _import_ray()
+    own = not ray.is_initialized()
+    if own:
+        for name, value in _RAY_VARIABLES.items():
             os.environ.setdefault(name, value)
-        address = os.environ.get("RAY_ADDRESS")
-        here = {
+        options: dict[str, Any] = {
             "num_cpus": max(workers, torch.get_num_threads()),
             "include_dashboard": False,
             "runtime_env": {"py_executable": python_for_ray()},
         }
-        ray.init(**({"address": address} if address else here), log_to_driver=False, logging_level="ERROR")
-    waiting: dict[Any, Job] = {}
+        if os.environ.get("RAY_ADDRESS"):
+            options = {"address": os.environ["RAY_ADDRESS"]}
+        ray.init(**options, log_to_driver=False, logging_level="ERROR")
+    running: list[Any] = []
     try:
-        share = _share(ray, workers)
-        run = ray.remote(max_retries=MOST_LOSSES - 1, **share)(_run_on_ray)
-        coming = iter(jobs)
-        while True:
-            # no more than workers: each carries its corpora to the cluster's memory
-            while len(waiting) < workers and (job := next(coming, None)) is not None:
-                waiting[run.remote(job, folder.root, share["num_cpus"], _log.getEffectiveLevel())] = job
-            if not waiting:
-                break
-            (reference, *_), _ = ray.wait(list(waiting))
-            job = waiting.pop(reference)
-            try:
-                _relay(ray.get(reference))
-            except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError):
-                raise _gave_up([job]) from None
-            except ray.exceptions.RayTaskError as error:
-                raise (error.cause or error) from error
-            report(job)
+        resources = _share(ray, workers)
+        run = ray.remote(max_retries=0, **resources)(_work_on_ray)
+        shared = ray.put(function)
+
+        def submit(item: Any) -> Future[list[logging.LogRecord]]:
+            running.append(run.remote(shared, _log.getEffectiveLevel(), item, resources["num_cpus"]))
+            future: Future[list[logging.LogRecord]] = running[-1].future()
+            return future
+
+        lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError)
+        yield from _finished(submit, items, workers, *lost)
+    except ray.exceptions.RayTaskError as error:
+        raise (error.cause or error) from error
     finally:
-        for reference in waiting:
+        for reference in running:
             ray.cancel(reference, force=True)
-        if mine:
+        if own:
             ray.shutdown()
 
 
@@ -313,15 +205,16 @@ def _share(ray: Any, workers: int) -> dict[str, Any]:
     """Resources of each worker: cores (of one node) and a share of the GPUs."""
     whole = ray.cluster_resources()
     largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
-    cores = max(1, int(min(whole.get("CPU", 1) / workers, largest)))
-    gpus = min(1.0, whole.get("GPU", 0) / workers)
-    return {"num_cpus": cores, **({"num_gpus": gpus} if gpus else {})}
+    share: dict[str, Any] = {"num_cpus": max(1, int(min(whole.get("CPU", 1) / workers, largest)))}
+    if whole.get("GPU", 0):
+        share["num_gpus"] = min(1.0, whole["GPU"] / workers)
+    return share
 
 
-def _run_on_ray(job: Job, root: Path, threads: int, level: int) -> list[logging.LogRecord]:
+def _work_on_ray(
+    function: Callable[[Any], object], level: int, item: Any, threads: int
+) -> list[logging.LogRecord]:
     import torch
 
     torch.set_num_threads(threads)
-    folder = RunFolder(root)
-    # as above
-    return [] if job.is_done(folder) else _work(job, folder, level)
+    return _work(function, level, item)

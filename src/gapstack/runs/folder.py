@@ -5,7 +5,6 @@
     run.json                     recipe, versions, corpus and label hashes
     folds.json                   the folds, with their hash
     members/<label>/
-        views.json               seconds spent on views for all rows
         fold-<i>/                appears whole or not at all
             job.json             hash of everything that decided this result, seconds, digests of the files beside it
             held.parquet         probabilities of the held-out fold
@@ -24,8 +23,7 @@ import glob
 import os
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from importlib import resources
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +31,12 @@ import filelock
 import platformdirs
 
 from gapstack.errors import DamageError, DataError, MismatchError, Place
-from gapstack.files import atomic_folder, atomic_path, discard, sweep
+from gapstack.files import atomic_path, discard, sweep
 from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
 
 if TYPE_CHECKING:
-    from gapstack.types import BasePredictions, Probabilities
+    from gapstack.types import Probabilities
 
 _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
@@ -51,8 +49,8 @@ SAMPLE = "-sample"
 def home() -> Path:
     """Folder that holds ``models/`` and ``submissions/``.
 
-    That is ``GAPSTACK_HOME``; else the project's folder, where commands are given in a checkout of the project; else
-    the user's data folder (``~/.local/share/gapstack`` on Linux).
+    ``GAPSTACK_HOME`` if set; within a checkout of the project, its root; otherwise the user's data folder
+    (``~/.local/share/gapstack`` on Linux).
     """
     stated = os.environ.get("GAPSTACK_HOME")
     if stated:
@@ -123,19 +121,7 @@ def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabili
 
 
 def read_probabilities(path: Path, ids: Sequence[str]) -> Probabilities:
-    """Read probabilities back, checking that they belong to ``ids`` in this order.
-
-    Raises
-    ------
-    DataError
-        If there is no such file.
-    MismatchError
-        If they are another corpus's.
-    """
-    if not path.is_file():
-        raise DataError(
-            "no probabilities here", place=Place(path), remedy="Run the recipe again: finished work is kept"
-        )
+    """Read probabilities; MismatchError if they do not belong to ``ids`` in this order."""
     import numpy as np
     import pandas as pd
 
@@ -166,20 +152,18 @@ class RunFolder:
     @property
     def remedy(self) -> str:
         """Advice for a run that is unfinished or damaged."""
-        return f"Finish or mend it; what is sound is kept: gap run {shlex.quote(str(self.root))}"
+        return f"Finish or repair it; intact results are kept: gap run {shlex.quote(str(self.root))}"
 
     def manifest(self) -> dict[str, Any]:
-        """Read ``run.json``; DataError if this is no run folder, DamageError if it is damaged."""
+        """Read ``run.json``; DataError if this is not a run folder, DamageError if it is damaged."""
         if not self.exists:
             raise DataError(
                 "no run here", place=Place(self.manifest_path), expected="a folder that `gap run` made"
             )
-        name = self.root.name.removesuffix(SAMPLE)
-        shipped = (resources.files("gapstack.runs") / "recipes" / f"{name}.toml").is_file()
-        command = f"gap run {name}" if shipped else f"gap run ITS_RECIPE.toml --name {shlex.quote(name)}"
-        sample = " --data sample" if name != self.root.name else ""
-        remedy = f"Give the run's recipe again; what is sound is kept: {command}{sample}"
-        return read_sealed(self.manifest_path, remedy=remedy)
+        return read_sealed(
+            self.manifest_path,
+            remedy=f"Run its recipe again; intact results are kept: gap run RECIPE --name {self.root.name}",
+        )
 
     def claim(self, manifest: dict[str, Any], *, fresh: bool) -> list[str]:
         """Start or resume a run described by ``manifest``; list damage of an earlier description.
@@ -202,28 +186,16 @@ class RunFolder:
                 damaged.append(self._describe(damage))
             differing = [key for key in now if before.get(key) != now[key]]
             if differing:
-                changes = "; ".join(f"{key}: {before.get(key)} there, {now[key]} now" for key in differing)
                 raise MismatchError(
-                    f"{self.root} holds a run on other {' and '.join(differing)} ({changes}). "
-                    "Give the recipe another name, or throw the old run away with --fresh"
+                    f"{self.root} holds a run on other {' and '.join(differing)}. "
+                    "Give the recipe another name, or discard the old run with --fresh"
                 )
         seal(self.manifest_path, manifest)
         return damaged
 
     def repair(self, labels: Sequence[str], folds: int) -> list[str]:
-        """Delete damaged results of these members and of the stack, and obstacles to new ones.
-
-        Returns a description of each damaged result: its file and the problem.
-        """
+        """Delete damaged results of these members and of the stack; returns each damaged file with its problem."""
         damaged = []
-        _only_files(self.root / "folds.json")
-        _only_folders(self.root / "members")
-        for label in labels:
-            place = self.member(label)
-            _only_folders(
-                place, place / "unfinished", *place.glob("unfinished/*"), *place.glob("unfinished/*/*")
-            )
-            _only_files(place / "out_of_fold.parquet", place / "test.parquet")
         records = [self.fold(label, fold) / "job.json" for label in labels for fold in range(folds)]
         records.append(self.member(STACK) / "stack.json")
         with progress("checking stored results", len(records)) as ticker:
@@ -244,7 +216,6 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the folder alone while the block runs; MismatchError if another process has it."""
-        _only_files(self.root / ".lock")
         with locked(self.root):
             sweep(self.root, deep=True)
             yield
@@ -256,13 +227,6 @@ class RunFolder:
     def fold(self, label: str, fold: int) -> Path:
         """Folder of one finished fold of one member."""
         return self.member(label) / f"fold-{fold}"
-
-    def base_predictions(self, labels: Sequence[str], fold: int, ids: Sequence[str]) -> BasePredictions:
-        """What these members, fitted without ``fold``, say of the held-out rows, (n, m, 3)."""
-        import numpy as np
-
-        tables = [read_probabilities(self.fold(label, fold) / "test.parquet", ids) for label in labels]
-        return np.stack(tables, axis=1)
 
     def unfinished(self, label: str, fold: int) -> Path:
         """Folder for checkpoints of a fold's fit."""
@@ -293,35 +257,3 @@ class RunFolder:
     def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
         """A record whose folder appears whole: if that is there and the record is not, it is damaged."""
         return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None
-
-    def view_seconds(self, label: str) -> float | None:
-        """Seconds spent on a member's views, None if unknown."""
-        try:
-            return float(read_sealed(self._views(label))["seconds"])
-        except DamageError:
-            return None
-
-    def note_view_seconds(self, label: str, seconds: float) -> None:
-        """Store the seconds spent on a member's views."""
-        seal(self._views(label), {"seconds": seconds})
-
-    def _views(self, label: str) -> Path:
-        return self.member(label) / "views.json"
-
-    def finishing(self, label: str, fold: int) -> AbstractContextManager[Path]:
-        """Give an empty folder that becomes the fold's when the block ends without error."""
-        return atomic_folder(self.fold(label, fold))
-
-
-def _only_files(*paths: Path) -> None:
-    """Delete folders and broken links that lie where files belong."""
-    for path in paths:
-        if not path.is_file():
-            discard(path)
-
-
-def _only_folders(*paths: Path) -> None:
-    """Delete files that lie where folders belong."""
-    for path in paths:
-        if not path.is_dir():
-            discard(path)

@@ -1,8 +1,4 @@
-"""Saved members and runs as repositories of the Hugging Face Hub.
-
-A repository holds the files of a saved member's or a run's folder as they are, and a model card, ``README.md``. None of
-them is pickle, and all but the card are checked by the digests of their records when they are read.
-"""
+"""Saved members and runs as repositories of the Hugging Face Hub: their files and a model card, ``README.md``."""
 
 from __future__ import annotations
 
@@ -21,19 +17,17 @@ _NOT_SHARED = (".lock", "unfinished", "*.partial")
 
 
 def is_repository(name: str) -> bool:
-    """Whether a name has the form of a repository's: ``owner/name``, or ``owner/name@revision``."""
+    """True for names of the form ``owner/name`` or ``owner/name@revision``."""
     return _REPOSITORY.fullmatch(name) is not None
 
 
 def fetch(repository: str) -> Path:
-    """Download a repository into the Hub's cache, what is there already excepted, and give its folder.
-
-    With ``GAPSTACK_OFFLINE`` set, only the cache is looked into.
+    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
 
     Raises
     ------
     DataNotFoundError
-        If it is neither in the cache nor to be had.
+        If it is not in the cache and cannot be downloaded.
     """
     import httpx
     from huggingface_hub import snapshot_download
@@ -44,24 +38,23 @@ def fetch(repository: str) -> Path:
         return Path(snapshot_download(name, revision=revision or None, local_files_only=offline))
     except (OSError, ValueError, httpx.HTTPError) as error:
         raise DataNotFoundError(
-            f"{repository} is no run, member or file here ({Path(repository).absolute()}), and the Hub does not give a "
+            f"{repository} is not a run, member or file here ({Path(repository).absolute()}), and the Hub has no "
             f"repository of this name ({_reason(error)})"
         ) from error
 
 
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
-    """Make the Hub's repository hold this folder and nothing else, in one commit; give the address of the commit.
+    """Replace the files of a repository by those of a saved member or a run, and return the commit's address.
 
     Parameters
     ----------
     folder : Path
-        Of a saved member or a run. Its own ``README.md``, if it has one, is the card.
     repository : str
-        ``owner/name``; it is made if there is none.
+        ``owner/name``; created if it does not exist.
     card : str
-        Model card in the Hub's Markdown, for a folder without.
+        Model card in the Hub's Markdown, for a folder without a ``README.md``.
     private : bool
-        Whether a repository that is made is private.
+        Create a private repository.
 
     Raises
     ------
@@ -88,7 +81,7 @@ def push(folder: Path, repository: str, card: str, *, private: bool = False) -> 
                 commit_message=f"{folder.name}, by gap push",
             )
         except (OSError, ValueError, httpx.HTTPError) as error:
-            raise RemoteError(f"the Hub does not take {repository} ({_reason(error)})") from error
+            raise RemoteError(f"the Hub refused {repository} ({_reason(error)})") from error
     return str(commit.commit_url)
 
 

@@ -1,45 +1,81 @@
-"""Reading any predictor: a saved member or stack, a run or one of its systems, or a file of answers.
-
-This stands in ``runs``, the lowest room that knows runs beside members.
-"""
+"""Predictors that can be loaded: saved members and stacks, finished runs and their members, and prediction files."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Label
-from gapstack.corpus.corpus import one_hot
+from gapstack.data import Corpus, Label
+from gapstack.data.corpus import one_hot
+from gapstack.data.sources import SPLITS
+from gapstack.ensemble.nested import FittedStacker
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import sha256
-from gapstack.members import store
+from gapstack.evaluation import read_predictions
+from gapstack.files import atomic_folder, fingerprint, sha256
+from gapstack.members import Member, store
+from gapstack.members.identity import refuse_changed
+from gapstack.members.member import each_once
 from gapstack.members.predictor import Predictor
+from gapstack.progress import progress
+from gapstack.registry import unknown
 from gapstack.resolvers.clusters import Clusters, read_clusters
 from gapstack.runs import hub
-from gapstack.runs.fitted import FittedRun
-from gapstack.runs.folder import find_run, home
-from gapstack.scoring import read_predictions
+from gapstack.runs.folder import STACK, RunFolder, find_run, home
+from gapstack.runs.identity import of_stack, refuse_changed_members
+from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
 
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")
-
-
+KEPT_BYTES = 1 << 30
+"""Bytes on disk of the fitted members that a run keeps in memory; others are read again for each corpus."""
 SHIPPED = "gapstack-small"
-"""The model that answers where none is named: recipe ``small``, fitted on all of GAP by ``scripts/build_small.py``."""
+"""The default model: recipe ``small``, fitted on all of GAP by ``scripts/build_small.py``."""
 
 
-def shipped_model() -> Path:
-    """Folder of :data:`SHIPPED`, in the package as a wheel has it, or in a checkout's ``models``.
+def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
+    """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
+
+    The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
+    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` keeps
+    a run's fitted members in memory, for many predictions.
 
     Raises
     ------
     DataNotFoundError
-        If it is at neither place.
+        If there is nothing of this name.
+    DataError, MismatchError
+        If it is damaged, not finished, not a predictor, or fitted on other inputs than are found now.
     """
+    path = shipped_model() if name is None else Path(name)
+    if store.is_saved(path):
+        return store.load(path)
+    if (run := find_run(str(name))) is not None:
+        folder, label = run
+        fitted = FittedRun(folder, [label] if label else (), keep=keep)
+        return fitted.systems[label] if label else fitted
+    if path.is_file():
+        return prediction_file(path)
+    repository, _, label = str(name).partition(":")
+    if hub.is_repository(repository) and not path.exists():
+        fetched = str(hub.fetch(repository))
+        return load(f"{fetched}:{label}" if label else fetched, keep=keep)
+    raise DataNotFoundError(
+        f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
+    )
+
+
+def save(predictor: Predictor, folder: str | Path) -> None:
+    """Write a predictor into ``folder``; :func:`load` reads it. Raises as the predictor's own ``save``."""
+    predictor.save(Path(folder))
+
+
+def shipped_model() -> Path:
+    """Folder of :data:`SHIPPED`, in the package or in a checkout's ``models``; DataNotFoundError if it is missing."""
     package = Path(__file__).resolve().parents[1]
     places = (package / SHIPPED, package.parents[1] / "models" / SHIPPED)
     for place in places:
@@ -51,11 +87,181 @@ def shipped_model() -> Path:
     )
 
 
-class PredictionFile(Predictor):
-    """Base of files with what somebody else's system says of stored rows, known by their ids.
+class FittedRun(Predictor):
+    """The fits of a finished run; predicts as its stack, or its last member if it has none.
 
-    What its makers trained on is not known here.
+    Each fold's fits are a whole system; their probabilities are averaged. ``systems`` has each member and the stack
+    as a predictor; they share the base predictions of the last corpus.
+
+    Parameters
+    ----------
+    folder : RunFolder
+    only : collection of str
+        Labels of members, or ``stack``; by default all that the run has.
+    folds : int, optional
+        Number of folds that predict, the first ones; by default all.
+    keep : bool
+        Keep up to :data:`KEPT_BYTES` of fitted members in memory for the next corpus.
+
+    Raises
+    ------
+    MemberError
+        If the run has no such member.
+    DataError
+        If what is needed is not finished or damaged.
+    MismatchError
+        If it was fitted on other inputs (encoder, parser, ...) than are found now.
     """
+
+    def __init__(
+        self, folder: RunFolder, only: Collection[str] = (), *, folds: int | None = None, keep: bool = False
+    ):
+        self.folder, self.recipe = folder, Recipe.of_run(folder)
+        self.folds = self.recipe.folds if folds is None else min(folds, self.recipe.folds)
+        self._kept: dict[tuple[str, int], Member] = {}
+        self._room = KEPT_BYTES if keep else 0
+        self._base: dict[str, list[Probabilities]] = {}
+        self._base_rows = ""
+        for label in only:
+            if label not in self.recipe.systems:
+                raise unknown(f"member of run {folder.root.name}", label, self.recipe.systems)
+        self.systems: Mapping[str, RunSystem] = {
+            label: RunSystem(lambda: self, label)
+            for label in self.recipe.systems
+            if not only or label in only
+        }
+        stacked = STACK in self.systems
+        labels = [part.label for part in self.recipe.members]
+        self.members = [label for label in labels if stacked or label in self.systems]
+        for label in self.members:
+            for fold in range(self.folds):
+                if folder.job(label, fold, check=["member"]) is None:
+                    place = Place(folder.fold(label, fold))
+                    raise DataError("the run is not finished", place=place, remedy=folder.remedy)
+        refuse_changed_members(folder, self.recipe, self.members, self.folds)
+        self._stack = _load_stack(folder, self.recipe) if stacked else None
+
+    @property
+    def best(self) -> RunSystem:
+        """The stack if it is there, else the last member."""
+        return list(self.systems.values())[-1]
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """As of the best system."""
+        return self.best.contaminated_by
+
+    @cached_property
+    def identity(self) -> Mapping[str, str]:
+        """Digest of all files that decide the probabilities: the recipe, the stack and each member's fits."""
+        places = [
+            self.folder.fold(label, fold) / "member" for label in self.members for fold in range(self.folds)
+        ]
+        if self._stack is not None:
+            places.append(self.folder.member(STACK))
+        files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
+        files.append(self.folder.manifest_path)
+        digest = fingerprint([(str(path.relative_to(self.folder.root)), sha256(path)) for path in files])
+        return {"run": f"{self.recipe.name} {digest}"}
+
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Return (n, 3) of the best system."""
+        return self.predict_as(self.best.label, corpus)
+
+    def predict_as(self, label: str, corpus: Corpus) -> Probabilities:
+        """Return (n, 3) of one system: a member's mean over folds, or the mean of each fold's stack."""
+        if label != STACK or self._stack is None:
+            mean: Probabilities = np.mean(self._base_predictions(corpus, [label])[label], axis=0)
+            return mean
+        base = self._base_predictions(corpus, self.members)
+        by_fold = [
+            np.stack(each, axis=1) for each in zip(*(base[label] for label in self.members), strict=True)
+        ]
+        return self._stack.predict_proba(by_fold, corpus)
+
+    def _base_predictions(self, corpus: Corpus, labels: Collection[str]) -> dict[str, list[Probabilities]]:
+        """By member, (n, 3) of each fold's fit; kept until the next corpus."""
+        if corpus.fingerprint != self._base_rows:
+            self._base, self._base_rows = {}, corpus.fingerprint
+        missing = [label for label in labels if label not in self._base]
+        with progress("predicting", len(missing) * self.folds) as ticker:
+            for label in missing:
+                predictions = []
+                for fold in range(self.folds):
+                    member = self._member(label, fold)
+                    if fold == 0:
+                        member.prepare(corpus)
+                    predictions.append(member.predict_proba(corpus))
+                    ticker.advance(note=label)
+                self._base[label] = predictions
+        return self._base
+
+    def _member(self, label: str, fold: int) -> Member:
+        if (label, fold) in self._kept:
+            return self._kept[label, fold]
+        place = self.folder.fold(label, fold) / "member"
+        member = store.load(place)
+        size = sum(path.stat().st_size for path in place.iterdir())
+        if size <= self._room:
+            self._room -= size
+            self._kept[label, fold] = member
+        return member
+
+    def save(self, folder: Path) -> None:
+        """Copy the run, whole or not at all."""
+        with atomic_folder(folder) as temporary:
+            ignore = shutil.ignore_patterns(".lock")
+            shutil.copytree(self.folder.root, temporary, dirs_exist_ok=True, ignore=ignore)
+
+
+class RunSystem(Predictor):
+    """A member or the stack of a finished run; ``run`` returns the run, which is checked on first use."""
+
+    def __init__(self, run: Callable[[], FittedRun], label: str):
+        self._run, self.label = run, label
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Its training data other than GAP, and GAP's splits that the run trained on."""
+        recipe = self._run().recipe
+        splits = (f"gap-{name}" for name in recipe.train if name in SPLITS)
+        return each_once(recipe.contaminated_by()[self.label], splits)
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """That of the run, and the label."""
+        return {**self._run().identity, "system": self.label}
+
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Return (n, 3), from base predictions that the run's systems share."""
+        return self._run().predict_as(self.label, corpus)
+
+    def save(self, folder: Path) -> None:
+        """Copy the run; ``load("FOLDER:LABEL")`` reads the system."""
+        self._run().save(folder)
+
+
+def _load_stack(folder: RunFolder, recipe: Recipe) -> FittedStacker:
+    """The run's stack, if it was fitted on the recipe's members and on the current inputs."""
+    members = [part.label for part in recipe.members]
+    place = folder.member(STACK)
+    path, record = place / "stack.json", folder.stack(check=None)
+    if (
+        record is None or record["members"] != members
+    ):  # the recipe changed, and the run was killed before stacking
+        raise DataError(
+            f"the run has no stack of {', '.join(members)} yet", place=Place(path), remedy=folder.remedy
+        )
+    now = folder.manifest()["identity"] | of_stack(recipe)
+    before = {key: value for key, value in record["identity"].items() if key != "base_predictions"}
+    refuse_changed(f"{recipe.name}:{STACK}", record | {"identity": before}, now)
+    return FittedStacker.restored(
+        record["stacker"], record["settings"], record["calibration"], store.read_state(place)
+    )
+
+
+class PredictionFile(Predictor):
+    """Base of files with predictions of stored rows, known by their ids; their training data are unknown."""
 
     stored = True
 
@@ -80,17 +286,16 @@ class FileOfProbabilities(PredictionFile):
         """Read the rows of ``corpus``; DataError for decisions without probabilities, or other ids."""
         probabilities = read_predictions(self.path, corpus).probabilities
         if probabilities is None:
-            raise DataError(
-                "decisions, no probabilities", place=Place(self.path), expected="a submission CSV"
-            )
+            place = Place(self.path)
+            raise DataError("decisions without probabilities", place=place, expected="a submission CSV")
         return probabilities
 
 
 class FileOfClusters(PredictionFile):
     """A JSONL of a resolver's clusters (:mod:`gapstack.resolvers.clusters`).
 
-    The pronoun's cluster decides as in ``gap clusters-to-gap``: the name that it has is the answer, with certainty;
-    both names, none of them, and no clusters for a row all count as NEITHER.
+    As in ``gap clusters-to-gap``, the name in the pronoun's cluster is the answer, with certainty; both names, neither
+    of them, and no clusters for a row all count as NEITHER.
     """
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -104,8 +309,8 @@ class FileOfClusters(PredictionFile):
         clusters = self._clusters(corpus)
         covered, both = clusters.covers(corpus).sum(), clusters.decide(corpus).all(axis=1).sum()
         return (
-            f"is what {clusters.name} decided: clusters of {covered:,} of {len(corpus):,} rows, both "
-            f"names in {both:,} of them; both, none and saying nothing count as neither"
+            f"is what {clusters.name} decided: clusters of {covered:,} of {len(corpus):,} rows, both names in "
+            f"{both:,} of them; both, none and saying nothing count as neither"
         )
 
     def _clusters(self, corpus: Corpus) -> Clusters:
@@ -113,49 +318,10 @@ class FileOfClusters(PredictionFile):
 
 
 def prediction_file(path: Path) -> PredictionFile:
-    """Give the predictor of a file by its suffix, of :data:`PROBABILITIES` or :data:`CLUSTERS`; else DataError."""
+    """Return the predictor of a file by its suffix, of :data:`PROBABILITIES` or :data:`CLUSTERS`; else DataError."""
     if path.name.endswith(PROBABILITIES):
         return FileOfProbabilities(path)
     if path.name.endswith(CLUSTERS):
         return FileOfClusters(path)
-    raise DataError(
-        "no file of answers by its name", place=Place(path), expected=", ".join((*PROBABILITIES, *CLUSTERS))
-    )
-
-
-def save(predictor: Predictor, folder: str | Path) -> None:
-    """Write a predictor into ``folder``; :func:`load` reads it. Raises as the predictor's own ``save``."""
-    predictor.save(Path(folder))
-
-
-def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
-    """Read a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a file of answers, or ``owner/name``.
-
-    The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
-    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` holds
-    a run's fitted members in memory, for who predicts many times.
-
-    Raises
-    ------
-    DataNotFoundError
-        If there is nothing of this name.
-    DataError, MismatchError
-        If it is damaged, not finished, or no predictor, or would not predict as it did.
-    """
-    path = shipped_model() if name is None else Path(name)
-    if store.is_saved(path):
-        return store.load(path)
-    run = find_run(str(name))
-    if run is not None:
-        run_folder, label = run
-        fitted = FittedRun(run_folder, [label] if label else (), keep=keep)
-        return fitted.systems[label] if label else fitted
-    if path.is_file():
-        return prediction_file(path)
-    repository, _, label = str(name).partition(":")
-    if hub.is_repository(repository) and not path.exists():
-        folder = str(hub.fetch(repository))
-        return load(f"{folder}:{label}" if label else folder, keep=keep)
-    raise DataNotFoundError(
-        f"{name} is no run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
-    )
+    expected = ", ".join((*PROBABILITIES, *CLUSTERS))
+    raise DataError("unrecognised prediction file extension", place=Place(path), expected=expected)

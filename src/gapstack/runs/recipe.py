@@ -7,25 +7,38 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
 from importlib import resources
+from operator import add
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.corpus.cells import plain_stem
-from gapstack.corpus.sources import SPLITS, STAGE2
-from gapstack.ensemble import STACKERS
-from gapstack.errors import MemberError, RecipeError
+from gapstack.data import Corpus
+from gapstack.data.cells import Quarantine, plain_stem
+from gapstack.data.gap_files import read_gap
+from gapstack.data.labels import LabelSetName
+from gapstack.data.sources import (
+    HELD_OUT,
+    SPLITS,
+    STAGE2,
+    GapData,
+    HeldOutName,
+    SplitName,
+    load_gap,
+    load_sample,
+    relabel,
+    stage2,
+)
+from gapstack.ensemble import STACKERS, CalibratorName
+from gapstack.errors import MemberError, RecipeError, shown
 from gapstack.files import fingerprint
-from gapstack.kinds import CalibratorName, Folds, HeldOutName, Label, LabelSetName, Seed, SplitName
 from gapstack.members import MEMBERS, create
-from gapstack.members.part import Part, merged, spelled_out
+from gapstack.members.part import Part, expand, merged
 from gapstack.registry import Registry, unknown
-from gapstack.runs.folder import STACK, RunFolder, find_run, run_names
-from gapstack.settings import SettingError, check, check_all, shown
-from gapstack.signatures import settings_of
+from gapstack.runs.folder import SAMPLE, STACK, RunFolder, find_run, run_names
+from gapstack.settings import FoldCount, FolderName, Seed, SettingError, check, check_settings, settings_of
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
-_LONGEST_FILE = 1_000_000
 _LONGEST_NAME = 80
 
 
@@ -33,7 +46,7 @@ _LONGEST_NAME = 80
 class Recipe:
     """Everything that decides a run's results.
 
-    Values are checked against the annotations of its fields and of the members' settings, without heavy imports.
+    Values are checked against the annotations of its fields and of the members' settings.
 
     Attributes
     ----------
@@ -51,7 +64,7 @@ class Recipe:
     calibrators : tuple of str
         Calibrators to choose from, the simplest first.
     title, note : str
-        What it is, in a line; and what a reader of its figures must know, printed when it is run.
+        One line of description, and a caveat about its results that is printed when it is run.
 
     Raises
     ------
@@ -59,16 +72,16 @@ class Recipe:
         If a value is of another type or out of range, or the recipe could not run.
     """
 
-    name: Label
+    name: FolderName
     members: tuple[Part, ...]
     stackers: tuple[Part, ...] = ()
-    train: tuple[SplitName, ...] = ("development", "validation")
-    test: tuple[HeldOutName, ...] = ("test",)
+    train: Sequence[SplitName] = ("development", "validation")
+    test: Sequence[HeldOutName] = ("test",)
     labels: LabelSetName = "official"
-    folds: Folds = 5
+    folds: FoldCount = 5
     seed: Seed = 2019
     title: str = ""
-    calibrators: tuple[CalibratorName, ...] = ("none",)
+    calibrators: Sequence[CalibratorName] = ("none",)
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -129,34 +142,22 @@ class Recipe:
             if name not in available() and Path(name).is_dir():
                 return cls.of_run(RunFolder(Path(name)))
             return cls.parse(tomllib.loads(text_of(name)), name)
-        path = Path(name)
-        if not path.is_file():
-            raise RecipeError(f"no recipe file {shown(name)}")
-        if path.stat().st_size > _LONGEST_FILE:
-            raise RecipeError(
-                f"{name}: too long for a recipe; expected at most {_LONGEST_FILE:,} bytes of TOML"
-            )
-        content = path.read_bytes()
         try:
-            table = tomllib.loads(content.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raise RecipeError(
-                f"{name}, line {line}: found the byte {content[error.start]:#04x}, expected UTF-8"
-            ) from None
-        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, nested lists
-            problem = "too deep" if isinstance(error, RecursionError) else str(error)
-            raise RecipeError(f"{name}: not valid TOML: {problem}") from None
+            table = tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        except OSError:
+            raise RecipeError(f"no recipe file {shown(name)}") from None
+        except (ValueError, RecursionError) as error:
+            raise RecipeError(f"{name}: not valid TOML in UTF-8: {error}") from None
         return cls.parse(table, name)
 
     @classmethod
     def of_run(cls, folder: RunFolder) -> Self:
-        """Load the recipe of a run; DataError if the folder is no run."""
+        """Load the recipe of a run; DataError if the folder is not a run."""
         return cls.parse(folder.manifest().get("recipe", {}), str(folder.manifest_path))
 
     @property
     def trained_on(self) -> str:
-        """The rows that it is trained on, in words."""
+        """Description of the training rows."""
         splits = [name for name in self.train if name in SPLITS]
         files = [Path(name).name for name in self.train if name not in SPLITS]
         return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
@@ -167,9 +168,14 @@ class Recipe:
         return bool(self.stackers) and len(self.members) > 1
 
     @property
+    def systems(self) -> list[str]:
+        """Labels of the members, and of the stack if there is one; the last is the run's predictor."""
+        return [*(part.label for part in self.members), *([STACK] if self.stacked else ())]
+
+    @property
     def best(self) -> str:
         """Label of the run's predictor: the stack, or the last member without one."""
-        return STACK if self.stacked else self.members[-1].label
+        return self.systems[-1]
 
     def contaminated_by(self) -> dict[str, tuple[str, ...]]:
         """Test sets that share rows with training data other than GAP, by member and for the stack."""
@@ -181,7 +187,7 @@ class Recipe:
     def refuse_contaminated(self) -> None:
         """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores.
 
-        Stage 2 has no labels, so nothing is scored there, and what its teacher says is allowed.
+        Stage 2 has no labels, so nothing is scored there and its teacher is allowed.
         """
         contaminated = self.contaminated_by()
         scored = [split for split in (*self.train, *self.test) if split != STAGE2]
@@ -197,7 +203,7 @@ class Recipe:
         """Set ``setting`` in every member that has it (``encoder``, ``parser``)."""
         members = tuple(
             Part(part.name, part.label, {**part.settings, setting: value})
-            if setting in MEMBERS.kinds(part.name)
+            if setting in settings_of(MEMBERS[part.name])
             else part
             for part in self.members
         )
@@ -221,10 +227,7 @@ class Recipe:
         return replace(self, members=members, name=self._named(*(part.label for part in members)))
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
-        """Take files of rows like GAP's for the splits to cross-validate on, or to hold out; the name says so.
-
-        Where no file is given, the splits stay.
-        """
+        """Replace the training or held-out splits by files of rows in GAP's format; the name is extended by theirs."""
         names: dict[str, Any] = {
             key: tuple(str(path.resolve()) for path in paths)
             for key, paths in (("train", train), ("test", test))
@@ -234,18 +237,18 @@ class Recipe:
         return replace(self, **names, name=name) if names else self
 
     def _named(self, *parts: str) -> str:
-        """Name of a variant, with a digest for what is too long."""
+        """Name of a variant, shortened by a digest if it is too long."""
         name = "-".join((self.name, *parts))
         return name if len(name) <= _LONGEST_NAME else f"{self.name}-{fingerprint(name)}"
 
     def with_epochs(self, epochs: int) -> Recipe:
-        """Train for so many epochs in every phase of every member that is trained in epochs."""
+        """Set the number of epochs in every phase of every member that is trained in epochs."""
         changes = {"epochs": epochs, "training": {"epochs": epochs}, "first": {"epochs": epochs}}
 
         def changed(part: Part) -> Part:
-            kinds = MEMBERS.kinds(part.name)
+            kinds = settings_of(MEMBERS[part.name])
             known = {key: value for key, value in changes.items() if key in kinds}
-            if not part.settings.get("first"):  # which by default is as the last phase
+            if not part.settings.get("first"):  # by default like the last phase
                 known.pop("first", None)
             return replace(part, settings=merged(part.settings, known))
 
@@ -272,18 +275,14 @@ def require_run(name: str) -> tuple[RunFolder, str]:
     if match is None:
         raise unknown("run", name, run_names())
     folder, member = match
-    recipe = Recipe.of_run(folder)
-    labels = [*(part.label for part in recipe.members), *([STACK] if recipe.stacked else ())]
-    if member and member not in labels:
-        raise unknown(f"member of run {folder.root.name}", member, labels)
+    systems = Recipe.of_run(folder).systems
+    if member and member not in systems:
+        raise unknown(f"member of run {folder.root.name}", member, systems)
     return match
 
 
 def _spelled_out(table: Any, where: str) -> Any:
-    """A recipe's table with what it shares with another recipe of the package (``like``), and its members spelled out.
-
-    See :func:`~gapstack.members.part.spelled_out`.
-    """
+    """Fill in the recipe that a table is ``like``, and expand its members (see :mod:`gapstack.members.part`)."""
     if isinstance(table, Mapping) and "like" in table:
         other = table["like"]
         if not isinstance(other, str):
@@ -295,7 +294,7 @@ def _spelled_out(table: Any, where: str) -> Any:
     members: list[Any] = []
     for number, part in enumerate(table["members"], 1):
         try:
-            members += spelled_out(part) if isinstance(part, Mapping) else [part]
+            members += expand(part) if isinstance(part, Mapping) else [part]
         except MemberError as error:
             raise RecipeError(f"{where}, members {number}: {error}") from None
     return {**table, "members": members}
@@ -305,10 +304,9 @@ def _check(values: object, where: str) -> None:
     """Check a recipe's table against the fields of :class:`Recipe`, and each part against its member or stacker."""
     if not isinstance(values, Mapping):
         raise RecipeError(f"{where}: found {shown(values)}, expected a table")
-    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Recipe").items()}
     try:
         # parts come one by one, since their errors give number and label
-        check_all({key: () if key in _PARTS else value for key, value in values.items()}, kinds, called="key")
+        check_settings(Recipe, {key: value for key, value in values.items() if key not in _PARTS})
         for key in _PARTS:
             check(values.get(key, ()), Sequence[Any], (key,))
     except SettingError as error:
@@ -321,12 +319,11 @@ def _check(values: object, where: str) -> None:
 def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
     if not isinstance(part, Mapping) or "name" not in part:
         raise RecipeError(f"{where}: found {shown(part)}, expected a table with a name")
-    kinds = {key: setting.kind for key, setting in settings_of("gapstack.members.part:Part").items()}
     called = part.get("label", part["name"])
     if isinstance(called, str) and called.isprintable():
         where += f" ({called})"
     try:
-        check_all(part, kinds, called="key")
+        check_settings(Part, part)
         registry.entry(part["name"])
         try:
             registry.check(part["name"], part.get("settings", {}))
@@ -357,3 +354,53 @@ def available() -> list[str]:
     return sorted(
         entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml")
     )
+
+
+def gap_data(
+    data: str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
+) -> GapData:
+    """GAP as :func:`~gapstack.data.sources.load_gap` finds it, or the embedded sample for ``data="sample"``."""
+    if data == "sample":
+        return load_sample("The sample was asked for")
+    return load_gap(Path(data) if data else None, label_set=label_set, quarantine=quarantine)
+
+
+def corpora(
+    recipe: Recipe, data: str | None = None, quarantine: Quarantine | None = None
+) -> tuple[Recipe, Corpus, Corpus]:
+    """Load the training and the held-out rows of a recipe; returns the recipe, and both.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    data : str, optional
+        Folder to look in first, or ``sample`` for the embedded sample, whose train and test parts then take
+        the place of the recipe's splits (as they do where no GAP can be had); files that the recipe names stay. The
+        recipe's name then ends in ``-sample``, so that runs on the sample and on GAP have different folders. A
+        recipe of such a name always uses the sample.
+    quarantine : Quarantine, optional
+        Collects bad rows instead of raising.
+    """
+    folder = Path(data) if data and data != "sample" else None
+    splits = {
+        name: relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels, folder)
+        for name in (*recipe.train, *recipe.test)
+        if name not in HELD_OUT
+    }
+    train, test = recipe.train, recipe.test
+    if not splits.keys() >= {*train, *test}:
+        place = "sample" if recipe.name.endswith(SAMPLE) else data
+        gap = gap_data(place, label_set=recipe.labels, quarantine=quarantine)
+        splits |= gap.splits
+        if gap.is_sample:
+            recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
+            train, test = _sample_parts(train, "train"), _sample_parts(test, "test")
+        elif STAGE2 in test:
+            splits[STAGE2] = stage2(folder)
+    rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
+    return recipe, rows[0], rows[1]
+
+
+def _sample_parts(names: Sequence[str], part: str) -> tuple[str, ...]:
+    """The names, with a part of the embedded sample instead of splits."""
+    return tuple(dict.fromkeys(part if name in HELD_OUT else name for name in names))

@@ -1,7 +1,7 @@
-"""A recipe on another encoder than its members were made for: what depends on an encoder's depth, brought to its own.
+"""Recipes on another encoder than their members were made for: settings are adapted to its depth.
 
-Layers that are read or frozen go to the same relative depth. Rates and epochs of phases that train an encoder of
-another depth give way to the member's defaults, which suit small encoders; those of heads over a frozen one stay.
+Layers that are read or frozen move to the same relative depth. Rates and epochs of phases that train an encoder of
+another depth are replaced by the member's defaults, which suit small encoders; those of heads on a frozen one stay.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gapstack.encoding.encoders import EMBEDDED, is_embedded, load_encoder
-from gapstack.encoding.sizes import encoder_size
+from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_embedded, load_encoder
 from gapstack.ensemble import STACKERS
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members import MEMBERS
 from gapstack.members.part import Part
 from gapstack.runs.recipe import Recipe
+from gapstack.settings import settings_of
 
 SMALL_LR = 1e-4
 """Rate of a small encoder's layers in a first stage, for which members have no default."""
@@ -30,11 +30,10 @@ _PLANS = ("training", "first")
 
 
 def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
-    """Give a recipe on ``encoder`` (None: the embedded one), and lines that say what is no longer the paper's.
+    """Return a recipe on ``encoder`` (None: the embedded one), and lines that list differences from the paper.
 
-    There are none if no member named an encoder. Otherwise the name of the recipe gets that of the encoder, so that
-    the run has a folder of its own. Members that are alike without the difference of their encoders are one member,
-    whose weight in a weighted mean is the sum of theirs.
+    There are none if no member named an encoder; otherwise the encoder's name is added to the recipe's. Members that
+    differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
 
     Raises
     ------
@@ -51,7 +50,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     replaced: set[str] = set()
     for part in recipe.members:
         old = part.settings.get("encoder")
-        if "encoder" not in MEMBERS.kinds(part.name):
+        if "encoder" not in settings_of(MEMBERS[part.name]):
             parts.append(part)
             continue
         settings, label = {**part.settings, "encoder": encoder}, part.label
@@ -88,7 +87,7 @@ def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
 
 
 def _rescaled(settings: Mapping[str, Any], depth: int, layers: int) -> tuple[dict[str, Any], list[str]]:
-    """Settings for an encoder of so many layers, made for one of ``depth``; and what has changed, in words."""
+    """Adapt settings from an encoder with ``depth`` layers to one with ``layers``; also describes the changes."""
     scaled, changed = dict(settings), []
     for key in _READ:
         value = settings.get(key)
@@ -108,14 +107,14 @@ def _rescaled(settings: Mapping[str, Any], depth: int, layers: int) -> tuple[dic
 
 
 def at_same_depth(value: int | Sequence[int], depth: int, layers: int) -> Any:
-    """A layer, or several, none twice: counted from 0 (embeddings) up, or from -1 (the last) down, in ``depth``."""
+    """Map a layer, or several without repetition, to the same relative depth; -1 is the last, 0 the embeddings."""
     if isinstance(value, int):
         return round((value if value >= 0 else depth + 1 + value) / depth * layers)
     return list(dict.fromkeys(at_same_depth(one, depth, layers) for one in value))
 
 
 def _phase(plan: Mapping[str, Any], depth: int, layers: int, *, first: bool) -> dict[str, Any]:
-    """One phase of training; only phases that train the encoder change."""
+    """Adapt one phase of training; only phases that train the encoder change."""
     if "encoder_lr" not in plan:
         return dict(plan)
     phase = dict(plan) if first else {key: value for key, value in plan.items() if key not in _PACE}
@@ -124,25 +123,25 @@ def _phase(plan: Mapping[str, Any], depth: int, layers: int, *, first: bool) -> 
     if plan.get("frozen"):
         phase["frozen"] = _frozen(plan["frozen"], depth, layers)
     else:
-        phase.pop("frozen", None)  # small encoders' embeddings stand still by default
+        phase.pop("frozen", None)  # by default small encoders' embeddings are frozen
     return phase
 
 
 def _frozen(parts: Sequence[int | str], depth: int, layers: int) -> list[int | str]:
-    """Frozen parts such that the layers that learn lie where they lay."""
+    """Adapt frozen parts so that the trained layers keep their relative depth."""
     names = [part for part in parts if isinstance(part, str)]
     numbers = {part for part in parts if isinstance(part, int)}
-    learns = [number for number in range(1, depth + 1) if number not in numbers]
-    if len(learns) == depth:
+    trained = [number for number in range(1, depth + 1) if number not in numbers]
+    if len(trained) == depth:
         return [*parts]
-    still = [number for number in range(1, layers + 1) if round(number / layers * depth) not in learns]
-    if len(still) == layers:  # a single layer that lies between two of these
-        still = [number for number in still if number not in at_same_depth(learns, depth, layers)]
-    return [*([0] if 0 in numbers else []), *still, *names]
+    frozen = [number for number in range(1, layers + 1) if round(number / layers * depth) not in trained]
+    if len(frozen) == layers:  # a single trained layer between two of these
+        frozen = [number for number in frozen if number not in at_same_depth(trained, depth, layers)]
+    return [*([0] if 0 in numbers else []), *frozen, *names]
 
 
 def _without_copies(parts: Sequence[Part]) -> tuple[tuple[Part, ...], list[list[int]]]:
-    """Members that differ, and for each the numbers of all that are like it."""
+    """Distinct members, and for each the numbers of all that equal it."""
     groups: dict[str, list[int]] = {}
     for number, part in enumerate(parts):
         groups.setdefault(fingerprint(part.name, part.settings), []).append(number)
@@ -151,7 +150,7 @@ def _without_copies(parts: Sequence[Part]) -> tuple[tuple[Part, ...], list[list[
 
 def _with_summed_weights(part: Part, groups: Sequence[Sequence[int]]) -> Part:
     weights = part.settings.get("weights")
-    if "weights" not in STACKERS.kinds(part.name) or (not weights and len({*map(len, groups)}) == 1):
+    if "weights" not in settings_of(STACKERS[part.name]) or (not weights and len({*map(len, groups)}) == 1):
         return part
     weights = weights or [1] * sum(map(len, groups))
     return replace(

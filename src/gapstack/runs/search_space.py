@@ -1,4 +1,4 @@
-"""The values among which a member's settings are searched: stated in a TOML table, or derived from their kinds."""
+"""The values among which a member's settings are searched: from a TOML table, or derived from their types."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from gapstack.errors import RecipeError
-from gapstack.kinds import Range, Table
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part, merged
 from gapstack.registry import unknown
-from gapstack.settings import SettingError, check_all, shown
-from gapstack.signatures import settings_of
+from gapstack.settings import FieldsOf, SettingError, bounds, check, settings_of
 
 _FACTOR = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """Values that one setting may take: from ``low`` to ``high`` (whole where both are), or one of ``choices``.
-
-    ``log``: the search is uniform over the logarithm.
-    """
+    """Values of one setting: from ``low`` to ``high``, uniform over the logarithm with ``log``, or ``choices``."""
 
     low: float = 0.0
     high: float = 0.0
@@ -32,12 +27,12 @@ class Dimension:
     choices: Sequence[Any] = ()
 
     def admits(self, value: Any) -> bool:
-        """Whether a value lies within."""
+        """Return True if a value lies within."""
         return value in self.choices if self.choices else self.low <= value <= self.high
 
     @property
     def ends(self) -> tuple[Any, ...]:
-        """Values of which all others are admitted if these are."""
+        """Extreme values, all of which the setting must allow."""
         return tuple(self.choices) or (self.low, self.high)
 
 
@@ -48,24 +43,16 @@ SearchSpace = Mapping[str, Dimension]
 def read_space(path: Path, part: Part) -> SearchSpace:
     """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``.
 
-    Raises
-    ------
-    RecipeError
-        If it is not TOML, a dimension is not as it may be, or the member does not admit its values.
+    Raises RecipeError if it is not TOML, or a dimension is invalid for the member.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise RecipeError(f"{path}: no search space: {getattr(error, 'strerror', None) or error}") from None
-    kinds = {key: setting.kind for key, setting in settings_of(f"{__name__}:Dimension").items()}
     space: dict[str, Dimension] = {}
     try:
+        check(tables, Mapping[str, Annotated[Mapping[str, Any], FieldsOf(Dimension)]])
         for name, table in tables.items():
-            if not isinstance(table, Mapping):
-                raise SettingError(
-                    f"found {shown(table)}, expected a table of low, high, log, choices", (name,)
-                )
-            check_all(table, kinds, (name,), called="key")
             space[name] = Dimension(**table)
             _check(space[name], name, part)
     except SettingError as error:
@@ -78,27 +65,14 @@ def read_space(path: Path, part: Part) -> SearchSpace:
 
 
 def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
-    """Derive a search space from the kinds of a member's settings.
+    """Derive a search space from the types of a member's settings, or of ``only`` some of them.
 
-    Numbers go from a quarter of their value to four times it, as far as the setting allows, on a logarithmic scale;
-    switches and settings with a few named values take any of them. The seed, names of files and of encoders, and
-    settings that are lists or are not set stay as they are.
-
-    Parameters
-    ----------
-    part : Part
-    only : sequence of str
-        Settings to search; by default all that can be.
-
-    Raises
-    ------
-    UnknownNameError
-        If one of them cannot be searched.
-    RecipeError
-        If none can be.
+    Numbers are searched from a quarter of their value to four times it, on a logarithmic scale, within their range;
+    booleans and named values over all values. The seed, texts, lists and unset settings are not searched.
+    Raises UnknownNameError if a setting cannot be searched; RecipeError if none can.
     """
     values = create(part.name, **part.settings).get_params()
-    space = dict(_derived(values, MEMBERS.kinds(part.name)))
+    space = dict(_derived(values, settings_of(MEMBERS[part.name])))
     for name in only:
         if name not in space:
             raise unknown(f"setting of {part.label} that can be searched", name, space)
@@ -108,7 +82,7 @@ def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
 
 
 def with_values(part: Part, values: Mapping[str, Any]) -> Part:
-    """The part with other values of settings, dots leading into tables."""
+    """Return the part with other values of settings; dots lead into tables."""
     settings = part.settings
     for name, value in values.items():
         settings = merged(settings, _nested(name, value))
@@ -116,7 +90,7 @@ def with_values(part: Part, values: Mapping[str, Any]) -> Part:
 
 
 def values_of(part: Part, space: SearchSpace) -> dict[str, Any]:
-    """Values that the part has now, where they lie in the space."""
+    """Return the part's current values that lie in the space."""
     now: dict[str, Any] = {}
     for name, dimension in space.items():
         value: Any = create(part.name, **part.settings).get_params()
@@ -147,10 +121,8 @@ def _derived(
     for name, kind in kinds.items():
         value = values.get(name)
         if isinstance(value, Mapping):
-            for mark in _marks(kind):
-                if isinstance(mark, Table):
-                    fields = {key: setting.kind for key, setting in settings_of(mark.where).items()}
-                    yield from _derived(value, fields, f"{prefix}{name}.")
+            for table in _tables(kind):
+                yield from _derived(value, settings_of(table.kind), f"{prefix}{name}.")
         elif name != "seed" and (dimension := _dimension(value, kind)):
             yield prefix + name, dimension
 
@@ -160,24 +132,23 @@ def _dimension(value: Any, kind: Any) -> Dimension | None:
         return Dimension(choices=(False, True))
     if isinstance(value, str) and get_origin(kind) is Literal:
         return Dimension(choices=get_args(kind))
-    ranges = [mark for mark in _marks(kind) if isinstance(mark, Range)]
-    if not isinstance(value, int | float) or value <= 0 or not ranges:
+    limits = bounds(kind)
+    if not isinstance(value, int | float) or value <= 0 or limits is None:
         return None
-    limits = ranges[0]
     low, high = value / _FACTOR, value * _FACTOR
-    if low <= limits.low:
-        low = (value + limits.low) / 2 if limits.above else limits.low
-    if high >= limits.high:
-        high = (value + limits.high) / 2 if limits.below else limits.high
+    if limits.gt is not None and low <= limits.gt:
+        low = (value + limits.gt) / 2
+    elif limits.ge is not None:
+        low = max(low, limits.ge)
+    if limits.lt is not None and high >= limits.lt:
+        high = (value + limits.lt) / 2
+    elif limits.le is not None:
+        high = min(high, limits.le)
     if isinstance(value, int):
         low, high = max(1, round(low)), int(high)
     return Dimension(low, high, log=True) if 0 < low < high else None
 
 
-def _marks(kind: Any) -> Iterator[Any]:
-    """What annotations say of a kind, or of the parts of a union."""
-    if get_origin(kind) is Annotated:
-        yield from get_args(kind)[1:]
-    else:
-        for part in get_args(kind):
-            yield from _marks(part)
+def _tables(kind: Any) -> list[FieldsOf]:
+    """The tables that a type allows, alone or in a union."""
+    return [mark for part in (kind, *get_args(kind)) for mark in get_args(part) if isinstance(mark, FieldsOf)]

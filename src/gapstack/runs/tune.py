@@ -1,8 +1,7 @@
-"""Search of a member's settings by Optuna, on out-of-fold logloss.
+"""Search of a member's settings by Optuna, on the out-of-fold logloss of the recipe's training rows.
 
-Each trial cross-validates the member on the recipe's training rows and folds; the held-out split is never looked at.
-Trials are lines of JSON in a journal beside the run's folder, so that a killed search goes on. What is best of many
-trials is somewhat better than it will be on new rows: compare it with the member as it was on the held-out split.
+Trials are lines of JSON in a journal next to the run's folder, so a killed search can be continued. The best of many
+trials is somewhat optimistic: compare it with the original settings on the held-out split.
 """
 
 from __future__ import annotations
@@ -13,22 +12,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gapstack.corpus import Corpus
-from gapstack.corpus.folds import make_folds
+from gapstack.data import Corpus
+from gapstack.data.folds import make_folds
 from gapstack.errors import ExtraError, MemberError
+from gapstack.evaluation import log_loss
 from gapstack.members import create
+from gapstack.members.identity import key_of
 from gapstack.progress import progress
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.folder import home, locked
-from gapstack.runs.identity import key_of, of_part
+from gapstack.runs.identity import of_part
 from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.search_space import Dimension, SearchSpace, values_of, with_values
-from gapstack.scoring import log_loss
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One choice of settings and its out-of-fold logloss; None where the member could not learn with them."""
+    """One choice of settings and its out-of-fold logloss; None if the member could not be fitted."""
 
     number: int
     values: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search: its trials in their order, the best of them, the part with its settings, and the journal."""
+    """A search: its trials in order, the best one, the recipe part with its settings, and the journal."""
 
     trials: tuple[Trial, ...]
     best: Trial
@@ -50,19 +50,19 @@ def tune(
 ) -> Tuning:
     """Search the settings of a recipe's member by the tree-structured Parzen estimator (Bergstra et al. 2011).
 
-    The first trial is the member as it is, where that lies in the space. An earlier search of the same member, rows,
-    folds and space is gone on with until there are ``trials`` in all.
+    The first trial has the member's current settings, if they lie in the space. An earlier search of the same member,
+    rows, folds and space is continued until there are ``trials`` in total.
 
     Parameters
     ----------
     recipe : Recipe
     label : str
-        Of the member.
+        Label of the member.
     train : Corpus
         The recipe's training rows, labelled.
     space : SearchSpace
     trials : int
-        How many in all.
+        Total number of trials.
     root : Path, optional
         Folder for ``models/``; :func:`~gapstack.runs.folder.home` by default.
 
@@ -73,7 +73,7 @@ def tune(
     UnknownNameError
         If the recipe has no such member.
     MemberError
-        If the member can learn with none of the settings.
+        If no trial could be fitted.
     MismatchError
         If another process searches this member.
     """
@@ -96,7 +96,7 @@ def tune(
         member = create(variant.name, **variant.settings)
         try:
             result = cross_validate(member, train, folds=recipe.folds, seed=recipe.seed)
-        except MemberError as error:  # such as a loss that is no number: a trial, not the end
+        except MemberError as error:  # for example a loss of NaN: ends the trial, not the search
             raise optuna.TrialPruned(str(error)) from None
         logloss = log_loss(train.labels, result.probabilities)
         ticker.advance(note=f"logloss {logloss:.4f}")
@@ -110,7 +110,7 @@ def tune(
             load_if_exists=True,
         )
         before = len(_finished(study))
-        # as many draws are behind it as trials: a search that goes on does not repeat them
+        # a continued search must not repeat the draws of the earlier one
         study.sampler = optuna.samplers.TPESampler(seed=recipe.seed + before)
         if not before:
             start = {name: _stored(value, space[name]) for name, value in values_of(part, space).items()}
@@ -124,15 +124,13 @@ def tune(
     )
     successes = [trial for trial in history if trial.logloss is not None]
     if not successes:
-        raise MemberError(
-            f"{label} could learn with none of the settings of {len(history)} trials; see {journal}"
-        )
+        raise MemberError(f"{label} could not be fitted in any of {len(history)} trials; see {journal}")
     best = min(successes, key=lambda trial: (trial.logloss, trial.number))
     return Tuning(history, best, with_values(part, best.values), journal)
 
 
 def _finished(study: Any) -> list[Any]:
-    """Trials that came to an end; of those that were interrupted one is running for ever or failed."""
+    """Trials that ended; interrupted ones are still marked as running, or failed."""
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
@@ -147,7 +145,7 @@ def _suggested(trial: Any, name: str, dimension: Dimension) -> Any:
 
 
 def _stored(value: Any, dimension: Dimension) -> Any:
-    """A value as Optuna stores it: choices may be lists."""
+    """A value as Optuna stores it; choices may be lists."""
     return json.dumps(value) if dimension.choices else value
 
 

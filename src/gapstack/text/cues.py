@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Corpus, Example, Span
+from gapstack.cache import Memory, row_key
+from gapstack.data import Corpus, Example, Span
 from gapstack.errors import MemberError
 from gapstack.text.grammar import Role, empty_parse
-from gapstack.text.memory import Memory, row_key
 from gapstack.text.page_title import fold, page_title, same_token, tokens
 from gapstack.text.parses import parser_key, parses
 from gapstack.text.scenes import DEFAULT, Candidates, Context, Scene, Setting, person_spans, scene
@@ -138,7 +138,7 @@ def token_distances(example: Example, spans: Sequence[Span]) -> Floats:
 
 
 def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) -> NDArray[np.bool_]:
-    """Whether each of k names has the word that most of the names ``counted`` have, (k,) bool."""
+    """True for names with the most frequent word of the names ``counted``, (k,)."""
     counts = Counter(token for span in counted for token in set(tokens(example.words(span))))
     most = max(counts.values(), default=0)
     frequent = {token for token, count in counts.items() if count == most}
@@ -146,7 +146,7 @@ def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) ->
 
 
 def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Whether each of k names shares a word with the page title, (k,) bool.
+    """True for names that share a word with the page title, (k,).
 
     Words are split at blanks, as in the paper's "shares a token": particles and initials count, and a hyphenated name
     is one word. Case and accents are ignored.
@@ -253,7 +253,7 @@ _cache: Memory[Measures] = Memory(100_000)  # about 60 MB
 
 
 def needs_parses(cue: Cue, candidates: Candidates, definition: Definition = OURS) -> bool:
-    """Whether a cue looks at parses, for the names that compete among others."""
+    """True if a cue looks at parses, for the names that compete among others."""
     if cue is Cue.TOPICAL_ENTITY and definition.counted is Counted.DETECTED:
         return True
     return candidates is Candidates.DETECTED or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)

@@ -12,13 +12,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Example, Span
-from gapstack.corpus.pronouns import GENDER_BY_FORM
-from gapstack.text.binding import barriers, understood_subject
+from gapstack.data import Example, Span
+from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.text.grammar import Parse, Role
 from gapstack.text.page_title import distinctive_tokens, fold, tokens
-from gapstack.text.scenes import Candidates, Scene, scene
+from gapstack.text.scenes import Candidates, Scene, barriers, scene, understood_subject
 
 # each sentence back halves a mention's salience (Lappin and Leass 1994)
 _DECAY = 0.5
@@ -110,7 +109,7 @@ class Discourse:
 
     @cached_property
     def same_gender_barriers(self) -> NDArray[np.bool_]:
-        """Whether each pronoun of :attr:`same_gender` has a barrier to A, and to B, (k, 2)."""
+        """True where a pronoun of :attr:`same_gender` has a barrier to A, or B, (k, 2)."""
         rows = [barriers(self.parse, i, self.two.heads) != 0 for i in self.same_gender]
         return np.array(rows, dtype=bool).reshape(-1, 2)
 
@@ -254,5 +253,5 @@ class Name:
 
     @cached_property
     def is_person(self) -> bool:
-        """Whether a PERSON entity overlaps it."""
+        """True if a PERSON entity overlaps it."""
         return any(span.overlaps(self.span) for span in self.discourse.all.spans)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Span
+from gapstack.data import Span
 from gapstack.types import Ints32
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Parse:
 
     @cached_property
     def children(self) -> list[list[int]]:
-        """Dependents of each token in the order of the text; a root is no dependent of itself."""
+        """Dependents of each token in the order of the text; a root is not its own dependent."""
         children: list[list[int]] = [[] for _ in self.head_list]
         for token, head in enumerate(self.head_list):
             if head != token:
@@ -256,7 +256,7 @@ class Parse:
 
     @cached_property
     def ancestors(self) -> NDArray[np.bool_]:
-        """Whether the second token is the first or an ancestor of it, (n, n)."""
+        """True where the second token is the first or its ancestor, (n, n)."""
         n = len(self)
         ancestors = np.zeros((n, n), dtype=bool)
         rows = np.arange(n)
@@ -293,7 +293,7 @@ class Parse:
         ).astype(np.int32)
 
     def commands(self, token: int) -> NDArray[np.bool_]:
-        """Whether ``token`` c-commands each token (n,), over dependencies.
+        """True for tokens that ``token`` c-commands (n,), over dependencies.
 
         A token commands the descendants of its head, except itself, its own descendants, and sisters of higher
         theta-prominence with theirs (a subject commands the object, never the reverse).

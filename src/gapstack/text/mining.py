@@ -3,7 +3,7 @@
 The paper's patterns are in :mod:`gapstack.text.patterns`. Of its constraints for diversity (table 2) these hold here:
 at most three rows a page and gender, and :func:`balanced` rows, as many feminine as masculine ones and the patterns
 6:1:1. The paper also balances rows with and without the page's own entity, and had people label its rows; here gold
-clusters give labels where a page has them. What differs: the gender of a name is told by titles, first names, and the
+clusters give labels where a page has them. What differs: the gender of a name comes from titles, first names, and the
 same family name elsewhere on the page, and a name of no known gender may be either's.
 """
 
@@ -17,18 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from gapstack.corpus import Corpus, Example, Gender, Label, Span
-from gapstack.corpus.extra.mined import with_shares
-from gapstack.corpus.name_gender import gender_of_name
-from gapstack.corpus.page_files import Gold, Page
+from gapstack.data import Corpus, Example, Gender, Label, Span
+from gapstack.data.extra.mined import with_shares
+from gapstack.data.gender import gender_of_name
+from gapstack.data.page_files import GoldClusters, Page
 from gapstack.errors import DataError
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse
-from gapstack.text.heads import head_span
 from gapstack.text.page_title import tokens
-from gapstack.text.parses import parses
-from gapstack.text.patterns import FORMS, Context, Pattern, contexts, person_names
-from gapstack.text.snippets import PER_PAGE, WORDS
+from gapstack.text.parses import head_span, parses
+from gapstack.text.patterns import FORMS, PER_PAGE, WORDS, Pattern, PatternMatch, contexts, person_names
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""
@@ -40,7 +38,7 @@ _BEFORE = 20  # characters before a name that may hold its title
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MinedRow:
     """One extracted row and its pattern."""
 
     example: Example
@@ -51,7 +49,7 @@ class Row:
 class Mined:
     """Rows in the order of the pages, how many pages they are from, and counts of what was left out, by reason."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[MinedRow] = field(default_factory=list)
     pages: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -86,7 +84,7 @@ def mine(
     ----------
     pages : iterable of Page
     first_names : mapping of str to Gender
-        Genders by capitalised first name; see :func:`gapstack.corpus.name_gender.known_first_names`.
+        Genders by capitalised first name; see :func:`gapstack.data.gender.known_first_names`.
     per_page : int
         Rows of one gender from one page at most; 0 for all.
     words : int
@@ -163,7 +161,7 @@ class _Reader:
         self._people = People(trees, first_names)
         self._gold = GoldNames(page.gold, trees[0]) if page.gold and trees else None
 
-    def rows(self, per_page: int, words: int) -> list[Row]:
+    def rows(self, per_page: int, words: int) -> list[MinedRow]:
         """Rows in the order of the text, at most ``per_page`` (0: all) of a gender."""
         found = [
             (number, context, label)
@@ -188,7 +186,9 @@ class _Reader:
                 picks.append((number, context, label))
         picks.sort(key=lambda item: (item[0], item[1].pronoun))
         return [
-            Row(self._example(self._trees[number], context, label, f"{self._page.id}-{i}"), context.pattern)
+            MinedRow(
+                self._example(self._trees[number], context, label, f"{self._page.id}-{i}"), context.pattern
+            )
             for i, (number, context, label) in enumerate(picks, start=1)
         ]
 
@@ -196,7 +196,7 @@ class _Reader:
         known = self._gold.gender_of(span) if self._gold else None
         return known or self._people.gender_of(tree, span)
 
-    def _labels(self, context: Context) -> list[Label | None]:
+    def _labels(self, context: PatternMatch) -> list[Label | None]:
         """The label, None on a page without gold clusters; nothing where the context makes no row."""
         if self._gold is None:
             return [None]
@@ -204,13 +204,13 @@ class _Reader:
         if clusters is None:
             self._left_out["a mention has no gold cluster"] += 1
             return []
-        label = Gold.label(*clusters)
+        label = GoldClusters.label(*clusters)
         if label is None:
             self._left_out["both names are the pronoun's"] += 1
             return []
         return [label]
 
-    def _example(self, tree: Parse, context: Context, label: Label | None, name: str) -> Example:
+    def _example(self, tree: Parse, context: PatternMatch, label: Label | None, name: str) -> Example:
         start, end = tree.characters(range(context.first, context.last))
         pronoun, a, b = (
             Span(span.start - start, span.end - start) for span in (context.pronoun, context.a, context.b)
@@ -241,7 +241,7 @@ class People:
                     self._families.setdefault(own, set()).add(gender)
 
     def gender_of(self, tree: Parse, span: Span) -> Gender | None:
-        """Gender of the person named at a place of a paragraph; None where nothing tells it."""
+        """Gender of the person named at a place of a paragraph; None if unknown."""
         titled = self._told(tree, span, {})
         words = tokens(tree.text[slice(*span)])
         family = self._families.get(words[0], set()) if len(words) == 1 else set()
@@ -258,7 +258,7 @@ class People:
 class GoldNames:
     """Gold clusters of the names that a parser finds: those of mentions with the same head word."""
 
-    def __init__(self, gold: Gold, tree: Parse):
+    def __init__(self, gold: GoldClusters, tree: Parse):
         self._tree, self._genders = tree, gold.genders
         self._by_span = dict(gold.mentions)
         # of mentions with one head the longest comes last
@@ -270,11 +270,11 @@ class GoldNames:
         return self._by_span.get(span) or self._by_head.get(head_span(self._tree, span))
 
     def gender_of(self, span: Span) -> Gender | None:
-        """Gender of the cluster of a name, where its pronouns and titles tell it."""
+        """Gender of the cluster of a name, according to its pronouns and titles."""
         cluster = self.cluster_of(span)
         return self._genders.get(cluster) if cluster else None
 
-    def clusters_of(self, context: Context) -> tuple[str, str, str] | None:
+    def clusters_of(self, context: PatternMatch) -> tuple[str, str, str] | None:
         """Clusters of pronoun, A and B; None if one has none."""
         pronoun = self._by_span.get(context.pronoun)
         a, b = self.cluster_of(context.a), self.cluster_of(context.b)

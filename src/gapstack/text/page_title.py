@@ -70,7 +70,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def same_token(left: str, right: str) -> bool:
-    """Whether two folded tokens are equal, where ``*`` in either stands for one lost letter.
+    """True if two folded tokens are equal, where ``*`` in either stands for one lost letter.
 
     Some letters fold to two ("ß" to "ss"), so ``*`` matches one or two characters.
     """
@@ -99,6 +99,6 @@ def shared_tokens(name: str, title: str) -> int:
 
 
 def same_name(name: str, title: str) -> bool:
-    """Whether ``name`` equals ``title``, ignoring case and accents."""
+    """True if ``name`` equals ``title``, ignoring case and accents."""
     left, right = tokens(name), tokens(title)
     return 0 < len(left) == len(right) and all(map(same_token, left, right))

@@ -1,8 +1,7 @@
-"""Dependency parses of texts: computed once by any spaCy pipeline, kept as ``DocBin`` files, read without it.
+"""Dependency parses of texts, computed once by any spaCy pipeline and cached as ``DocBin`` shards.
 
-The cache is a folder for each pipeline (named after its fingerprint) of shards. A shard is one file that holds the
-documents and the keys of their texts, named after its bytes (:mod:`gapstack.cache`): a damaged one is deleted. A run
-that is killed keeps its finished shards, and the next one parses only what is missing.
+The cache has a folder for each pipeline, named after its fingerprint. A shard holds documents and the keys of their
+texts (:mod:`gapstack.cache`). A killed run keeps its finished shards.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
@@ -26,7 +24,7 @@ from safetensors.numpy import save
 from threadpoolctl import threadpool_limits
 
 from gapstack import cache
-from gapstack.corpus import Corpus
+from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import atomic_path, by_content, cache_root, digest, fingerprint, tree_digest
 from gapstack.processes import in_processes
@@ -37,40 +35,40 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, DocBin
 
+    from gapstack.resolvers.clusters import Heads
+
 ENVIRONMENT = "GAP_PARSER"
 _PACKAGE = Path(__file__).resolve().parents[1]
-SHIPPED_PARSES = _PACKAGE / "corpus" / "sample" / "parses.spacy"
-# a wheel carries the pipeline inside the package, a source checkout beside it
+SHIPPED_PARSES = _PACKAGE / "data" / "sample" / "parses.spacy"
+# a wheel contains the pipeline, a source checkout has it in models/
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
 _ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
-_NO_PIPELINE = (".md", ".pyc")  # files beside a pipeline that decide nothing
+_IGNORED = (".md", ".pyc")  # files of a pipeline that do not affect parses
 _SHARD = 256
 _BATCH = 128
 _SUFFIX = ".safetensors"
-_TRIES = 3
-# below this many texts, starting a second process costs more than it saves
-_WORTH_A_PROCESS = 600
-_MOST_PROCESSES = 4
+_MIN_TEXTS_FOR_PROCESSES = 600
+_MAX_PROCESSES = 4
 
 
 @dataclass(frozen=True)
 class Parser:
-    """A pipeline that is available but not loaded: a folder or the name of an installed package."""
+    """A pipeline that is not loaded yet: a folder or the name of an installed package."""
 
     name: str
 
     @property
     def fingerprint(self) -> str:
-        """Hash that changes when the pipeline's parses may change: of its files, or of its package's."""
+        """Hash of the pipeline's files, or of its package's."""
         package = self._package()
         if package is not None:
             return fingerprint(self.name, *package)
         folder = Path(self.name)
-        # of a pipeline that is nowhere, parses may still be stored
-        return tree_digest(folder, _NO_PIPELINE) if folder.is_dir() else fingerprint(self.name, None)
+        # the parses of a missing pipeline may still be cached
+        return tree_digest(folder, _IGNORED) if folder.is_dir() else fingerprint(self.name, None)
 
     def _package(self) -> tuple[str, str] | None:
-        """Version and contents of the installed package of this name, which spaCy prefers to a folder."""
+        """Version and content hash of the installed package of this name, which spaCy prefers to a folder."""
         from importlib.metadata import PackageNotFoundError, version
         from importlib.util import find_spec
 
@@ -82,7 +80,7 @@ class Parser:
             return None
         spec = find_spec(self.name)
         places = list(spec.submodule_search_locations or ()) if spec else []
-        return installed, fingerprint([tree_digest(Path(place), _NO_PIPELINE) for place in places])
+        return installed, fingerprint([tree_digest(Path(place), _IGNORED) for place in places])
 
     def load(self) -> Language:
         """Load the pipeline.
@@ -100,9 +98,8 @@ class Parser:
             nlp = spacy.load(self.name)
         except OSError as error:
             raise DataNotFoundError(
-                f"spaCy has no pipeline {self.name!r} ({error}). Name a pipeline folder or an installed "
-                f"package with --parser or {ENVIRONMENT}, or build the project's own with "
-                "scripts/train_parser.py"
+                f"spaCy cannot load pipeline {self.name!r} ({error}); give a pipeline folder or installed package with "
+                f"--parser or {ENVIRONMENT}, or train the project's own (models/parser)"
             ) from error
         if "parser" not in nlp.pipe_names:
             raise DataError(
@@ -114,17 +111,16 @@ class Parser:
 
 
 def spare_imports(parser: str | Path | None = None) -> None:
-    """Import LightGBM, spaCy and scikit-learn without what they use nowhere here, if the parser is the project's own.
+    """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, which are not needed for answers.
 
-    They import pandas, torch and scipy.stats wherever these are installed, which is half of what a first answer takes
-    and of no use to it. For a process that asks one question; all can be imported afterwards. LightGBM then has no
-    scikit-learn classes.
+    This halves the time of a first answer. Does nothing if another parser is configured, which may need torch. The
+    skipped modules can be imported afterwards; LightGBM then lacks its scikit-learn classes.
     """
     if parser or os.environ.get(ENVIRONMENT):
         return
     for library, without in _SPARED.items():
         spared = {name: stand_in for name, stand_in in without.items() if name not in sys.modules}
-        sys.modules.update(spared)  # type: ignore[arg-type]  # what is None here cannot be imported
+        sys.modules.update(spared)  # type: ignore[arg-type]  # importing a module that is None here fails
         try:
             import_module(library)
         finally:
@@ -135,19 +131,13 @@ def spare_imports(parser: str | Path | None = None) -> None:
 _SPARED: dict[str, dict[str, ModuleType | None]] = {
     "lightgbm": {"pandas": None, "sklearn": None},
     "spacy": {"torch": None},
-    # it does not start without scipy.stats, of which it calls one function, by its name in scipy
+    # it accesses scipy.stats when imported, but uses one function of it only
     "sklearn.base": {"pandas": None, "scipy.stats": ModuleType("scipy.stats")},
 }
 
 
 def find_parser(parser: str | Path | None = None) -> Parser:
-    """Find the pipeline: the one named, else ``GAP_PARSER``, else the project's own ``en_gapstack``.
-
-    Raises
-    ------
-    DataNotFoundError
-        If none is named and the project's own is not there.
-    """
+    """The given pipeline, else ``GAP_PARSER``, else ``en_gapstack``; DataNotFoundError if that is missing."""
     named = parser or os.environ.get(ENVIRONMENT)
     if named:
         return Parser(str(named))
@@ -155,17 +145,15 @@ def find_parser(parser: str | Path | None = None) -> Parser:
         if (folder / "config.cfg").is_file():
             return Parser(str(folder))
     raise DataNotFoundError(
-        f"no dependency parser: neither --parser nor {ENVIRONMENT} names one, and the project's own is at none of "
-        f"{', '.join(map(str, _PROJECT_PARSERS))}. Build it with scripts/train_parser.py, or name an "
-        "installed spaCy pipeline (en_core_web_sm, say)"
+        f"no dependency parser: {', '.join(map(str, _PROJECT_PARSERS))} not found; give a spaCy pipeline "
+        f"(such as en_core_web_sm) with --parser or {ENVIRONMENT}, or train the project's own (models/parser)"
     )
 
 
 def parser_key(parser: str | Path | None = None) -> str:
-    """Identity of a parser's parses, for caches of values computed from them.
+    """Identity of a parser's parses, as key of values computed from them.
 
-    Where no parser is named that is the project's own together with the shipped parses, which answer first; and
-    these alone where there is none.
+    By default that of the project's parser, if it exists, and of the parses shipped with the embedded sample.
     """
     if _is_named(parser):
         return find_parser(parser).fingerprint
@@ -177,7 +165,7 @@ def parser_key(parser: str | Path | None = None) -> str:
 
 
 def parser_name(parser: str | Path | None = None) -> str:
-    """What to call one choice of parser."""
+    """Display name of a parser."""
     try:
         return Path(find_parser(parser).name).name
     except DataNotFoundError:
@@ -194,10 +182,9 @@ def text_key(text: str) -> str:
 
 
 def docs(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Doc]:
-    """Give the parsed spaCy document of each text, in order; texts not in the cache are parsed first.
+    """The parsed spaCy document of each text, in order; parses and stores missing ones.
 
-    With no parser named, the parses that ship with the embedded sample answer for its texts, so that it needs
-    no parser at all.
+    By default, the texts of the embedded sample use the parses shipped with it and need no parser.
 
     Raises
     ------
@@ -210,10 +197,7 @@ def docs(source: Corpus | Iterable[str], parser: str | Path | None = None) -> li
 
 
 def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
-    """Give the :class:`~gapstack.text.grammar.Parse` of each text, in order; see :func:`docs`.
-
-    Documents are dropped as soon as they are read, so this is the way through a large corpus.
-    """
+    """The :class:`~gapstack.text.grammar.Parse` of each text, as :func:`docs`, without keeping documents in memory."""
     texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
     trees = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
@@ -221,7 +205,7 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
 
 
 def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:
-    """Give key and document of each distinct text, in no order, parsing and storing what is missing first."""
+    """Key and document of each distinct text, in any order; parses and stores missing ones first."""
     wanted = {text_key(text): text for text in texts}
     shipped = () if _is_named(parser) else _shipped_keys()
     if not wanted.keys().isdisjoint(shipped):
@@ -232,41 +216,32 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
         return
     pipeline = find_parser(parser)
     folder = cache_root() / "parses" / pipeline.fingerprint
-    for _ in range(_TRIES):
-        lost: BrokenProcessPool | None = None
-        missing = wanted.keys() - {
-            key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)
-        }
-        if missing:
-            # of equal length in a batch, since some pipelines pad; the longest first, lest one process ends late
-            by_length = sorted((wanted[key] for key in missing), key=len, reverse=True)
-            try:
-                _fill(folder, pipeline, by_length)
-            except BrokenProcessPool as error:
-                lost = error  # what was stored before is not parsed again
-                continue
-        for shard in cache.intact_files(folder, _SUFFIX):
-            # somebody may delete the cache meanwhile, or another process a damaged shard
-            with suppress(FileNotFoundError):
-                if not wanted.keys().isdisjoint(_keys(shard)):
-                    for key, doc in _read(_shard(shard), _keys(shard), wanted):
-                        del wanted[key]
-                        yield key, doc
-        if not wanted:
-            return
-    if lost:
+    missing = wanted.keys() - {key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)}
+    if missing:
+        # batches of equal length, since some pipelines pad; long texts first, so that processes finish together
+        by_length = sorted((wanted[key] for key in missing), key=len, reverse=True)
+        try:
+            _fill(folder, pipeline, by_length)
+        except BrokenProcessPool as error:
+            raise DataError(
+                "a parsing process was killed",
+                place=Place(folder),
+                remedy="Run again; finished parses are kept. Is there enough memory?",
+            ) from error
+    for shard in cache.intact_files(folder, _SUFFIX):
+        if not wanted.keys().isdisjoint(_keys(shard)):
+            for key, doc in _read(_shard(shard), _keys(shard), wanted):
+                del wanted[key]
+                yield key, doc
+    if wanted:
         raise DataError(
-            "processes that parse were lost",
+            "stored parses disappeared; is another process deleting them?",
             place=Place(folder),
-            remedy="Memory may be short; what is parsed is kept",
-        ) from lost
-    raise DataError(
-        "parses vanish as soon as they are stored", place=Place(folder), remedy="Name another GAPSTACK_CACHE"
-    )
+            remedy="Set GAPSTACK_CACHE to another folder",
+        )
 
 
-# a shard is named after its bytes, so that its name is all there is to know it by
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # a shard's path identifies its content
 def _keys(shard: Path) -> list[str]:
     """Keys of the texts of a shard, in order."""
     with safe_open(shard, framework="numpy") as tensors:
@@ -281,10 +256,10 @@ def _shard(path: Path) -> DocBin:
 
 
 def _read(bin_: DocBin, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[str, Doc]]:
-    """Give those of the documents that are wanted, each once."""
+    """The wanted documents."""
     wanted = set(wanted)
     keep = [i for i, key in enumerate(keys) if key in wanted]
-    # building a document costs more than reading its bytes, so only the wanted ones are built
+    # building documents is expensive, so only the wanted ones are built
     for name in ("tokens", "spaces", "cats", "flags", "span_groups", "user_data"):
         column = getattr(bin_, name)
         if column:
@@ -325,30 +300,30 @@ def _loaded(pipeline: Parser) -> Language:
     models = [getattr(part, "model", None) for _, part in nlp.pipeline]
     for layer in (layer for model in models if isinstance(model, Model) for layer in model.walk()):
         if isinstance(layer.ops, NumpyOps):
-            layer.ops.use_blis = False  # numpy multiplies matrices a third faster, to the same parses
+            layer.ops.use_blis = False  # numpy is a third faster, with the same parses
     return nlp
 
 
 def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
-    """Parse ``texts`` and store them shard by shard, by several processes where there is enough to do."""
+    """Parse ``texts`` and store them shard by shard, in several processes if there are many."""
     shards = [texts[start : start + _SHARD] for start in range(0, len(texts), _SHARD)]
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES) if len(texts) >= _WORTH_A_PROCESS else 1
-    _loaded(pipeline)  # before processes are forked, so that they need not
+    processes = min(os.cpu_count() or 1, _MAX_PROCESSES) if len(texts) >= _MIN_TEXTS_FOR_PROCESSES else 1
+    _loaded(pipeline)  # before forking, so that it is loaded once
     with progress("parsing", len(texts)) as ticker:
         for done in in_processes(partial(_fill_shard, folder, pipeline), shards, processes):
             ticker.advance(done)
 
 
 def _fill_shard(folder: Path, pipeline: Parser, texts: Sequence[str]) -> int:
-    """Parse and store the texts of a shard; give their number. Documents stay in the process that made them."""
-    # threads would cost these small matrices more than they save
+    """Parse and store the texts of a shard, and return their number."""
+    # threads slow down these small matrix products
     with threadpool_limits(1):
         store(list(_loaded(pipeline).pipe(texts, batch_size=_BATCH)), folder)
     return len(texts)
 
 
 def store(shard: Sequence[Doc], folder: Path) -> Path:
-    """Write documents and the keys of their texts into a cache folder; give the file's path."""
+    """Write documents and the keys of their texts to a shard, and return its path."""
     from spacy.tokens import DocBin
 
     keys = b"".join(bytes.fromhex(text_key(doc.text)) for doc in shard)
@@ -366,3 +341,23 @@ def write_docs(documents: Iterable[Doc], path: Path) -> None:
 
     with atomic_path(path) as temporary:
         DocBin(attrs=_ATTRIBUTES, docs=documents).to_disk(temporary)
+
+
+def heads_of(corpus: Corpus, parser: str | Path | None = None) -> Heads:
+    """Parse a corpus and return a function from examples and mentions to head words, as spans.
+
+    The head of a mention without a token, or in a text outside the corpus, is the mention itself. Raises
+    DataNotFoundError as :func:`docs`.
+    """
+    trees = dict(zip(corpus.texts, parses(corpus, parser), strict=True))
+
+    def head(example: Example, span: Span) -> Span:
+        return head_span(trees[example.text], span) if example.text in trees else span
+
+    return head
+
+
+def head_span(parse: Parse, span: Span) -> Span:
+    """Characters of the head token of a span; the span itself if it contains no token."""
+    token = parse.head_of(parse.tokens_in(span))
+    return parse.characters(range(token, token + 1)) if token >= 0 else span

@@ -21,18 +21,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from gapstack.corpus import Gender, Span
-from gapstack.corpus.example import Example
-from gapstack.corpus.pronouns import GENDER_BY_FORM
+from gapstack.data import Gender, Span
+from gapstack.data.example import GENDER_BY_FORM, Example
 from gapstack.text.grammar import Parse, PartOfSpeech, Role
 from gapstack.text.page_title import distinctive_tokens
-from gapstack.text.snippets import WORDS
 from gapstack.text.word_classes import POSSESSIVE_MARKS
 
+PER_PAGE = 3
+"""Maximum number of rows of one gender from a page."""
+WORDS = 100
+"""Maximum number of tokens of a snippet; 92% of GAP development's have no more."""
 FORMS = frozenset({"he", "him", "his", "she", "her"})
 """The pronouns of GAP."""
 GenderOf = Callable[[Span], Gender | None]
-"""Gender of the person that a name at a place of the text names; None where nothing tells it."""
+"""Gender of the person that a name at a place of the text names; None if unknown."""
 
 # What may stand before an initial clause or phrase: no noun, verb or pronoun.
 _LIGHT = (PartOfSpeech.OTHER,)
@@ -48,7 +50,7 @@ class Pattern(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PatternMatch:
     """A match of a pattern: characters of pronoun and names (in order), and tokens of the snippet's sentences."""
 
     pattern: Pattern
@@ -69,7 +71,7 @@ def pattern_of(example: Example) -> Pattern:
     )
 
 
-def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[Context]:
+def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
     """Find every match of a pattern in a text, in the order of the pronouns.
 
     Parameters
@@ -94,7 +96,7 @@ def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[
                 continue
             bounds = _snippet(parse, min(token, one.start), max(token, other.start), words)
             if bounds is not None:
-                yield Context(
+                yield PatternMatch(
                     pattern,
                     parse.characters(range(token, token + 1)),
                     parse.characters(one),
@@ -118,12 +120,12 @@ def person_names(parse: Parse) -> list[range]:
 
 
 def is_word(word: str) -> bool:
-    """Whether a token of a name is one of its words: it has a letter, and is no possessive mark."""
+    """True if a token of a name has a letter and is not a possessive mark."""
     return word not in POSSESSIVE_MARKS and _LETTER.search(word) is not None
 
 
 def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pattern, range, range]]:
-    """Give the patterns that a pronoun is in, with their names.
+    """Patterns of a pronoun with their names.
 
     These are the names next to the pronoun, and to each other, so that there is none between.
     """
@@ -144,7 +146,7 @@ def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pat
 
 
 def is_initial(parse: Parse, pronoun: int) -> bool:
-    """Whether a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase.
+    """True if a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase.
 
     Initial: nothing but light words stands before it in its sentence, and what it depends on comes after it.
     """
@@ -173,7 +175,7 @@ def _is_below(parse: Parse, token: int, above: int) -> bool:
 
 
 def _different(parse: Parse, one: range, other: range) -> bool:
-    """Whether two names have heads of their own and share no word; a shared one could be the same person's."""
+    """True if two names share no word; names that do could be one person's."""
     own, others = (
         set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in (one, other)
     )

@@ -1,16 +1,22 @@
-"""Candidate names of an example, and which of them match A or B."""
+"""Candidate names of an example: which of them match A or B, and which grammar excludes.
+
+Binding theory (Chomsky 1981) over dependencies is the candidate filter of Webster et al. 2018: a non-reflexive pronoun
+does not corefer with an argument of its own predicate (principle B), and a name is not c-commanded by a coreferent
+(principle C). Coordination ("he and John") and apposition with the noun of a possessive ("his brother John", "John is
+his brother") are excluded too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntFlag, StrEnum
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.corpus import Example, Span
-from gapstack.text.binding import barriers
-from gapstack.text.grammar import Parse
+from gapstack.data import Example, Span
+from gapstack.text.grammar import Parse, Role
 
 
 class Candidates(StrEnum):
@@ -22,6 +28,9 @@ class Candidates(StrEnum):
     """All PERSON names of the snippet; one counts as A or B when either is part of the other."""
 
 
+CandidatesName = Literal["gold-two-mention", "detected"]
+
+
 class Context(StrEnum):
     """What may be read."""
 
@@ -29,6 +38,9 @@ class Context(StrEnum):
     """The snippet alone."""
     PAGE = "page-context"
     """The snippet and the title of its page."""
+
+
+ContextName = Literal["snippet-context", "page-context"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +80,7 @@ class Scene:
     hits : (k, 2) bool
         Whether choosing the name counts as choosing A, and B.
     barriers : (k,) int8
-        :class:`~gapstack.text.binding.Barrier` flags of each name.
+        :class:`~gapstack.text.scenes.Barrier` flags of each name.
     """
 
     example: Example
@@ -104,3 +116,119 @@ def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
 
 def _matches(candidate: str, name: str) -> bool:
     return candidate in name or name in candidate
+
+
+REFLEXIVES = frozenset({"himself", "herself", "themselves", "themself"})
+_ARGUMENTS = (Role.SUBJECT, Role.OBJECT, Role.DATIVE, Role.OBLIQUE)
+_FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
+
+
+class Barrier(IntFlag):
+    """Reasons why a name cannot be the antecedent."""
+
+    NONE = 0
+    DOMAIN = 1
+    """It is an argument of the pronoun's predicate, understood subjects included."""
+    COMMAND = 2
+    """The pronoun c-commands it."""
+    COORDINATION = 4
+    """It is coordinated with the pronoun."""
+    APPOSITION = 8
+    """It names the person that the possessive pronoun's noun describes."""
+
+
+def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np.int8]:
+    """Compute the :class:`Barrier` flags (k,) between the token ``pronoun`` and names with head tokens ``heads`` (k,).
+
+    A name without a token, -1, has no barrier.
+    """
+    barriers = np.zeros(len(heads), dtype=np.int8)
+    if pronoun < 0:
+        return barriers
+    possessive = parse.roles[pronoun] == Role.POSSESSIVE
+    domain = (
+        set() if possessive or parse.words(pronoun).lower() in REFLEXIVES else co_arguments(parse, pronoun)
+    )
+    commanded = _commanded(parse, pronoun)
+    for k, name in enumerate(heads):
+        if name < 0 or parse.sentence[name] != parse.sentence[pronoun]:
+            continue
+        chain = _climb(parse, int(name), Role.CONJUNCT, Role.NAME, Role.APPOSITION)
+        flags = Barrier.NONE
+        if not domain.isdisjoint(chain):
+            flags |= Barrier.DOMAIN
+        if name > pronoun and commanded[name]:
+            flags |= Barrier.COMMAND
+        if possessive:
+            noun = int(parse.heads[pronoun])
+            if _same_person(parse, noun, chain):
+                flags |= Barrier.APPOSITION
+        elif _climb(parse, pronoun, Role.CONJUNCT)[-1] == _climb(parse, int(name), Role.CONJUNCT)[-1]:
+            flags |= Barrier.COORDINATION
+        barriers[k] = flags
+    return barriers
+
+
+def _climb(parse: Parse, token: int, *roles: Role) -> list[int]:
+    """The token and its ancestors, as long as each step up has one of ``roles``."""
+    chain, heads = [token], parse.head_list
+    while parse.role_list[token] in roles and heads[token] != token:
+        token = heads[token]
+        chain.append(token)
+    return chain
+
+
+def _children(parse: Parse, token: int, *roles: Role) -> list[int]:
+    return [child for child in parse.children[token] if parse.role_list[child] in roles]
+
+
+def understood_subject(parse: Parse, predicate: int) -> int:
+    """Subject of the predicate, including shared and controlled subjects; -1 if there is none.
+
+    "Ann came and [Ann] told him", "Ann wanted to [Ann] see him", "Ann asked Eve to [Eve] see him".
+    """
+    while True:
+        own = _children(parse, predicate, Role.SUBJECT)
+        if own:
+            return own[0]
+        above = int(parse.heads[predicate])
+        if above == predicate:
+            return -1
+        if parse.roles[predicate] == Role.OPEN_CLAUSE:
+            objects = _children(parse, above, Role.OBJECT)
+            if objects:
+                return objects[0]
+        elif parse.roles[predicate] != Role.CONJUNCT:
+            return -1
+        predicate = above
+
+
+def co_arguments(parse: Parse, pronoun: int) -> set[int]:
+    """Arguments of the same predicate as a (not possessive) pronoun."""
+    top = _climb(parse, pronoun, Role.CONJUNCT)[-1]
+    if parse.roles[top] not in _ARGUMENTS:
+        return set()
+    predicate = int(parse.heads[top])
+    arguments = set(_children(parse, predicate, *_ARGUMENTS))
+    if parse.roles[top] != Role.SUBJECT:
+        arguments.add(understood_subject(parse, predicate))
+    return arguments - {pronoun, top, -1}
+
+
+def _commanded(parse: Parse, pronoun: int) -> NDArray[np.bool_]:
+    """Tokens that the pronoun c-commands (n,), except coordinated clauses with their own subject."""
+    commanded = parse.commands(pronoun)
+    head = int(parse.heads[pronoun])
+    for clause in _children(parse, head, Role.CONJUNCT, Role.PARATAXIS):
+        if parse.roles[clause] == Role.PARATAXIS or _children(parse, clause, Role.SUBJECT):
+            commanded &= ~parse.ancestors[:, clause]
+    return commanded
+
+
+def _same_person(parse: Parse, noun: int, chain: list[int]) -> bool:
+    """True if a name (given by its chain of heads) refers to the person described by ``noun``."""
+    if noun in chain or chain[0] in _climb(parse, noun, Role.APPOSITION, Role.NAME):
+        return True
+    # "John is his brother": in UD the noun is the predicate itself, in ClearNLP the verb's attribute
+    predicate = int(parse.heads[noun]) if parse.roles[noun] == Role.PREDICATE else noun
+    return not set(_children(parse, predicate, Role.SUBJECT)).isdisjoint(chain)

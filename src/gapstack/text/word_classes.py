@@ -47,7 +47,7 @@ FUNCTION = (
     | _listed("there then also not i we you they my our your it its however here now just only even later to")
 )
 ADVERBS = _listed("also then later never always often again still soon once now just ever not already thus")
-# Words that are capitalised at the start of a sentence and are no names.
+# Words that are capitalised at the start of a sentence without being names.
 OPENERS = FUNCTION | _listed(
     "other many most several two three four five one both despite upon although born later soon further more",
     "much few first second third finally meanwhile together originally initially currently due according next",

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from gapstack.corpus import Span
-from gapstack.text.memory import remembered
+from gapstack.cache import remembered
+from gapstack.data import Span
 
 # A letter is a word character (possibly with a decomposed accent) or GAP's asterisk; a lone asterisk is a mark, since
 # it may be a bullet or a footnote.
@@ -123,7 +123,7 @@ class Words:
         return end.endswith(".") and self.lower[first] in _STARTERS
 
     def _full_stop(self, stop: int, following: int) -> bool:
-        """Whether the "." at word ``stop`` ends a sentence, if word ``following`` would open the next one."""
+        """True if the "." at word ``stop`` ends a sentence, if word ``following`` would open the next one."""
         if self.starts[stop] != self.ends[stop - 1]:
             return True
         before = self.strings[stop - 1]

@@ -8,16 +8,13 @@ inputs will do.
     logits = predict(model, data)
 """
 
-from gapstack.training.checkpoint_context import CheckpointContext, checkpoint_context
-from gapstack.training.data import Data, PieceData, RowData, Targets
+from gapstack.training.checkpoints import CheckpointContext, checkpoint_context
+from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, validation_rows
 from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.history import Evaluation, History
-from gapstack.training.loop import train
-from gapstack.training.objective import cross_entropy
-from gapstack.training.once import train_once
+from gapstack.training.loop import train, train_once
 from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 from gapstack.training.prediction import predict
-from gapstack.training.validation import validation_rows
 
 __all__ = [
     "PLAIN",

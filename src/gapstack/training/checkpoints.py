@@ -1,7 +1,9 @@
-"""Checkpoints: one safetensors file, whole or absent, whose header carries the run's record as JSON and a digest.
+"""Checkpoints of trainings: one safetensors file with a JSON record and a digest in its header, and where it goes.
 
-A new one is written beside the old one and takes its place, so there are never more than two on the disk. A damaged
-one is thrown away with a word: the training begins anew.
+Members know no files, so the caller of ``fit`` names the folder:
+
+    with checkpoint_context(folder):
+        member.fit(corpus)
 """
 
 from __future__ import annotations
@@ -10,6 +12,10 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,33 +32,90 @@ NAME = "checkpoint.safetensors"
 _FORMAT = "2"
 
 
-def write_tensors(path: Path, record: dict[str, Any], tensors: Tensors) -> None:
-    """Write tensors with a JSON-able record and a digest of both, atomically."""
-    here = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
-    text = json.dumps(record)
-    metadata = {"format": _FORMAT, "record": text, "digest": _digest(text, here)}
-    with atomic_path(path) as temporary:
-        save_file(here, temporary, metadata)
+@dataclass(frozen=True)
+class CheckpointContext:
+    """A folder for checkpoints and logs.
 
-
-def read_tensors(path: Path, loss: str) -> tuple[dict[str, Any], Tensors] | None:
-    """Give record and tensors (on the CPU) that :func:`write_tensors` wrote, or None if there are none.
-
-    A damaged file is thrown away; ``loss`` says on the screen what that means.
+    Parameters
+    ----------
+    folder : Path
+        Each training has a subfolder named by a hash of everything that decides its result: only the same run
+        resumes from it, and a finished run is not repeated. The caller removes the folder.
+    checkpoint_seconds : float
+        Minimum time between two checkpoints; 0 for one after each update.
+    tensorboard : bool
+        Also write TensorBoard event files.
     """
-    if not os.path.lexists(path):
-        return None
+
+    folder: Path
+    checkpoint_seconds: float = 120.0
+    tensorboard: bool = False
+
+    def subfolder(self, identity: str) -> CheckpointContext:
+        """The same settings for the training named ``identity``."""
+        return replace(self, folder=self.folder / identity)
+
+
+_current: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)
+
+
+@contextmanager
+def checkpoint_context(
+    folder: Path, *, checkpoint_seconds: float = 120.0, tensorboard: bool = False
+) -> Iterator[None]:
+    """Let every training within the block use ``folder`` (see :class:`CheckpointContext`)."""
+    token = _current.set(CheckpointContext(Path(folder), checkpoint_seconds, tensorboard))
     try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no mapping
-        if metadata.get("format") != _FORMAT or metadata["digest"] != _digest(metadata["record"], tensors):
-            raise DamageError("changed since it was written, or of an earlier version", place=Place(path))
-        return json.loads(metadata["record"]), tensors
-    except (SafetensorError, OSError, ValueError, KeyError) as problem:
-        console.print(f"{path} is damaged ({problem}): {loss}", style="dim", markup=False, soft_wrap=True)
-        discard(path)
-        return None
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_context() -> CheckpointContext | None:
+    """Context of the enclosing block, if any."""
+    return _current.get()
+
+
+class Checkpoints:
+    """The checkpoint in one folder, written at most every ``seconds``."""
+
+    def __init__(self, folder: Path, seconds: float):
+        self._path = folder / NAME
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    def is_due(self) -> bool:
+        """True once the minimum time has passed."""
+        return time.monotonic() - self._last >= self._seconds
+
+    def save(self, record: dict[str, Any], tensors: Tensors) -> None:
+        """Replace the checkpoint, atomically."""
+        stored = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
+        text = json.dumps(record)
+        metadata = {"format": _FORMAT, "record": text, "digest": _digest(text, stored)}
+        with atomic_path(self._path) as temporary:
+            save_file(stored, temporary, metadata)
+        self._last = time.monotonic()
+
+    def load(self) -> tuple[dict[str, Any], Tensors] | None:
+        """Record and tensors (on the CPU); None without a checkpoint or if it is damaged, which deletes it."""
+        sweep(self._path.parent)
+        if not os.path.lexists(self._path):
+            return None
+        try:
+            with safe_open(self._path, framework="pt") as file:
+                metadata = file.metadata() or {}
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no mapping
+            if metadata.get("format") != _FORMAT or metadata["digest"] != _digest(
+                metadata["record"], tensors
+            ):
+                raise DamageError("does not match its digest", place=Place(self._path))
+            return json.loads(metadata["record"]), tensors
+        except (SafetensorError, OSError, ValueError, KeyError) as problem:
+            note = f"{self._path} is damaged ({problem}): this training starts again"
+            console.print(note, style="dim", markup=False, soft_wrap=True)
+            discard(self._path)
+            return None
 
 
 def _digest(record: str, tensors: Tensors) -> str:
@@ -62,33 +125,3 @@ def _digest(record: str, tensors: Tensors) -> str:
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
-
-
-class Checkpoints:
-    """The checkpoint in one folder.
-
-    Parameters
-    ----------
-    folder : Path
-    seconds : float
-        Minimum time between two checkpoints.
-    """
-
-    def __init__(self, folder: Path, seconds: float):
-        self._path = folder / NAME
-        self._seconds = seconds
-        self._last = time.monotonic()
-
-    def load(self) -> tuple[dict[str, Any], Tensors] | None:
-        """Give record and tensors (on the CPU), or None if there is no sound checkpoint."""
-        sweep(self._path.parent)
-        return read_tensors(self._path, "this training begins anew")
-
-    def is_due(self) -> bool:
-        """Whether the minimum time has passed."""
-        return time.monotonic() - self._last >= self._seconds
-
-    def save(self, record: dict[str, Any], tensors: Tensors) -> None:
-        """Put this in the place of what was there."""
-        write_tensors(self._path, record, tensors)
-        self._last = time.monotonic()

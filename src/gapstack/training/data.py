@@ -1,26 +1,32 @@
-"""Training data: rows that become tensors, in batches of similar length."""
+"""Training data: rows that become tensors, in batches of similar length; validation rows; the loss."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
 
-from gapstack.encoding.pieces import PieceView
+from gapstack.data import Corpus
+from gapstack.data.folds import make_folds
+from gapstack.encoding.pieces import PieceView, padded_ids
+from gapstack.errors import MemberError
 from gapstack.types import Rows
 
 Targets = NDArray[np.int64] | NDArray[np.float64]
 """Class labels (n,) int64, or soft labels (n, c): a teacher's probabilities of the classes."""
 
+Objective = Callable[[Tensor, Tensor, float], Tensor]
+"""Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
 TARGET = "target"
 """Key of a batch that goes to the loss and not to the model."""
-# Rows are sorted by length within pools of so many batches: large enough for batches of nearly equal length, small
-# enough for batches to stay random.
+# Rows are sorted by length within pools of this many batches.
 POOL = 16
 
 
@@ -35,23 +41,15 @@ class Data(Protocol):
     def fingerprint(self) -> str:
         """Hash of everything that :meth:`batch` can return."""
 
-    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
         """Keyword arguments of the model for ``rows``, and ``target`` where they have one.
 
-        Rows are padded to ``length`` pieces (of :attr:`sizes`) with a mask in any case; by default to the longest of
-        them.
+        Texts are padded to the longest of them.
         """
 
 
 class RowData:
-    """Rows that are vectors, or arrays of one shape, such as frozen features.
-
-    Parameters
-    ----------
-    inputs : mapping of name to array
-        The model's inputs, one entry of the first axis for each row; float64 becomes float32.
-    targets : (n,) int64 or (n, c) float64, optional
-    """
+    """Rows that are vectors, or arrays of one shape, such as frozen features; float64 becomes float32."""
 
     def __init__(self, inputs: Mapping[str, NDArray[Any]], targets: Targets | None = None):
         self._columns = _columns(inputs, targets)
@@ -66,24 +64,17 @@ class RowData:
         """Hash of inputs and targets."""
         return _fingerprint(self._columns)
 
-    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
-        """Give the inputs of ``rows`` by name, and ``target`` where there are targets; nothing is padded."""
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+        """See :class:`Data`; nothing is padded."""
         return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
 
 
 class PieceData:
     """Texts as padded word pieces.
 
-    A batch of b rows, the longest of L pieces, has ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces and
-    False on padding, left out where nothing is padded, since attention without a mask is faster; ``mentions``
-    (b, 3, 2) int64, half-open piece ranges of pronoun, A and B; and the ``extras``.
-
-    Parameters
-    ----------
-    view : PieceView
-    targets : (n,) int64 or (n, c) float64, optional
-    extras : mapping of name to array, optional
-        Further inputs, one entry of the first axis for each row; float64 becomes float32.
+    A batch of b rows has ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces, unless nothing is padded, since
+    attention without a mask is faster; ``mentions`` (b, 3, 2) int64, half-open piece ranges of pronoun, A and B; and
+    the ``extras``, further inputs with one entry of the first axis for each row (float64 becomes float32).
     """
 
     def __init__(
@@ -105,14 +96,11 @@ class PieceData:
         """Hash of pieces, mentions, extras and targets."""
         return _fingerprint({"ids": self.view.ids, "bounds": self.view.bounds, **self._columns})
 
-    def batch(self, rows: Rows, length: int | None = None) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
         """See the class and :class:`Data`."""
-        lengths = self.view.lengths[rows]
-        keep = np.arange(lengths.max() if length is None else length) < lengths[:, None]
-        ids = np.zeros(keep.shape, dtype=np.int64)
-        ids[keep] = np.concatenate([self.view.ids[self.view.row(row)] for row in rows])
+        ids, keep = padded_ids(self.view, rows)
         arrays = {name: column[rows] for name, column in self._columns.items()} | {"ids": ids}
-        if length is not None or not keep.all():
+        if not keep.all():
             arrays["keep"] = keep
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
@@ -138,8 +126,7 @@ def epoch_batches(
 ) -> list[Rows]:
     """Divide all rows into batches in an ``order`` of :class:`~gapstack.training.TrainingPlan`.
 
-    All batches have ``batch_size`` rows but one, which has the remainder. By length, rows of a batch are sorted by
-    size. Random orders depend on ``seed`` and ``epoch`` alone.
+    By length, rows of a batch are sorted by size. Random orders depend on ``seed`` and ``epoch`` alone.
     """
     if order != "by_length":
         rows = np.arange(len(sizes))
@@ -161,16 +148,25 @@ def epoch_batches(
     return [parts[index] for index in rng.permutation(len(parts))]
 
 
-def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Split positions 0..n-1 into runs whose padded size, count times longest, stays within ``budget``.
+def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
+    """Cross-entropy (b,) of logits (b, c) with class labels (b,) or soft labels (b, c).
 
-    A text longer than the budget is a batch of its own. Wants ``lengths`` sorted to waste little.
+    Soft labels that sum to more or less than 1 give their row that weight.
     """
-    start, longest = 0, 0
-    for end, length in enumerate(lengths):
-        longest = max(longest, int(length))
-        if end > start and longest * (end + 1 - start) > budget:
-            yield np.arange(start, end)
-            start, longest = end, int(length)
-    if start < len(lengths):
-        yield np.arange(start, len(lengths))
+    weight = target.sum(dim=-1, keepdim=True) if target.is_floating_point() else None
+    of_one = target if weight is None else target / weight
+    loss = functional.cross_entropy(logits.float(), of_one, reduction="none", label_smoothing=smoothing)
+    return loss if weight is None else loss * weight.squeeze(-1)
+
+
+def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Split a labelled corpus into training rows and validation rows for early stopping.
+
+    As in folds, pages stay whole, and gender and label are stratified. ``share`` of validation rows is above 0 and at
+    most one half: one of 1 / ``share`` folds, rounded. Raises MemberError if it is out of range, DataError if the
+    corpus is too small.
+    """
+    if not 0 < share <= 0.5:
+        raise MemberError(f"validation share is {share}; expected a number above 0, at most 0.5")
+    learn, stop = make_folds(corpus, round(1 / share), seed=seed).split(0)
+    return np.sort(learn), np.sort(stop)

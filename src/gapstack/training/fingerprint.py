@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from gapstack.code import code_behind
 from gapstack.files import fingerprint
-from gapstack.training.data import Data
+from gapstack.training.data import Data, Objective, cross_entropy
 from gapstack.training.devices import compute_dtype, processes, rng_states
-from gapstack.training.objective import Objective, cross_entropy
 from gapstack.training.plan import TrainingPlan
+from gapstack.versions import source_digest, versions
 
 
 def identity(
@@ -35,11 +34,7 @@ def identity(
         for state in rng_states().values():
             weights.update(state.numpy().data)
     rows = [data.fingerprint, validation.fingerprint if validation else None]
-    sources = {
-        "gapstack.training.loop",
-        objective.__module__,
-        *(type(part).__module__ for part in model.modules()),
-    }
+    kinds = sorted({type(part) for part in model.modules()}, key=lambda kind: kind.__qualname__)
     state = processes()
     return fingerprint(
         [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
@@ -47,7 +42,8 @@ def identity(
         objective.__qualname__,
         weights.hexdigest(),
         [(name, type(part).__qualname__, _plain(part)) for name, part in model.named_modules()],
-        code_behind(*sorted(sources)),
+        [source_digest(kind, "gapstack") for kind in kinds],
+        versions(),
         state.num_processes,
     )
 

@@ -15,19 +15,9 @@ from gapstack.files import discard, write_text
 class Evaluation:
     """One evaluation of a run.
 
-    Attributes
-    ----------
-    phase, epoch, update : int
-        Phase and epoch, from 0, and the number of updates of the phase so far.
-    loss : float
-        Mean training loss since the previous evaluation, with label smoothing.
-    validation : float or None
-        Mean validation loss, without label smoothing; None without validation rows.
-    rate : float
-        The schedule's factor on the learning rates.
-    examples_per_second, seconds : float
-        Training speed since the previous evaluation, and the run's time so far, evaluations included. Both are
-        ignored when records are compared.
+    ``phase`` and ``epoch`` count from 0, ``update`` within the phase. ``loss`` is the mean training loss since the
+    previous evaluation, with label smoothing; ``validation`` the mean validation loss without it; ``rate`` the
+    schedule's factor. Speed and seconds are ignored when records are compared.
     """
 
     phase: int
@@ -54,23 +44,11 @@ class History:
 
 
 class Log:
-    """Writes one JSON line for each evaluation and, optionally, TensorBoard curves.
-
-    Parameters
-    ----------
-    folder : Path
-        Gets ``history.jsonl``.
-    tensorboard : bool
-
-    Raises
-    ------
-    MemberError
-        If ``tensorboard`` is set and TensorBoard is not installed.
-    """
+    """Writes ``history.jsonl`` in a folder, and TensorBoard curves; MemberError if TensorBoard is not installed."""
 
     def __init__(self, folder: Path, tensorboard: bool):
         self._path = folder / "history.jsonl"
-        if self._path.is_dir():  # nothing that only tells of a training may stop it
+        if self._path.is_dir():  # a logging problem must not abort training
             discard(self._path)
         self._writer: Any = None
         if tensorboard:

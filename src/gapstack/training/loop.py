@@ -1,37 +1,48 @@
 """The training loop: updates, evaluations and checkpoints of one or more phases.
 
 Random numbers depend on the seed and the number of the update alone, or on a generator whose state is part of the
-checkpoint. So an interrupted run resumes in the middle of an epoch with exactly the result of an uninterrupted one.
+checkpoint, so an interrupted run resumes in the middle of an epoch with the result of an uninterrupted one.
 """
 
 from __future__ import annotations
 
+import logging
 import math
+import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
+import filelock
 import numpy as np
 import torch
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from gapstack.cache import intact_files, store
 from gapstack.errors import MemberError
+from gapstack.files import cache_root
 from gapstack.progress import Ticker, progress
-from gapstack.training.checkpoint_context import CheckpointContext, current
-from gapstack.training.checkpoints import Checkpoints, Tensors
-from gapstack.training.data import TARGET, Data, epoch_batches
-from gapstack.training.devices import compute_dtype, processes, reseed, restore_rng, rng_states, seeded
+from gapstack.training.checkpoints import CheckpointContext, Checkpoints, Tensors, current_context
+from gapstack.training.data import TARGET, Data, Objective, cross_entropy, epoch_batches
+from gapstack.training.devices import (
+    compute_dtype,
+    default_budget,
+    processes,
+    reseed,
+    restore_rng,
+    rng_states,
+    seeded,
+)
 from gapstack.training.fingerprint import draws_on, identity
 from gapstack.training.history import Evaluation, History, Log
-from gapstack.training.memory import Budget, keep_activations
-from gapstack.training.objective import Objective, cross_entropy
-from gapstack.training.parameters import ENCODER, freeze
+from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
-from gapstack.training.weights import Optimizer, Weights
 from gapstack.types import Rows
+
+_log = logging.getLogger(__name__)
 
 
 def train(
@@ -45,27 +56,22 @@ def train(
 ) -> History:
     """Fine-tune a model in place, on the GPU if there is one.
 
-    Under ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, and all end with the same
-    weights as one process that takes the whole of them. (:func:`gapstack.runs.run` spreads members and folds instead.)
+    Under ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, with the result of one
+    process. (:func:`gapstack.runs.run` distributes members and folds instead.)
 
     Parameters
     ----------
     model : torch.nn.Module
-        float32. Called with batches of ``data`` without ``target``. Its ``encoder``, if any, may compute in
-        bfloat16, so the head must cast the encoder's output to float32. Afterwards the model is in evaluation
-        mode, on the device, in float32.
+        float32. Its ``encoder``, if any, may compute in bfloat16, so the head must cast the encoder's output to
+        float32. Afterwards the model is in evaluation mode, on the device, in float32.
     data, validation : Data
         Training rows and rows for early stopping, with ``target``.
     plan : TrainingPlan or sequence of them
         Phases, run in turn, each with a fresh optimiser.
     objective : callable
-        See :data:`~gapstack.training.objective.Objective`.
+        See :data:`~gapstack.training.data.Objective`.
     context : CheckpointContext, optional
         Where checkpoints and logs go; by default the enclosing ``checkpoint_context`` block, if any.
-
-    Returns
-    -------
-    History
 
     Raises
     ------
@@ -80,7 +86,36 @@ def train(
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
     with seeded(*(() if draws_on(plans) else (plans[0].seed,))):
-        return _Training(model, data, plans, validation, objective, context or current()).run()
+        return _Training(model, data, plans, validation, objective, context or current_context()).run()
+
+
+def train_once(
+    model: nn.Module,
+    data: Data,
+    plan: TrainingPlan | Sequence[TrainingPlan],
+    *,
+    objective: Objective = cross_entropy,
+) -> None:
+    """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
+
+    The cache key is :func:`~gapstack.training.fingerprint.identity`, so folds whose first stage has the same seed and
+    rows share one training. One of several concurrent processes trains while the others wait. An interrupted call
+    resumes.
+    """
+    plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
+    key = identity(model, data, plans, objective=objective)
+    folder = cache_root() / "trained"
+    folder.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(folder / f".{key}.lock"):
+        stored = intact_files(folder, ".safetensors", label=f"{key}-")
+        if not stored:
+            context = CheckpointContext(folder / "unfinished")
+            train(model, data, plans, objective=objective, context=context)
+            weights = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
+            stored = [store(folder, save(weights), ".safetensors", label=f"{key}-")]
+            shutil.rmtree(context.subfolder(key).folder, ignore_errors=True)
+    model.load_state_dict(load_file(stored[0]))
+    model.eval()
 
 
 @dataclass
@@ -98,10 +133,6 @@ class _Record:
     rows: int = 0
     seconds: float = 0.0
     seconds_learning: float = 0.0
-
-    @classmethod
-    def read(cls, values: dict[str, Any]) -> _Record:
-        return cls(**{**values, "evaluations": [Evaluation(**line) for line in values["evaluations"]]})
 
 
 class _Training:
@@ -125,7 +156,8 @@ class _Training:
             freeze(model, plan.frozen)
             self.trainable |= {name for name, p in model.named_parameters() if p.requires_grad}
         self.record = _Record()
-        self.budget = Budget(self.device, int(data.sizes.max()))
+        self.longest = int(data.sizes.max())
+        self.most_pieces: int | None = None  # after memory ran out
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
@@ -151,12 +183,13 @@ class _Training:
         return History(tuple(self.record.evaluations), tuple(self.record.best_updates))
 
     def _resume(self) -> Tensors:
-        """Load the checkpoint, if there is one, and return the optimiser's part of it."""
+        """Load the checkpoint, if any, and return the optimiser's state."""
         checkpoint = self.checkpoints.load() if self.checkpoints else None
         if checkpoint is None:
             return {}
         values, tensors = checkpoint
-        self.record = _Record.read(values)
+        evaluations = [Evaluation(**line) for line in values.pop("evaluations")]
+        self.record = _Record(evaluations=evaluations, **values)
         parts: dict[str, Tensors] = {"weights": {}, "best": {}, "adam": {}, "rng": {}}
         for key, tensor in tensors.items():
             part, _, name = key.partition("/")
@@ -217,13 +250,34 @@ class _Training:
         while total is None:
             with suppress(torch.OutOfMemoryError):
                 total = self._gradients(plan, weights, rows)
-            if total is None:  # only now, since the error held on to the tensors
+            if total is None:  # outside the handler, since the error keeps the tensors alive
                 weights.drop_gradients()
-                self.budget.halve(plan)
+                self._halve_budget(plan)
         if self.state.num_processes > 1:
             total = optimizer.add_up(total)
         optimizer.step(rate)
         return total
+
+    def _budget(self, plan: TrainingPlan) -> int:
+        """Pieces in one pass."""
+        limit = plan.token_budget or default_budget(self.device)
+        return limit if self.most_pieces is None else min(limit, self.most_pieces)
+
+    def _halve_budget(self, plan: TrainingPlan) -> None:
+        before = self._budget(plan)
+        if before <= self.longest:
+            remedy = "max_pieces" if plan.checkpointing else "checkpointing = true, or max_pieces"
+            raise MemberError(
+                f"out of memory with one row of {self.longest:,} pieces; set {remedy}, or use a smaller encoder"
+            )
+        self.most_pieces = max(self.longest, before // 2)
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        _log.warning(
+            "out of memory with %s pieces in a pass; continuing with %s (set token_budget to start with it)",
+            f"{before:,}",
+            f"{self.most_pieces:,}",
+        )
 
     def _gradients(self, plan: TrainingPlan, weights: Weights, rows: Rows) -> Tensor:
         """Add up the gradients of this process's share of ``rows``, and return the sum of their losses, ()."""
@@ -231,7 +285,7 @@ class _Training:
         if plan.dropout_rng == "by_update":
             reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
-        for _, inputs, target in passes(self.data, rows[rank::count], self.device, self.budget.of(plan)):
+        for _, inputs, target in passes(self.data, rows[rank::count], self.device, self._budget(plan)):
             loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
             (loss / len(rows)).backward()
             weights.collect()
@@ -280,7 +334,7 @@ class _Training:
         order = np.argsort(data.sizes, kind="stable")
         total = sum(
             float(self.objective(self.model(**inputs), target, 0.0).sum())
-            for _, inputs, target in passes(data, order, self.device, self.budget.of(plan))
+            for _, inputs, target in passes(data, order, self.device, self._budget(plan))
         )
         self._train_mode()
         return total / len(order)

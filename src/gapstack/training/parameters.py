@@ -1,4 +1,4 @@
-"""Freezing, and learning rates by layer."""
+"""A model's parameters: freezing, learning rates by layer, mixed precision, and the optimiser."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from gapstack.errors import MemberError
+from gapstack.training.checkpoints import Tensors
 from gapstack.training.plan import TrainingPlan
 
 ENCODER = "encoder"
@@ -19,11 +21,7 @@ _LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
 
 
 def layers(model: nn.Module) -> dict[str, int]:
-    """Map the name of each encoder parameter to its layer.
-
-    0 is for embeddings and whatever else precedes the stack, 1 for its first layer; parameters after the stack
-    (final norms, poolers) belong to the last layer.
-    """
+    """Layer of each encoder parameter by name: 0 before the stack, 1 its first; what follows it is in the last."""
     names = [name for name, _ in model.named_parameters() if name.startswith(f"{ENCODER}.")]
     matches = [_LAYER.search(name) for name in names]
     stacked = [index for index, match in enumerate(matches) if match]
@@ -39,10 +37,7 @@ def layers(model: nn.Module) -> dict[str, int]:
 def freeze(model: nn.Module, frozen: tuple[int | str, ...]) -> None:
     """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others.
 
-    Raises
-    ------
-    MemberError
-        If a part of ``frozen`` matches no parameter, or all parameters would be frozen.
+    Raises MemberError if a part of ``frozen`` matches no parameter, or all parameters would be frozen.
     """
     layer = layers(model)
     frozen_names: set[str] = set()
@@ -65,11 +60,7 @@ def freeze(model: nn.Module, frozen: tuple[int | str, ...]) -> None:
 
 
 def groups(model: nn.Module, masters: dict[str, nn.Parameter], plan: TrainingPlan) -> list[dict[str, Any]]:
-    """Make AdamW's parameter groups: one for each learning rate, with and without weight decay.
-
-    ``masters`` are the tensors to update, by parameter name; those without ``requires_grad`` are left out. Each
-    group's ``peak`` is its learning rate before the schedule.
-    """
+    """AdamW's parameter groups by learning rate and weight decay; ``peak`` is the rate before the schedule."""
     layer = layers(model)
     last = max(layer.values(), default=0)
     members: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
@@ -81,3 +72,126 @@ def groups(model: nn.Module, masters: dict[str, nn.Parameter], plan: TrainingPla
         {"params": parameters, "peak": lr, "lr": lr, "weight_decay": decay}
         for (lr, decay), parameters in members.items()
     ]
+
+
+def keep_activations(model: nn.Module, kept: bool) -> None:
+    """Let the encoder keep all activations for the backward pass, or recompute them; MemberError if it cannot."""
+    encoder: Any = getattr(model, ENCODER, None)
+    if not kept:
+        if not getattr(encoder, "supports_gradient_checkpointing", False):
+            raise MemberError("training plan: checkpointing needs a transformers encoder that supports it")
+        encoder.config.use_cache = False
+        # reentrant checkpointing loses gradients where the embeddings are frozen
+        encoder.activation_checkpointing_enable({"use_reentrant": False})
+    elif any(getattr(module, "gradient_checkpointing", False) for module in model.modules()):
+        encoder.activation_checkpointing_disable()
+
+
+class Weights:
+    """A model's float32 master weights; until :meth:`close` its encoder holds copies in ``dtype``, if another."""
+
+    def __init__(self, model: nn.Module, dtype: torch.dtype):
+        self._model = model
+        named = dict(model.named_parameters())
+        self._copies: dict[str, nn.Parameter] = {}
+        if dtype != torch.float32:
+            self._copies = {name: p for name, p in named.items() if name.startswith(f"{ENCODER}.")}
+        self.masters = {
+            name: nn.Parameter(p.detach().clone(), requires_grad=p.requires_grad)
+            if name in self._copies
+            else p
+            for name, p in named.items()
+        }
+        cast(model, dtype)
+        self._learning = [
+            (copy, self.masters[name]) for name, copy in self._copies.items() if copy.requires_grad
+        ]
+
+    @property
+    def learning(self) -> list[nn.Parameter]:
+        """The trainable float32 parameters."""
+        return [master for master in self.masters.values() if master.requires_grad]
+
+    def collect(self) -> None:
+        """Add the copies' gradients to those of the float32 weights, and clear them."""
+        for copy, master in self._learning:
+            if copy.grad is not None:
+                if master.grad is None:
+                    master.grad = copy.grad.float()
+                else:
+                    master.grad += copy.grad
+                copy.grad = None
+
+    def drop_gradients(self) -> None:
+        """Clear all gradients."""
+        for parameter in (*self._model.parameters(), *self.masters.values()):
+            parameter.grad = None
+
+    @torch.no_grad()
+    def publish(self) -> None:
+        """Update the copies from the float32 weights."""
+        for copy, master in self._learning:
+            copy.copy_(master)
+
+    @torch.no_grad()
+    def close(self) -> None:
+        """Put the float32 weights back into the model and clear all gradients."""
+        for name, copy in self._copies.items():
+            copy.data = self.masters[name].data
+        self.drop_gradients()
+
+
+def cast(model: nn.Module, dtype: torch.dtype) -> None:
+    """Cast the parameters of the model's encoder to ``dtype`` in place; buffers (rotary angles, say) keep theirs."""
+    for name, parameter in model.named_parameters():
+        if name.startswith(f"{ENCODER}.") and parameter.dtype != dtype:
+            parameter.data = parameter.data.to(dtype)
+
+
+class Optimizer:
+    """AdamW over the trainable float32 weights: learning rates by layer, gradient clipping, several processes."""
+
+    def __init__(self, model: nn.Module, weights: Weights, plan: TrainingPlan):
+        self._weights, self._max_norm = weights, plan.max_norm
+        self._learning = weights.learning
+        self._adam = torch.optim.AdamW(
+            groups(model, weights.masters, plan),
+            betas=(plan.beta1, plan.beta2),
+            eps=plan.epsilon,
+            fused=self._learning[0].device.type in {"cpu", "cuda"},
+        )
+
+    def add_up(self, loss: Tensor) -> Tensor:
+        """Replace gradients by their sums over all processes, and return the sum of ``loss``, ()."""
+        from accelerate.utils import reduce
+
+        gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in self._learning]
+        flat = torch.cat([loss.reshape(1), *(gradient.flatten() for gradient in gradients)])
+        total, *parts = reduce(flat, reduction="sum").split([1, *(g.numel() for g in gradients)])
+        for parameter, part in zip(self._learning, parts, strict=True):
+            parameter.grad = part.view_as(parameter)
+        return total.reshape(())
+
+    def step(self, factor: float) -> None:
+        """Update the weights at ``factor`` times the peak learning rates, then the copies."""
+        if self._max_norm is not None:
+            nn.utils.clip_grad_norm_(self._learning, self._max_norm)
+        for group in self._adam.param_groups:
+            group["lr"] = group["peak"] * factor
+        self._adam.step()
+        self._adam.zero_grad()
+        self._weights.publish()
+
+    def state(self) -> Tensors:
+        """Moments and step counts, by ``<moment>:<parameter name>``."""
+        return {
+            f"{key}:{name}": value
+            for name, master in self._weights.masters.items()
+            for key, value in self._adam.state.get(master, {}).items()
+        }
+
+    def restore(self, state: Tensors) -> None:
+        """Inverse of :meth:`state`."""
+        for key, tensor in state.items():
+            moment, _, name = key.partition(":")
+            self._adam.state[self._weights.masters[name]][moment] = tensor

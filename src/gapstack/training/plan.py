@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, Literal, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, Any, Literal, Self
 
-from gapstack.kinds import Count, NotAll, NotNegative, Positive, Seed, Share, SomeShare
-from gapstack.settings import SettingError, check, closest, shown, with_current_names
-from gapstack.signatures import settings_of
+from gapstack.errors import shown
+from gapstack.settings import (
+    Count,
+    FieldsOf,
+    Fraction,
+    FractionBelowOne,
+    NonNegative,
+    Positive,
+    PositiveFraction,
+    Seed,
+    SettingError,
+    check_settings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,21 +44,21 @@ class Schedule:
     """
 
     shape: Literal["constant", "linear", "triangular", "cosine", "inverse"] = "linear"
-    warmup: NotAll = 0.0
-    floor: Share = 0.0
+    warmup: FractionBelowOne = 0.0
+    floor: Fraction = 0.0
     cycles: Count = 1
-    decay: NotNegative = 0.0
-    offset: Share = 0.5
+    decay: NonNegative = 0.0
+    offset: Fraction = 0.5
 
     def __post_init__(self) -> None:
-        _check(self)
+        check_settings(Schedule, vars(self))
         if self.warmup and self.shape == "triangular":
             raise SettingError(
                 f"found {shown(self.warmup)}, expected 0 where triangular", ("schedule", "warmup")
             )
 
     def factor(self, update: int, total: int) -> float:
-        """Give the factor for update ``update``, from 0, of ``total``."""
+        """Factor for update ``update``, from 0, of ``total``."""
         progress = (update + self.offset) / total
         if progress < self.warmup:
             return progress / self.warmup
@@ -65,76 +75,67 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """One phase of fine-tuning.
+    """One phase of fine-tuning; MemberError if a value is out of range.
 
     Parameters
     ----------
     epochs : int
         Maximum number of passes over the training rows.
     batch_size : int
-        Examples in an update. They may need several forward passes (``token_budget``), with the same result.
+        Examples in an update, in one or more forward passes (``token_budget``).
     encoder_lr, head_lr : float
         Peak learning rates of the encoder's last layer and of the rest of the model.
     layer_decay : float
         Ratio of each layer's learning rate to that of the layer above (Howard and Ruder 2018, section 3.2).
     frozen : tuple of int and str
-        Frozen parts: numbers are layers of the encoder (0 the embeddings, 1 the first layer), strings are prefixes
-        of dotted parameter names (``"encoder"``, ``"head"``). A fully frozen encoder runs without dropout.
+        Frozen parts: layers of the encoder by number (0 the embeddings, 1 the first layer), or prefixes of dotted
+        parameter names (``"encoder"``, ``"head"``). A fully frozen encoder runs without dropout.
     schedule : Schedule
         Applies to all learning rates.
     weight_decay, beta1, beta2, epsilon : float
         Of AdamW.
     decay_vectors : bool
-        Whether biases and norms (parameters of at most one dimension) decay too.
+        Also decay biases and norms (parameters of at most one dimension).
     label_smoothing : float
         Share of each target spread evenly over the classes; not used in validation losses.
     max_norm : float or None
         Gradient-norm clip. None: no clipping.
     patience : int or None
-        Early stopping: stop after so many evaluations in a row without a better validation loss, and restore the
-        best weights. None: train to the end.
+        Early stopping after this many evaluations without a better validation loss; restores the best weights.
     evaluate_every : int or None
         Updates between evaluations. None: evaluate after each epoch.
     token_budget : int or None
-        Maximum number of pieces, padding included, in one forward pass: a bound on memory. None: a default for
-        the device. On a GPU whose memory runs out it is halved, and the update is made again.
+        Maximum number of pieces, padding included, in one forward pass. None: a default for the device. Halved if a
+        GPU's memory runs out.
     checkpointing : bool
-        Keep the encoder's activations between layers alone and compute the others again in the backward pass (Chen et
-        al. 2016): memory of one layer instead of all, for a third more work. The result is the same.
+        Recompute the encoder's activations in the backward pass (Chen et al. 2016): less memory, a third more work,
+        the same result.
     attention_dropout : bool
-        Whether the encoder applies its configuration's dropout to attention probabilities. Off by default: on a
-        CPU its random numbers (one for each pair of pieces, head and layer) cost a fifth of the speed. Other
-        dropout always applies.
+        Apply the configuration's dropout to attention probabilities, which costs a fifth of the speed on a CPU.
     precision : str
         ``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16
         where the hardware supports it. ``float32``.
     order : str
-        Of rows in an epoch. ``by_length``: at random, those of a batch of similar length; ``shuffled``; ``as_given``.
+        Of rows in an epoch: ``by_length`` (random batches of similar length), ``shuffled`` or ``as_given``.
     dropout_rng : str
-        Dropout is drawn ``by_update``, from ``seed`` and the update's number, or from the caller's ``running``
-        generator, whose state checkpoints store.
+        Source of dropout: ``by_update``, seeded by ``seed`` and the update's number, or the ``running`` generator.
     seed : int
         Of the order of examples and of dropout.
-
-    Raises
-    ------
-    MemberError
-        If a value is out of range.
     """
 
     epochs: Count = 3
     batch_size: Count = 32
-    encoder_lr: NotNegative = 2e-5
-    head_lr: NotNegative = 2e-4
-    layer_decay: SomeShare = 1.0
-    frozen: tuple[int | str, ...] = ()
+    encoder_lr: NonNegative = 2e-5
+    head_lr: NonNegative = 2e-4
+    layer_decay: PositiveFraction = 1.0
+    frozen: Sequence[int | str] = ()
     schedule: Schedule = field(default_factory=Schedule)
-    weight_decay: NotNegative = 0.01
+    weight_decay: NonNegative = 0.01
     decay_vectors: bool = False
-    beta1: NotAll = 0.9
-    beta2: NotAll = 0.999
+    beta1: FractionBelowOne = 0.9
+    beta2: FractionBelowOne = 0.999
     epsilon: Positive = 1e-6
-    label_smoothing: NotAll = 0.0
+    label_smoothing: FractionBelowOne = 0.0
     max_norm: Positive | None = 1.0
     patience: Count | None = None
     evaluate_every: Count | None = None
@@ -147,10 +148,10 @@ class TrainingPlan:
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        _check(self)
+        check_settings(TrainingPlan, vars(self))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the plan as JSON values."""
+        """The plan as JSON values."""
         return asdict(self) | {"frozen": list(self.frozen)}
 
     @classmethod
@@ -159,38 +160,21 @@ class TrainingPlan:
         return cls().changed(values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """Give this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
+        """Return this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.
 
-        Former names of fields (:data:`gapstack.settings.FORMER_NAMES`) work with a warning.
-
-        Raises
-        ------
-        MemberError
-            If there is no such field or a value is out of range.
+        Raises MemberError if there is no such field or a value is out of range.
         """
-        current = with_current_names(values, type(self).__dataclass_fields__, "training plan")
-        changes = _fields(type(self), current)
+        check_settings(type(self), values)
+        changes = dict(values)
         if isinstance(changes.get("schedule"), Mapping):
-            changes["schedule"] = replace(self.schedule, **_fields(Schedule, changes["schedule"]))
-        if isinstance(changes.get("frozen"), list):
+            changes["schedule"] = replace(self.schedule, **changes["schedule"])
+        if "frozen" in changes:
             changes["frozen"] = tuple(changes["frozen"])
         return replace(self, **changes)
 
 
-def _fields(kind: type[Schedule] | type[TrainingPlan], values: Mapping[str, Any]) -> dict[str, Any]:
-    names = [field.name for field in fields(kind)]
-    for name in values:
-        if name not in names:
-            raise SettingError(f"no such setting; {closest(name, names)}", (kind.__name__, name))
-    return dict(values)
-
-
-def _check(plan: Schedule | TrainingPlan) -> None:
-    """Check every field against its annotation."""
-    kinds = settings_of(f"{__name__}:{type(plan).__name__}")
-    for name, setting in kinds.items():
-        check(getattr(plan, name), setting.kind, ("training plan", name))
-
+Plan = Annotated[Mapping[str, Any], FieldsOf(TrainingPlan, without=("seed",))]
+"""Some fields of a plan, as a mapping; the seed is the member's."""
 
 PLAIN = TrainingPlan(
     epsilon=1e-8,
@@ -201,4 +185,4 @@ PLAIN = TrainingPlan(
     order="shuffled",
     dropout_rng="running",
 )
-"""A plain loop: AdamW as torch has it, and batches and dropout drawn one after the other."""
+"""A plain loop: torch's AdamW, shuffled batches, and dropout from the running generator."""

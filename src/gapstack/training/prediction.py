@@ -1,27 +1,23 @@
-"""Prediction with a model, in batches by length."""
+"""Prediction with a model, in batches of similar length; optionally with int8 weights."""
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Iterable, Iterator
-from math import gcd
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from gapstack.encoding.encoders import positions
-from gapstack.encoding.frozen import STEP, blocks
+from gapstack.encoding.pieces import batches
 from gapstack.progress import progress
 from gapstack.training.checkpoints import Tensors
-from gapstack.training.data import TARGET, Data, batches
+from gapstack.training.data import TARGET, Data
 from gapstack.training.devices import compute_dtype, default_budget, processes
-from gapstack.training.parameters import ENCODER
-from gapstack.training.weights import cast
+from gapstack.training.parameters import ENCODER, cast
 from gapstack.types import Rows
-
-# Matrix products of a few rows take other instructions for those that do not fill a register
-_ROWS = 16
 
 
 def passes(
@@ -29,7 +25,7 @@ def passes(
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
     """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
 
-    Yields the rows of each pass, the model's inputs, and the targets (empty where the data have none).
+    Yields the rows of each pass, the model's inputs, and the targets (empty without any).
     """
     for part in batches(data.sizes[rows], budget):
         batch = {
@@ -43,46 +39,52 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
     """Compute the model's output for every row, (n, ...) float64, in the order of the rows.
 
     Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
-    :class:`TrainingPlan`). On one machine a row's output is the same to the bit whatever the other rows: rows are
-    computed in :func:`~gapstack.encoding.frozen.blocks`.
+    :class:`TrainingPlan`).
     """
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
-    parts = blocks(data.sizes, default_budget(device), step=_step(model), multiple=_ROWS)
-    return outputs(model, data, device, parts)
+    order = np.argsort(data.sizes, kind="stable")
+    return _outputs(model, len(order), passes(data, order, device, default_budget(device)))
 
 
-def outputs(
-    model: nn.Module, data: Data, device: torch.device, parts: Iterable[tuple[Rows, int, int | None]]
-) -> NDArray[np.float64]:
-    """Compute a model's output for all rows, (n, ...) float64 in their order, as it stands.
+def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
+    """As :func:`predict`, on the CPU, with an encoder :func:`in_int8`; the model itself does not change.
 
-    Parameters
-    ----------
-    model : torch.nn.Module
-    data : Data
-    device : torch.device
-        Where the model is.
-    parts : iterable of (rows, int, int or None)
-        Each pass: its rows, how many of them count, and the length that they are padded to, if to one.
+    The activations of a pass share one scale, so each row has its own pass.
     """
-    by_batch: list[Tensor] = []
+    rounded = copy.deepcopy(model).cpu().float().eval()
+    setattr(rounded, ENCODER, in_int8(getattr(rounded, ENCODER)))
+    return _outputs(
+        rounded, len(data.sizes), passes(data, np.arange(len(data.sizes)), torch.device("cpu"), 1)
+    )
+
+
+def in_int8(encoder: nn.Module) -> nn.Module:
+    """Round the weights of a float32 encoder's linear layers to int8, for CPUs.
+
+    Weights are scaled by output channel, activations by batch (dynamic quantisation; Jacob et al. 2018, section 2).
+    """
+    with warnings.catch_warnings():
+        # torch.ao is deprecated; torchao, its successor, is another package, and slower here
+        warnings.simplefilter("ignore")
+        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+
+        rounded: nn.Module = quantize_dynamic(encoder, {nn.Linear: per_channel_dynamic_qconfig})
+    return rounded
+
+
+def _outputs(
+    model: nn.Module, count: int, parts: Iterable[tuple[Rows, Tensors, Tensor]]
+) -> NDArray[np.float64]:
+    outputs: list[Tensor] = []
     order: list[Rows] = []
-    with progress("Predicting", len(data.sizes)) as ticker, torch.inference_mode():
-        for rows, real, length in parts:
-            inputs = {name: tensor.to(device) for name, tensor in data.batch(rows, length).items()}
-            inputs.pop(TARGET, None)
-            by_batch.append(model(**inputs)[:real].to("cpu", torch.float64))
-            order.append(rows[:real])
-            ticker.advance(real)
-    found = torch.cat(by_batch).numpy()
+    with progress("Predicting", count) as ticker, torch.inference_mode():
+        for rows, inputs, _ in parts:
+            outputs.append(model(**inputs).to("cpu", torch.float64))
+            order.append(rows)
+            ticker.advance(len(rows))
+    found = torch.cat(outputs).numpy()
     in_order = np.empty_like(found)
     in_order[np.concatenate(order)] = found
     return in_order
-
-
-def _step(model: nn.Module) -> int:
-    """Step of the lengths that rows are padded to: one that does not lead beyond the last position."""
-    config = getattr(getattr(model, ENCODER, None), "config", None)
-    return STEP if config is None else gcd(STEP, positions(config.to_dict()))

@@ -1,0 +1,50 @@
+"""gapstack's own resolver: texts in, clusters out; it detects the names itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from gapstack.anytext.answer import Answers
+from gapstack.anytext.entities import Entities
+from gapstack.anytext.pronoun_resolver import PronounResolver, Text
+from gapstack.anytext.windows import GENDERED
+from gapstack.registry import Registry
+from gapstack.resolvers.formats import Output
+from gapstack.resolvers.live import ADAPTERS as LIVE
+from gapstack.resolvers.live import Adapter, Pages, Predict
+from gapstack.runs.predictors import load, shipped_model
+
+
+@lru_cache(maxsize=1)
+def _resolver(model: Path) -> PronounResolver:
+    return PronounResolver(load(model, keep=True))
+
+
+def _load(model: Path) -> Predict:
+    resolver = _resolver(model)
+
+    def predict(texts: Sequence[str], pages: Pages) -> list[Output | None]:
+        asked = (Text(text, tuple(GENDERED), url=page) for text, page in zip(texts, pages, strict=True))
+        return [_output(answers) for answers in resolver.stream(asked)]
+
+    return predict
+
+
+def _output(answers: Answers) -> Output:
+    found = Entities.of(answers).annotation("").document
+    return Output(None, answers.text, found.clusters, found.mention_scores, found.link_scores)
+
+
+ADAPTER = Adapter(
+    "gapstack",
+    "gapstack",
+    "a saved member or stack, or a run",
+    _load,
+    shipped_model,
+    lambda model: _resolver(model).predictor.contaminated_by,
+    lambda model: _resolver(model).identity,
+)
+ADAPTERS: Registry[Adapter] = Registry("resolver", {**LIVE, "gapstack": ADAPTER})
+"""All resolvers that can be run, by name."""

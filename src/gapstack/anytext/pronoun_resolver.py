@@ -1,0 +1,224 @@
+"""Resolves the pronouns of any text with any predictor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+
+from gapstack.anytext.answer import Answer, Answers, Candidate
+from gapstack.anytext.coupling import Question, couple, question
+from gapstack.anytext.people import common_first_names, names, people
+from gapstack.anytext.windows import SEEN, WORDS, Window, windows
+from gapstack.cache import forget_all
+from gapstack.data import Corpus, Span
+from gapstack.data.example import GENDER_BY_FORM, occurrences
+from gapstack.errors import DataError, MemberError
+from gapstack.files import fingerprint, scratch_cache
+from gapstack.members.predictor import Predictor
+from gapstack.text.parses import find_parser, parses
+from gapstack.types import Probabilities
+from gapstack.versions import versions
+
+PLURAL = frozenset({"they", "them", "their", "theirs", "themselves"})
+"""Mostly plural forms."""
+BATCH = 64
+"""Number of windows that are parsed and predicted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text to resolve.
+
+    Attributes
+    ----------
+    text : str
+    pronouns : tuple of str
+        Forms to resolve, in lower case.
+    names : tuple of str
+        Names of the candidates as written in the text; detected by the parser if empty.
+    url : str or None
+        URL of its page, whose title some predictors read.
+    """
+
+    text: str
+    pronouns: tuple[str, ...] = tuple(GENDER_BY_FORM)
+    names: tuple[str, ...] = ()
+    url: str | None = None
+
+
+class PronounResolver:
+    """Predicts which of a text's people each pronoun refers to.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Predicts rows of two names; must be able to predict new rows.
+    parser : str or Path, optional
+        Pipeline that detects names; ``en_gapstack`` by default.
+    words : int
+        Maximum number of words of a window.
+
+    Raises
+    ------
+    MemberError
+        If the predictor only returns stored predictions.
+    """
+
+    def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):
+        if predictor.stored:
+            raise MemberError(
+                "a prediction file cannot predict new texts; give a fitted member, a stack or a run"
+            )
+        self.predictor, self.parser, self.words = predictor, parser, words
+
+    @property
+    def identity(self) -> str:
+        """Hash of all that decides an answer but its window: predictor, parser, and versions."""
+        return fingerprint(dict(self.predictor.identity), find_parser(self.parser).fingerprint, versions())
+
+    def ask(
+        self,
+        text: str,
+        *,
+        pronoun: str | None = None,
+        names: Sequence[str] = (),
+        url: str | None = None,
+    ) -> Answers:
+        """Resolve the pronouns of a text.
+
+        Parameters
+        ----------
+        text : str
+        pronoun : str, optional
+            The only form to resolve; all third-person forms by default.
+        names : sequence of str
+            Candidates, as written in the text; detected by the parser by default.
+        url : str, optional
+            URL of the text's page.
+
+        Raises
+        ------
+        DataError
+            If the form is not a known pronoun, or a name does not occur in the text.
+        """
+        forms = tuple(GENDER_BY_FORM) if pronoun is None else (_known_form(pronoun),)
+        return next(self.stream([Text(text, forms, _present_names(text, names), url)]))
+
+    def predict(self, texts: Iterable[str]) -> list[Answers]:
+        """Resolve the pronouns of many texts, in batches."""
+        return list(self.stream(map(Text, texts)))
+
+    def stream(self, texts: Iterable[Text]) -> Iterator[Answers]:
+        """Resolve texts in order, a batch of windows at a time."""
+        # None ends a text
+        work = (
+            (text, window)
+            for text in texts
+            for window in chain(windows(text.text, text.pronouns, self.words), [None])
+        )
+        answers: list[Answer] = []
+        while batch := list(islice(work, BATCH)):
+            answered = iter(self.answer([(text, window) for text, window in batch if window]))
+            for text, window in batch:
+                if window:
+                    answers += next(answered)
+                else:
+                    yield Answers(
+                        text.text,
+                        answers,
+                        "" if answers else "the text has none of the pronouns looked for",
+                    )
+                    answers = []
+
+    def answer(self, work: Sequence[tuple[Text, Window]]) -> list[list[Answer]]:
+        """Resolve the pronouns of some windows in one pass: one parse each, and one corpus of rows for all."""
+        if not work:
+            return []
+        with scratch_cache():
+            questions = self._questions(work)
+            rows = [
+                replace(row, id=f"{number}-{row.id}")
+                for number, of_window in enumerate(questions)
+                for one in of_window
+                for row in one.rows
+            ]
+            corpus = Corpus(rows, name="text")
+            self.predictor.prepare(corpus)
+            shares = iter(self.predictor.predict_proba(corpus))
+            forget_all()
+        return [
+            [self._answer(window, one, np.array(list(islice(shares, len(one.rows))))) for one in of_window]
+            for (_, window), of_window in zip(work, questions, strict=True)
+        ]
+
+    def _questions(self, work: Sequence[tuple[Text, Window]]) -> list[list[Question]]:
+        """The questions of each window's pronouns."""
+        trees = parses([window.text for _, window in work], self.parser)
+        questions = []
+        for (text, window), tree in zip(work, trees, strict=True):
+            mentions = _occurrences_of_names(window.text, text.names) if text.names else names(tree)
+            persons = people(window.text, mentions, common_first_names())
+            questions.append(
+                [question(window.text, pronoun, persons, text.url) for pronoun in window.pronouns]
+            )
+        return questions
+
+    @staticmethod
+    def _answer(window: Window, question: Question, probabilities: Probabilities) -> Answer:
+        form = window.text[slice(*question.pronoun)]
+        shares = couple(question, probabilities.reshape(-1, 3), form).tolist()
+        candidates = [
+            Candidate(
+                window.origin(mention),
+                window.text[slice(*mention)],
+                share,
+                tuple(map(window.origin, person.mentions)),
+            )
+            for person, mention, share in zip(question.people, question.mentions, shares[:-1], strict=True)
+        ]
+        candidates.sort(key=lambda candidate: -candidate.probability)
+        return Answer(
+            window.origin(question.pronoun), form, tuple(candidates), shares[-1], _notes(question, form)
+        )
+
+
+def _notes(question: Question, form: str) -> tuple[str, ...]:
+    """Caveats of an answer."""
+    notes = []
+    if not question.people:
+        notes.append("no name was detected near it")
+    elif form.lower() not in SEEN:
+        plural = ", and it may be a plural" if form.lower() in PLURAL else ""
+        notes.append(
+            f"{form.lower()!r} does not occur in training; its candidates are weighted like those of he and she{plural}"
+        )
+    return tuple(notes)
+
+
+def _known_form(pronoun: str) -> str:
+    form = pronoun.lower()
+    if form not in GENDER_BY_FORM:
+        raise DataError(f"{pronoun!r} is not a known pronoun", expected=f"one of {', '.join(GENDER_BY_FORM)}")
+    return form
+
+
+def _present_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    for name in names:
+        if not occurrences(text, name):
+            raise DataError(
+                f"{name!r} does not occur in the text", expected="whole words of the text, in its case"
+            )
+    return tuple(names)
+
+
+def _occurrences_of_names(text: str, names: Sequence[str]) -> list[Span]:
+    """Occurrences of the names; a shorter name does not count inside a longer one."""
+    places: list[Span] = []
+    for name in sorted(names, key=len, reverse=True):
+        spans = occurrences(text, " ".join(name.split()))
+        places += [span for span in spans if not any(span.overlaps(other) for other in places)]
+    return sorted(places)

@@ -1,0 +1,30 @@
+"""The bias audit: benchmark suites for any member, stack or file of probabilities; ``gapstack.audit(...)`` runs it.
+
+:func:`audit` runs the suites of :data:`SUITES` on a :class:`Target` (:func:`target_of` looks one up by name). A suite
+reads rows (:class:`Items`) and turns probabilities for them into :class:`Findings`, which
+:mod:`gapstack.audits.report` shows as tables and :mod:`gapstack.audits.page` as a web page.
+"""
+
+from gapstack.audits.run import CAUTION, MARK, SUITES, Audit, SuiteAudit, audit, write_rows
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Suite
+from gapstack.audits.targets import Target, files_target, run_target, target_of
+
+__all__ = [
+    "CAUTION",
+    "MARK",
+    "SUITES",
+    "Audit",
+    "Findings",
+    "Headline",
+    "Items",
+    "Panel",
+    "Scatter",
+    "Suite",
+    "SuiteAudit",
+    "Target",
+    "audit",
+    "files_target",
+    "run_target",
+    "target_of",
+    "write_rows",
+]

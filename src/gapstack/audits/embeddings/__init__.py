@@ -1,0 +1,238 @@
+"""Gender bias of word vectors before and after debiasing: :func:`audit_embeddings`, and its results as a table."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gapstack.audits.embeddings.measures import (
+    Clustering,
+    DirectBias,
+    EmbeddingMeasure,
+    Gipe,
+    Recoverability,
+    SemBias,
+)
+from gapstack.audits.embeddings.weat import SingleWeat, Weat
+from gapstack.audits.run import CAUTION
+from gapstack.data.sources import paper, papers_note
+from gapstack.data.word_lists import Lists
+from gapstack.display.render import WIDTH, Cell, Column, Section, Table, text_of
+from gapstack.encoding.debias import DEBIASERS
+from gapstack.encoding.static_vectors import Vectors
+from gapstack.encoding.word_gender import Coverage
+from gapstack.errors import DataError, MismatchError, printable
+from gapstack.files import write_json, write_text
+
+_log = logging.getLogger(__name__)
+
+ORIGINAL = "as given"
+"""Heading of the space before debiasing."""
+
+EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasure]] = {
+    "direct_bias": DirectBias,
+    "weat6": partial(Weat, "6", "men's names rather than women's go with career"),
+    "weat7": partial(Weat, "7", "mathematics rather than arts goes with men"),
+    "weat8": partial(Weat, "8", "science rather than arts goes with men"),
+    "single_weat": SingleWeat,
+    "clustering": Clustering,
+    "recoverability": Recoverability,
+    "gipe": Gipe,
+    "sembias": SemBias,
+}
+"""By name, in the order of the report."""
+
+PAPER = "dawkins2021"
+PAPER_SPACES = {
+    "GloVe": ORIGINAL,
+    "Hard-GloVe": "hard",
+    "GN-GloVe": "gn_glove",
+    "RAN-GloVe": "ran",
+    "INLP-GloVe": "inlp",
+}
+"""Our space or debiaser for each of the paper's spaces."""
+PAPER_TABLES = {
+    "table2_single_attribute_weat": ("latent", "latent_p", "definitional", "definitional_p"),
+    "table3": (
+        *("kmeans", "v_measure", "linear_svm", "rbf_svm"),
+        *("gipe", "gipe_sowinobias", "proximity_sowinobias"),
+    ),
+}
+"""Measures of the tables' columns, in their order."""
+_MISSING_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class EmbeddingAudit:
+    """Results of an audit of word vectors.
+
+    ``spaces`` has the description of each space by its heading, ``figures`` its figures by measure key, ``measures``
+    those that the vocabulary covers well enough, and ``refused`` the error messages of the others.
+    """
+
+    name: str
+    words: int
+    dimensions: int
+    seed: int
+    spaces: Mapping[str, str]
+    figures: Mapping[str, Mapping[str, float]]
+    measures: Mapping[str, EmbeddingMeasure]
+    refused: Mapping[str, str]
+
+    @property
+    def coverage(self) -> tuple[Coverage, ...]:
+        """Coverage of all word lists, each once."""
+        return tuple(dict.fromkeys(part for measure in self.measures.values() for part in measure.coverage))
+
+
+def audit_embeddings(
+    vectors: Vectors,
+    lists: Lists,
+    debiasers: Sequence[str] = (),
+    *,
+    debiased: Mapping[str, Vectors] | None = None,
+    seed: int = 0,
+) -> EmbeddingAudit:
+    """Measure a space before debiasing and after each debiaser.
+
+    Parameters
+    ----------
+    vectors : Vectors
+    lists : Lists
+    debiasers : sequence of str
+        Keys of :data:`~gapstack.encoding.debias.DEBIASERS`; each is applied to the original space.
+    debiased : mapping of str to Vectors, optional
+        Further spaces with the same words, such as GN-GloVe, by name.
+    seed : int
+        Seed of partitions, clusters and splits.
+
+    Raises MismatchError if a space of ``debiased`` has other words, UnknownNameError for an unknown debiaser, and
+    DataError if a debiaser cannot work on the space or the vocabulary covers too little for every measure.
+    """
+    chosen = {name: DEBIASERS[name] for name in debiasers}
+    measures: dict[str, EmbeddingMeasure] = {}
+    refused: dict[str, str] = {}
+    for name, create in EMBEDDING_MEASURES.items():
+        try:
+            measures[name] = create(vectors, lists, seed)
+        except DataError as problem:
+            refused[name] = str(problem)
+    if not measures:
+        raise DataError(f"nothing can be measured. {'. '.join(refused.values())}")
+    spaces: dict[str, str] = {}
+    figures: dict[str, Mapping[str, float]] = {}
+
+    def measure(heading: str, space: Vectors) -> None:
+        _log.info(heading)
+        spaces[heading] = space.name
+        figures[heading] = {k: v for each in measures.values() for k, v in each.measure(space).items()}
+
+    for name, space in (debiased or {}).items():
+        if space.words != vectors.words:
+            raise MismatchError(f"{space.name} ({name}) has other words than {vectors.name}")
+    measure(ORIGINAL, vectors)
+    for name, debiaser in chosen.items():
+        measure(name, debiaser().apply(vectors, lists))
+    for name, space in (debiased or {}).items():
+        measure(name, space)
+    return EmbeddingAudit(
+        vectors.name, len(vectors), vectors.matrix.shape[1], seed, spaces, figures, measures, refused
+    )
+
+
+def published_spaces() -> dict[str, dict[str, float]]:
+    """Figures of Dawkins 2021, tables 2 and 3, by space and measure; empty without the data set ``papers``."""
+    tables = paper(PAPER)
+    return {
+        space: {
+            measure: float(figure)
+            for table, measures in PAPER_TABLES.items()
+            for measure, figure in zip(measures, tables[table][space], strict=True)
+        }
+        for space in (PAPER_SPACES if tables else ())
+    }
+
+
+def embeddings_table(found: EmbeddingAudit) -> Table:
+    """One row for each measure, one column for each space, followed by that of the paper's space debiased alike."""
+    theirs = {PAPER_SPACES[space]: figures for space, figures in published_spaces().items()}
+    columns: list[Column] = []
+    figures: dict[str, Mapping[str, float]] = {}
+    for space, ours in found.figures.items():
+        columns.append(Column(space, space))
+        figures[space] = ours
+        if space in theirs:
+            columns.append(Column(f"{space} (paper)", "paper"))
+            figures[f"{space} (paper)"] = theirs[space]
+
+    def cells(measure: Column) -> dict[str, Cell]:
+        shown = {space: measure.show(row.get(measure.key)) for space, row in figures.items()}
+        return {space: None if text == "-" else text for space, text in shown.items()}
+
+    sections = [
+        Section(f"{group.title} ({group.paper})", [(column.title, cells(column)) for column in group.columns])
+        for group in found.measures.values()
+    ]
+    return Table(
+        columns,
+        sections,
+        title=f"Gender in {printable(found.name)}: {found.words:,} words, {found.dimensions} dimensions",
+        caption=papers_note(PAPER)
+        or "paper: Dawkins 2021, tables 2 and 3, of GloVe with 300 dimensions debiased as in the column before.",
+        name_title="measure",
+    )
+
+
+def embeddings_text(found: EmbeddingAudit, *, details: bool = False, width: int = WIDTH) -> str:
+    """The table and the coverage of word lists; ``details`` lists every missing word."""
+    lines = [f"{heading}: {name}." for heading, name in found.spaces.items()]
+    for coverage in found.coverage:
+        missing = coverage.missing if details else coverage.missing[:_MISSING_SHOWN]
+        more = len(coverage.missing) - len(missing)
+        listing = f"; missing: {', '.join(missing)}" if missing else ""
+        rest = f" and {more:,} more (--details lists them)" if more else ""
+        lines.append(f"{coverage}{listing}{rest}.")
+    lines += [f"{name}: {group.note}." for name, group in found.measures.items() if group.note]
+    lines += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
+    lines += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
+    return text_of([embeddings_table(found), "\n".join(map(printable, lines))], width)
+
+
+def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:
+    """Unrounded figures and all missing words, for ``json.dumps``."""
+    return {
+        "vectors": found.name,
+        "words": found.words,
+        "dimensions": found.dimensions,
+        "seed": found.seed,
+        "spaces": dict(found.spaces),
+        "figures": {space: dict(figures) for space, figures in found.figures.items()},
+        "published": published_spaces(),
+        "yardsticks": {
+            name: {
+                "title": group.title,
+                "paper": group.paper,
+                "note": group.note,
+                "measures": {column.key: column.title for column in group.columns},
+            }
+            for name, group in found.measures.items()
+        },
+        "coverage": [
+            {"list": c.name, "wanted": c.size, "share": c.share, "missing": list(c.missing)}
+            for c in found.coverage
+        ],
+        "refused": dict(found.refused),
+        "caution": CAUTION,
+    }
+
+
+def write_embeddings(found: EmbeddingAudit, folder: Path) -> list[Path]:
+    """Write ``embeddings.txt`` (with every missing word) and ``embeddings.json`` to ``folder``; return their paths."""
+    paths = [Path(folder) / "embeddings.txt", Path(folder) / "embeddings.json"]
+    write_text(paths[0], embeddings_text(found, details=True))
+    write_json(paths[1], embeddings_json(found))
+    return paths

@@ -1,0 +1,111 @@
+"""GAP test: F1 and bias by gender, by form of the pronoun and by slice, and with gender-balancing weights.
+
+Feminine and masculine rows of GAP differ in the number of nearby names and the rank of the right one, which explains
+part of a system's bias (Kocijan, Camburu and Lukasiewicz 2020). Weights that balance both remove that part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from gapstack.audits.statistics import REPLICATES
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column
+from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
+from gapstack.data import Label
+from gapstack.data.sources import gap_split
+from gapstack.display.render import Cell
+from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in
+from gapstack.evaluation.reweighting import balancing_weights
+from gapstack.evaluation.slices import slice_scores
+from gapstack.types import Floats
+
+_SCORES = (
+    *(column("f1_masculine", "F1 M"), column("f1_feminine", "F1 F"), column("f1_overall", "F1 O")),
+    *(column("bias", "bias", 3), column("accuracy", "accuracy", 3), column("logloss", "logloss", 4)),
+)
+_SLICE = (
+    *(column("rows", "rows"), column("masculine", "masc."), column("feminine", "fem.")),
+    *(column("f1_masculine", "F1 M"), column("f1_feminine", "F1 F"), column("f1_gap", "F1 F-M")),
+    column("accuracy", "accuracy", 3),
+)
+
+
+class GapTest(Suite):
+    """The 2,000 rows of GAP test with official labels."""
+
+    name = "gap"
+    title = "GAP test"
+    paper = "Webster et al. 2018"
+    dataset = "gap-test"
+    contamination_ids = frozenset({"gap-test"})
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Read the test split; facts are each row's strata, by dimension."""
+        corpus = gap_split("test", data)
+        return Items(corpus, f"{self.version()}, {corpus.label_set} labels", strata(corpus))
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """Scores, reweighted scores, and the slices of every system."""
+        corpus = items.corpus
+        tables = {name: contributions(corpus, p) for name, p in systems.items()}
+        estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
+        scores: dict[str, dict[str, Cell]] = {
+            name: {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
+            for name in systems
+        }
+        for name, probabilities in systems.items():
+            if np.isin(probabilities, (0.0, 1.0)).all():
+                scores[name]["logloss"] = None  # of hard decisions it depends on the clipping alone
+        dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
+        parts = slice_scores(
+            corpus.groups,
+            corpus.genders,
+            tables,
+            dimensions,
+            order={name: STRATA[name].values for name in dimensions},
+            replicates=REPLICATES,
+        )
+        panels = [
+            Panel("gap.scores", "GAP test: F1 in percent by gender, and bias", _SCORES, scores),
+            Panel(
+                "gap.reweighted",
+                "GAP test, weighted to balance number of names and rank of the right one between the genders",
+                _SCORES[:4],
+                _reweighted(items, tables),
+                "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
+            ),
+        ]
+        for number, name in enumerate(systems):
+            rows: dict[str, dict[str, Cell]] = {}
+            for part in parts:
+                counts: dict[str, Cell] = {
+                    "rows": part.rows,
+                    "masculine": part.masculine,
+                    "feminine": part.feminine,
+                }
+                values = {m.key: Interval(*part.scores[m.key][number].tolist()) for m in _SLICE[3:]}
+                rows[f"{part.dimension}: {part.value}"] = {**counts, **values}
+            title = f"GAP test by form of the pronoun and slice, {name}"
+            panels.append(Panel(f"gap.slices.{name}", title, _SLICE, rows, detail=True))
+        headlines = tuple(
+            Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), even=1.0, score="F1")
+            for title, panel in zip((self.title, "GAP test, genders balanced"), panels[:2], strict=True)
+        )
+        return Findings(tuple(panels), headlines=headlines)
+
+
+def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[str, Cell]]:
+    """F1 by gender and bias of weighted decisions; intervals take the weights as fixed."""
+    corpus = items.corpus
+    counts, ranks = names_and_ranks(corpus)
+    weights = balancing_weights(
+        corpus.genders,
+        {"names": counts, "rank": rank_of_answer(ranks, corpus.labels)},
+        corpus.labels != Label.NEITHER,
+    )
+    weighted = {name: table * weights[:, None] for name, table in tables.items()}
+    found = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
+    return {name: {key: found.interval(name, key) for key in metrics_in("balance")} for name in tables}

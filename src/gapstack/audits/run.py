@@ -1,0 +1,235 @@
+"""One audit: every suite with data, on every system that was not trained on it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.audits.gap import GapTest
+from gapstack.audits.sowinobias import SoWinoBias
+from gapstack.audits.suite import Findings, Items, Suite
+from gapstack.audits.targets import Target, target_of
+from gapstack.audits.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC273
+from gapstack.audits.winobias import WinoBias
+from gapstack.audits.winogender import Winogender
+from gapstack.data import Corpus
+from gapstack.data.augment import average as average_variants
+from gapstack.data.augment import variants
+from gapstack.data.extra import LEFT_OUT
+from gapstack.data.gap_files import write_gap
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.members.member import each_once
+from gapstack.members.predictor import Predictor
+from gapstack.progress import progress
+from gapstack.registry import Registry
+from gapstack.types import Floats
+from gapstack.versions import versions
+
+_log = logging.getLogger(__name__)
+
+_ALL: tuple[Suite, ...] = (
+    Winogender(),
+    WinoBias(),
+    SoWinoBias(),
+    GapTest(),
+    GICOREF,
+    MAP,
+    KNOWREF,
+    DPR,
+    WSC273,
+    WINOGRANDE,
+)
+SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
+"""By name, in the order of the report."""
+
+NO_SUITE = MappingProxyType({name: LEFT_OUT[name] for name in ("bug", "pdp")})
+"""Known test sets that cannot be read as a choice between two names, and why."""
+
+MARK = "*"
+"""Suffix of a system's name in the results of a suite that it was trained on."""
+
+CAUTION = (
+    "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "
+    "about occupations of the United States or Wikipedia's people, and measures nothing else."
+)
+
+
+@dataclass(frozen=True)
+class SuiteAudit:
+    """Results of one suite, with its rows and each system's probabilities, ``answers`` (n, 3) in the rows' order.
+
+    ``marked`` names systems that were trained on these rows (``allow_contaminated``); ``remark`` is a caveat of the
+    target about its answers.
+    """
+
+    suite: Suite
+    items: Items
+    findings: Findings
+    answers: Mapping[str, Floats]
+    marked: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Results of an audit.
+
+    ``covered`` has the suites that were run, ``not_covered`` the reason for each other suite, ``refused`` the systems
+    excluded from a suite because they were trained on its rows; ``average`` names the test-time augmentations,
+    ``versions`` the versions of software.
+    """
+
+    target: str
+    note: str
+    systems: tuple[str, ...]
+    covered: tuple[SuiteAudit, ...]
+    not_covered: Mapping[str, str]
+    refused: Mapping[str, tuple[str, ...]]
+    average: tuple[str, ...]
+    versions: Mapping[str, str]
+
+
+def audit(
+    target: Target | Predictor | Mapping[str, Predictor] | str | Path,
+    data: Path | None = None,
+    suites: Sequence[str] | None = None,
+    *,
+    allow_contaminated: bool = False,
+    average: Sequence[str] = (),
+    all_rows: bool = False,
+) -> Audit:
+    """Run every suite on a target.
+
+    Parameters
+    ----------
+    target : Target, Member, mapping of name to Member, str or Path
+        Fitted members; or a run, ``RUN:MEMBER``, the folder of a saved member, or files of probabilities or clusters.
+    data : Path, optional
+        Folder to search first.
+    suites : sequence of str, optional
+        Keys of :data:`SUITES`; all by default.
+    allow_contaminated : bool
+        Include systems that were trained on a suite's rows, and mark them.
+    average : sequence of str
+        Test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.data.augment.AUGMENTATIONS`) over
+        which probabilities are averaged, together with the original rows.
+    all_rows : bool
+        Take every row of suites that are sampled by default.
+
+    Raises
+    ------
+    UnknownNameError
+        For an unknown suite.
+    DataError
+        If ``average`` is set for files of probabilities, or a data file is bad.
+    """
+    selected = {name: SUITES[name] for name in (SUITES if suites is None else suites)}
+    if isinstance(target, str | Path):
+        target = target_of(str(target), list(SUITES))
+    elif not isinstance(target, Target):
+        target = Target({type(target).__name__: target} if isinstance(target, Predictor) else target)
+    if average and any(system.stored for system in target.systems.values()):
+        raise DataError(
+            "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
+        )
+    covered: list[SuiteAudit] = []
+    not_covered = dict(NO_SUITE) | {name: "was not selected" for name in SUITES if name not in selected}
+    refused: dict[str, tuple[str, ...]] = {}
+    with progress("suites", len(selected)) as ticker:
+        for name, suite in selected.items():
+            contaminated = tuple(
+                label
+                for label, system in target.systems.items()
+                if suite.contamination_ids & set(system.contaminated_by)
+            )
+            if contaminated and not allow_contaminated:
+                refused[name] = contaminated
+            available = [label for label, system in target.systems.items() if system.covers(name)]
+            included = [label for label in available if label not in refused.get(name, ())]
+            if not available:
+                not_covered[name] = "there is no file of answers"
+            elif not included:
+                not_covered[name] = "every system was trained on data that share rows with it"
+            else:
+                try:
+                    items = suite.load(data, cap=None if all_rows else suite.cap)
+                except DataNotFoundError as missing:
+                    not_covered[name] = f"its data are missing: {missing}"
+                else:
+                    _log.info(suite.title)
+                    covered.append(_audit_suite(suite, items, target, included, contaminated, average))
+            ticker.advance(note=suite.title)
+    return Audit(
+        target.title,
+        target.note,
+        tuple(target.systems),
+        tuple(covered),
+        not_covered,
+        refused,
+        tuple(average),
+        versions(),
+    )
+
+
+def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
+    """Write the unlabelled rows of every suite with data as GAP TSV files, and return their paths.
+
+    :func:`~gapstack.audits.targets.files_target` takes the answers: a CSV (ID,A,B,NEITHER) or clusters for each suite.
+    """
+    paths: list[Path] = []
+    for name, suite in SUITES.items():
+        try:
+            items = suite.load(data, cap=None if all_rows else suite.cap)
+        except DataNotFoundError:
+            continue
+        paths.append(Path(folder) / f"{name}.tsv")
+        write_gap(paths[-1], items.corpus.unlabelled())
+    return paths
+
+
+def _audit_suite(
+    suite: Suite,
+    items: Items,
+    target: Target,
+    labels: Sequence[str],
+    contaminated: Sequence[str],
+    average: Sequence[str],
+) -> SuiteAudit:
+    corpus = Corpus(items.corpus, name=suite.name)
+    augmented = variants(corpus.unlabelled(), each_once(["original", *average]))
+    rows = [
+        replace(example, id=f"{place}:{example.id}")
+        for place, variant in enumerate(augmented)
+        for example in variant.corpus
+    ]
+    unique, inverse = _unique_texts(Corpus(rows, name=corpus.name))
+
+    def predict(system: Predictor) -> Floats:
+        if system.stored:
+            return system.predict_proba(corpus)
+        system.prepare(unique)
+        return average_variants(augmented, np.split(system.predict_proba(unique)[inverse], len(augmented)))
+
+    names = {label: label + MARK if label in contaminated else label for label in labels}
+    answers = {name: predict(target.systems[label]) for label, name in names.items()}
+    marked = tuple(name for label, name in names.items() if label in contaminated)
+    remarks = {label: system.remark(corpus) for label, system in target.systems.items()}
+    remark = "; ".join(f"{label} {text}" for label, text in remarks.items() if text)
+    return SuiteAudit(suite, items, suite.measure(items, answers), answers, marked, remark)
+
+
+def _unique_texts(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
+    """Rows that differ in more than their id, and the index of every row among them.
+
+    Two releases of WinoBias share most of their sentences, and a gender-swapped Winogender is Winogender.
+    """
+    index: dict[tuple[object, ...], int] = {}
+    inverse = [index.setdefault((e.text, e.pronoun, e.a, e.b, e.url), len(index)) for e in corpus]
+    _, first = np.unique(np.array(inverse, dtype=np.int64), return_index=True)
+    return corpus.take(first), np.array(inverse, dtype=np.int64)

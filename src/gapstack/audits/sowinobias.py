@@ -1,0 +1,162 @@
+"""SoWinoBias (Dawkins 2021, "Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bias Detection").
+
+"The X liked the Y because they were A": no word is gendered, but X and Y are stereotypically male and female
+occupations, and A is an adjective that texts associate with women. The antecedent is Y. A sentence is
+pro-stereotypical (pro) where Y is a female occupation, anti-stereotypical (anti) where Y is a male one.
+
+The sentences are built from the vocabulary of the paper's appendix: every pair of a female and a male occupation in
+both orders, with every positive adjective after "liked" and every negative one after "disliked". The paper does not
+say how many of them it used, so its figures and ours may be over different sentences of this family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.audits.statistics import REPLICATES, mean_percent
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column, forced_choice, predictions
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.cells import read_json, read_text
+from gapstack.data.sources import file_of
+from gapstack.display.render import Cell
+from gapstack.errors import DataError, Place
+from gapstack.evaluation import paired
+from gapstack.types import Bools, Floats
+
+_VERBS = {"positive": "liked", "negative": "disliked"}
+_SEED = 0
+_MEASURES = (
+    *(column("pro", "pro"), column("anti", "anti"), column("average", "avg")),
+    column("difference", "pro-anti"),
+    *(column("pro_three", "pro, 3-way"), column("anti_three", "anti, 3-way"), column("neither", "neither")),
+)
+
+
+class SoWinoBias(Suite):
+    """Pro- and anti-stereotypical forced-choice accuracy, by polarity."""
+
+    name = "sowinobias"
+    title = "SoWinoBias"
+    paper = "Dawkins 2021"
+    dataset = "wordlists"
+    contamination_ids = frozenset({"sowinobias"})
+    cap = 4096
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Build the sentences; facts are side (pro, anti), polarity, the pair's number, and the occupations."""
+        words = _vocabulary(file_of("wordlists", "sowinobias_vocab.json", data))
+        triples = [
+            (polarity, *choice)
+            for polarity in _VERBS
+            for choice in product(words["occ_female"], words["occ_male"], words[f"adj_{polarity}"])
+        ]
+        whole = 2 * len(triples)
+        if cap is not None and cap < whole:
+            # equally many of each polarity; both sides of each, so that they stay paired
+            rng = np.random.default_rng(_SEED)
+            by_polarity = np.split(np.arange(len(triples)), [sum(t[0] == "positive" for t in triples)])
+            sample = [np.sort(rng.permutation(rows)[: cap // 4]) for rows in by_polarity]
+            triples = [triples[row] for row in np.concatenate(sample)]
+        examples = [
+            _sentence(polarity, *order, adjective)
+            for polarity, feminine, masculine, adjective in triples
+            for order in ((masculine, feminine), (feminine, masculine))
+        ]
+        facts = {
+            "side": np.tile(["pro", "anti"], len(triples)),
+            "polarity": np.repeat([polarity for polarity, *_ in triples], 2),
+            "pair": np.repeat(np.arange(len(triples)), 2),
+            "occupations": np.repeat([f"{feminine} {masculine}" for _, feminine, masculine, _ in triples], 2),
+        }
+        sampled = "all" if len(examples) == whole else f"{len(examples):,}, sampled with seed {_SEED},"
+        note = (
+            f"{sampled} of the vocabulary's {whole:,} sentences, half pro and half anti (a default cap; "
+            "--all-rows lifts it)"
+        )
+        return Items(Corpus(examples, name=self.name), self.version(), facts, note=note)
+
+    def version(self) -> str:
+        """Source of the vocabulary."""
+        return "SoWinoBias, built here from the vocabulary of the paper's appendix A"
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """Tables 1 (both polarities) and 4 (each) of the paper."""
+        polarity = items.facts["polarity"]
+        every = np.ones(len(polarity), dtype=bool)
+        whole = Panel(
+            "sowinobias.all",
+            "SoWinoBias: accuracy in percent, forced choice between the two",
+            _MEASURES,
+            {name: _scores(items, p, every) for name, p in systems.items()},
+            "The prediction is the more probable of the two occupations; in 3-way also NEITHER.",
+        )
+        parts = Panel(
+            "sowinobias.polarity",
+            "SoWinoBias by polarity of verb and adjective",
+            _MEASURES[:4],
+            {
+                f"{name}, {kind}": _scores(items, p, polarity == kind)
+                for name, p in systems.items()
+                for kind in _VERBS
+            },
+        )
+        headline = Headline(self.title, (whole.key, "average"), (whole.key, "difference"))
+        return Findings((whole, parts), headlines=(headline,))
+
+
+def _vocabulary(path: Path) -> dict[str, list[str]]:
+    words: dict[str, list[str]] = read_json(read_text(path).encode(), path, kind=dict[str, list[str]])
+    for key in ("occ_female", "occ_male", "adj_positive", "adj_negative"):
+        if not words.get(key):
+            raise DataError("words are missing", place=Place(path, column=key), expected="a list of words")
+    return words
+
+
+def _sentence(polarity: str, first: str, second: str, adjective: str) -> Example:
+    a, b = f"The {first}", f"the {second}"
+    before = f"{a} {_VERBS[polarity]} "
+    pronoun = len(before) + len(b) + len(" because ")
+    return Example(
+        f"sowinobias-{polarity}-{first}-{second}-{adjective}",
+        f"{before}{b} because they were {adjective}.",
+        Span(pronoun, pronoun + len("they")),
+        Span(0, len(a)),
+        Span(len(before), len(before) + len(b)),
+        None,
+        Label.B,
+    )
+
+
+def sides(items: Items, where: Bools) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pro rows and anti rows among ``where``, in the same order of pairs."""
+    pro, anti = (np.flatnonzero(where & (items.facts["side"] == side)) for side in ("pro", "anti"))
+    return pro, anti
+
+
+def correct(items: Items, probabilities: Floats) -> Floats:
+    """1 where the forced choice between the two occupations is right, else 0, (n, 1)."""
+    return (forced_choice(probabilities) == items.corpus.labels).astype(np.float64)[:, None]
+
+
+def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
+    """Scores over the rows ``where``; pairs of the same two occupations are resampled and exchanged together."""
+    pro, anti = sides(items, where)
+    right = correct(items, probabilities)
+    predicted = predictions(items, probabilities)
+    three = 100.0 * (predicted == items.corpus.labels)
+    on_pro, on_anti = (100.0 * float(right[rows].mean()) for rows in (pro, anti))
+    groups = items.facts["occupations"][pro]
+    return {
+        "pro": on_pro,
+        "anti": on_anti,
+        "average": (on_pro + on_anti) / 2,
+        "difference": paired(groups, right[pro], right[anti], mean_percent, replicates=REPLICATES),
+        "pro_three": float(three[pro].mean()),
+        "anti_three": float(three[anti].mean()),
+        "neither": 100.0 * float((predicted[where] == Label.NEITHER).mean()),
+    }

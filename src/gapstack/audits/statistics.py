@@ -1,0 +1,123 @@
+"""Shares, correlations and paired differences with cluster-bootstrap intervals.
+
+Sentences from one template, or about one occupation, are not independent: whole groups of them are resampled and
+exchanged (:mod:`gapstack.evaluation.resampling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.evaluation import Interval, clustered
+from gapstack.evaluation.resampling import Pages, Score, percentiles, resamples
+from gapstack.types import Bools, Floats
+
+REPLICATES = 2_000
+_LEVEL = 0.95
+
+Groups = NDArray[np.str_]
+"""What is resampled as a whole, (n,)."""
+
+
+def shares(groups: Groups, values: Floats | Bools, parts: Mapping[str, Bools]) -> dict[str, Interval]:
+    """Mean in percent of (n,) values over the rows of each part, (n,) bool; NaN without rows."""
+    found = clustered(groups, _part_sums(values, parts.values()), _percent, replicates=REPLICATES)
+    return {name: Interval(*row) for name, row in zip(parts, found.intervals().tolist(), strict=True)}
+
+
+def contrast(groups: Groups, values: Floats | Bools, one: Bools, other: Bools) -> Interval:
+    """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
+
+    def difference(sums: Floats) -> Floats:
+        means = _percent(sums)
+        return means[..., 0] - means[..., 1]
+
+    found = clustered(groups, _part_sums(values, (one, other)), difference, replicates=REPLICATES)
+    return Interval(*found.intervals().tolist())
+
+
+def _part_sums(values: Floats | Bools, parts: Iterable[Bools]) -> Floats:
+    """Sum and number of the values in each part, by row: (n, parts, 2)."""
+    where = np.stack(list(parts), axis=1)
+    return np.stack([where * np.asarray(values, dtype=np.float64)[:, None], where], axis=2)
+
+
+def _percent(sums: Floats) -> Floats:
+    """Ratio of two sums in percent, NaN where the second is 0."""
+    top, bottom = sums[..., 1], sums[..., 2]
+    return 100.0 * np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+
+
+def mean_percent(sums: Floats) -> Floats:
+    """Score of a single column: its mean, in percent."""
+    return 100.0 * sums[..., 1] / sums[..., 0]
+
+
+def correlation(x: Floats, y: Floats) -> Interval:
+    """Pearson correlation of two (n,) arrays, points resampled; NaN where one is constant."""
+    pages = Pages(np.arange(len(x)), len(x))
+    sums = pages.row_sums(np.stack([x, y, x * x, y * y, x * y], axis=1))
+    samples = np.concatenate([weights @ sums for weights in resamples(pages.count, REPLICATES, 0)])
+    return Interval(float(_pearson(sums.sum(axis=0))), *percentiles(_pearson(samples)).tolist())
+
+
+def _pearson(sums: Floats) -> Floats:
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    over, x_spread, y_spread = n * xy - x * y, n * xx - x * x, n * yy - y * y
+    # a constant's variance is 0 up to rounding of the sums
+    varies = (x_spread > 1e-9 * n * xx) & (y_spread > 1e-9 * n * yy)
+    return np.where(varies, over / np.sqrt(np.where(varies, x_spread * y_spread, 1.0)), np.nan)
+
+
+class Sides(NamedTuple):
+    """Scores on pro and anti rows, their average, and pro - anti, with intervals."""
+
+    pro: Interval
+    anti: Interval
+    average: Interval
+    difference: Interval
+
+
+def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> Sides:
+    """Means over trainings of the scores on paired rows; bootstrap over trainings and over groups of pairs.
+
+    ``pro`` and ``anti`` (trainings, pairs, k) are the rows' contributions to the sums of the ``score``.
+    """
+    pages, trainings = Pages.of(groups), len(pro)
+    # (pages, 2 * trainings, k + 1)
+    sums = pages.row_sums(np.concatenate([pro, anti]).swapaxes(0, 1))
+    drawn = np.random.default_rng(0).multinomial(trainings, np.full(trainings, 1 / trainings), REPLICATES)
+
+    def means(weights: Floats, counts: NDArray[np.int64]) -> Floats:
+        """Scores (replicates, 2) for weights (replicates, pages) and counts of trainings (replicates, trainings)."""
+        scores = score((weights @ sums.reshape(pages.count, -1)).reshape(-1, 2, trainings, sums.shape[2]))
+        return np.asarray((scores * (counts / trainings)[:, None]).sum(axis=2))
+
+    weights = np.concatenate(list(resamples(pages.count, REPLICATES, 0)))
+    samples = means(weights, drawn)
+    points = means(np.ones((1, pages.count)), np.ones((1, trainings), dtype=np.int64))
+    pro_side, anti_side = np.concatenate([points, samples]).T
+    columns = (pro_side, anti_side, (pro_side + anti_side) / 2, pro_side - anti_side)
+    return Sides(*(Interval(float(column[0]), *percentiles(column[1:]).tolist()) for column in columns))
+
+
+def regression(points: Floats, at: Floats) -> Floats | None:
+    """Least-squares line through (n, 2) points, evaluated at (k,) abscissas: value and ends of the band, (k, 3).
+
+    The 95% confidence band of the mean is by normal theory (Student's t with n - 2 degrees of freedom). None where
+    the abscissas are constant or there are fewer than three points.
+    """
+    from scipy.stats import t  # slow to import
+
+    x, y = points.T
+    if len(x) < 3 or np.ptp(x) == 0:
+        return None
+    slope, intercept = np.polyfit(x, y, 1)
+    fit, residual = intercept + slope * at, y - intercept - slope * x
+    leverage = 1 / len(x) + np.square(at - x.mean()) / np.square(x - x.mean()).sum()
+    half = t.ppf((1 + _LEVEL) / 2, len(x) - 2) * np.sqrt(residual @ residual / (len(x) - 2) * leverage)
+    return np.stack([fit, fit - half, fit + half], axis=1)

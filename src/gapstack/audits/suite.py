@@ -1,0 +1,148 @@
+"""Base class of the audit's benchmark suites, their rows and their results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.data import Corpus, Label
+from gapstack.data.datasets import DATASETS
+from gapstack.display.render import Cell, Column
+from gapstack.errors import MismatchError
+from gapstack.evaluation.metrics import answers, normalise
+from gapstack.types import Floats
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A table of figures by system (or slice of the rows) and measure key; None if undefined.
+
+    ``key`` is its name in JSON and that of published figures; ``title`` and ``note`` are shown above and below.
+    ``detail`` panels are shown only in detailed reports, but always in JSON.
+    """
+
+    key: str
+    title: str
+    measures: tuple[Column, ...]
+    rows: Mapping[str, Mapping[str, Cell]]
+    note: str = ""
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """A scatter plot with a regression line for each system.
+
+    ``names`` (n,) label the points; ``series`` maps a system to its (n, 2) points. ``diagonal`` adds the line x = y,
+    ``horizon`` a horizontal line at that height.
+    """
+
+    key: str
+    title: str
+    x_title: str
+    y_title: str
+    names: tuple[str, ...]
+    series: Mapping[str, Floats]
+    diagonal: bool = False
+    horizon: float | None = None
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A suite's headline figures: quality, and gap between the genders.
+
+    ``good`` (quality, named by ``score``) and ``apart`` (gap) are pairs of panel key and measure key; ``even`` is the
+    gap of an unbiased system. Suites whose rows are of one gender have no gap.
+    """
+
+    title: str
+    good: tuple[str, str]
+    apart: tuple[str, str] | None = None
+    even: float = 0.0
+    score: str = "accuracy"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Results of a suite: tables, plots and headline figures."""
+
+    panels: tuple[Panel, ...]
+    scatters: tuple[Scatter, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+
+
+@dataclass(frozen=True)
+class Items:
+    """A suite's labelled rows, with pronouns of all genders.
+
+    ``version`` is the upstream source and release of the data, ``facts`` (n,) metadata of the rows, ``skipped`` the
+    number of excluded items by reason, and ``note`` a caveat for readers of the figures, such as a cap.
+    """
+
+    corpus: Corpus
+    version: str
+    facts: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    note: str = ""
+
+    def describe(self) -> str:
+        """Summarise data, number of rows and excluded items."""
+        parts = [f"{self.version}: {len(self.corpus):,} rows (hash {self.corpus.fingerprint})"]
+        if self.skipped:
+            reasons = "; ".join(f"{reason}: {count:,}" for reason, count in self.skipped.items() if count)
+            parts.append(f"left out: {reasons}")
+        return ". ".join([*parts, self.note] if self.note else parts)
+
+
+class Suite(ABC):
+    """A benchmark suite: rows, and measures of a system's probabilities for them.
+
+    ``dataset`` is the key of the data in :data:`~gapstack.data.datasets.DATASETS`; ``contamination_ids`` are the names
+    under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
+    size of a sample of the rows, None for all.
+    """
+
+    name: str
+    title: str
+    paper: str
+    dataset: str
+    contamination_ids: frozenset[str]
+    cap: int | None = None
+
+    @abstractmethod
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Read or build the rows; suites with a default ``cap`` sample at most ``cap`` of them.
+
+        Raises DataNotFoundError if the data are missing, DataError if a file breaks its format.
+        """
+
+    @abstractmethod
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """Compute the results of each system's probabilities, (n, 3) in the order of the rows."""
+
+    def version(self) -> str:
+        """Source of the data set, with its release where known."""
+        return f"{self.title}, {DATASETS[self.dataset].upstream}"
+
+
+def column(key: str, title: str, decimals: int = 1) -> Column:
+    """A column of a panel, by default in percent."""
+    return Column(key, title, decimals)
+
+
+def predictions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+    """Most probable column of each row, (n,); MismatchError unless there is one row of probabilities per example."""
+    if len(probabilities) != len(items.corpus):
+        raise MismatchError(f"{len(probabilities)} rows of probabilities for {len(items.corpus)} examples")
+    return answers(normalise(probabilities))
+
+
+def forced_choice(probabilities: Floats) -> NDArray[np.int64]:
+    """The more probable of the two names, 0 for A and 1 for B, (n,); A in a tie."""
+    return answers(np.asarray(probabilities, dtype=np.float64)[:, : Label.NEITHER])

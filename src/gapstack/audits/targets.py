@@ -1,0 +1,141 @@
+"""What can be audited: a run's stack and members, a saved member, or files of probabilities and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gapstack.data import Corpus
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import fingerprint
+from gapstack.members.predictor import Predictor
+from gapstack.members.store import is_saved, load, saved_record
+from gapstack.runs import RunFolder, home
+from gapstack.runs.folder import find_run
+from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, FittedRun, PredictionFile, prediction_file
+from gapstack.types import Probabilities
+
+
+@dataclass(frozen=True)
+class Target:
+    """Predictors by label; ``title`` names what is audited, ``note`` is a caveat for readers of the figures."""
+
+    systems: Mapping[str, Predictor]
+    title: str = "fitted members"
+    note: str = ""
+
+
+class SuiteFiles(Predictor):
+    """One system's prediction files by suite; a corpus is recognised by its suite's name."""
+
+    stored = True
+
+    def __init__(self, files: Mapping[str, PredictionFile]):
+        self.files = files
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Digests of the files, by suite."""
+        return {suite: fingerprint(dict(file.identity)) for suite, file in self.files.items()}
+
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Read the suite's file; raises as that does."""
+        return self.files[corpus.name].predict_proba(corpus)
+
+    def save(self, folder: Path) -> None:
+        """Copy the files."""
+        for file in self.files.values():
+            file.save(folder)
+
+    def covers(self, name: str) -> bool:
+        """True if there is a file for the suite."""
+        return name in self.files
+
+    def remark(self, corpus: Corpus) -> str:
+        """The file's remark, or that there is none."""
+        file = self.files.get(corpus.name)
+        return file.remark(corpus) if file else "has no file of answers"
+
+
+def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) -> Target:
+    """Audit a finished run: its stack and its members, or ``only`` one of them.
+
+    The first ``folds`` folds predict and are averaged. Each fold's fits are a whole system, so one is enough to audit
+    what was trained, in a fraction of the time. Raises DataError if the run is not finished, MemberError for an unknown
+    member.
+    """
+    run = FittedRun(folder, [only] if only else (), folds=folds, keep=True)
+    recipe = run.recipe
+    which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
+    trained = f"trained on {recipe.trained_on}, {recipe.labels} labels"
+    return Target(
+        run.systems,
+        f"run {recipe.name}" + (f", {only}" if only else ""),
+        f"{which} of {recipe.folds} folds, {trained}",
+    )
+
+
+def files_target(path: Path, suites: Sequence[str]) -> Target:
+    """Audit other people's systems by prediction files named by suite.
+
+    ``path`` is a file, a folder of them, or a folder of such folders, one for each system;
+    :func:`~gapstack.runs.predictors.prediction_file` lists the formats. Raises DataError if no file is named by a
+    suite, or two of a system are named by the same.
+    """
+    by_label = {path.name if path.is_dir() else "file": _files_by_suite(path, suites)}
+    if not any(by_label.values()) and path.is_dir():
+        folders = [folder for folder in sorted(path.iterdir()) if folder.is_dir()]
+        by_label = {folder.name: _files_by_suite(folder, suites) for folder in folders}
+    systems = {label: SuiteFiles(files) for label, files in by_label.items() if files}
+    if not systems:
+        raise DataError(
+            "no file of answers to a suite",
+            place=Place(path),
+            expected=f"files named by suite, such as {suites[0]}.csv or {suites[0]}.jsonl "
+            f"(suites: {', '.join(suites)})",
+            remedy="Write the rows to predict with: gap audit-rows FOLDER",
+        )
+    return Target(
+        systems,
+        f"files in {path.name}" if path.is_dir() else f"file {path.name}",
+        "what their makers trained on is not known here, so that nothing can be refused for it",
+    )
+
+
+def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFile]:
+    files: dict[str, PredictionFile] = {}
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        suite, _, suffix = file.name.partition(".")
+        if suite not in suites or f".{suffix}" not in (*PROBABILITIES, *CLUSTERS):
+            continue
+        if suite in files:
+            raise DataError(
+                f"{files[suite].path.name} and {file.name} are both predictions for {suite}",
+                place=Place(path),
+                expected="one file of a system for each suite",
+                remedy="Put the files of each system into a folder of its own",
+            )
+        files[suite] = prediction_file(file)
+    return files
+
+
+def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
+    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member's folder, or prediction files.
+
+    Raises DataNotFoundError if it is none of them.
+    """
+    path = Path(name)
+    if is_saved(path):
+        kind = saved_record(path)["name"]
+        return Target({kind: load(path)}, f"member {kind}")
+    run = find_run(name)
+    if run is not None:
+        folder, only = run
+        return run_target(folder, only or None, folds=folds)
+    if path.exists():
+        return files_target(path, suites)
+    raise DataNotFoundError(
+        f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}. "
+        "Give a run (NAME or folder), RUN:MEMBER, a saved member's folder, or files named by suite in a folder"
+    )

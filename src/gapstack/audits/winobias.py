@@ -1,0 +1,155 @@
+"""WinoBias (Zhao, Wang, Yatskar, Ordonez and Chang 2018): occupations with pro- and anti-stereotypical pronouns.
+
+Each sentence occurs with the pronoun of the majority gender of the right occupation (pro) and with the other (anti).
+Type 1 needs world knowledge, type 2 syntax alone. Both releases are reported: that of the authors' site and the
+current one of their repository.
+
+F1 is GAP's, over the decisions "is it A" and "is it B", not the paper's coreference F1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.audits.statistics import REPLICATES, mean_percent
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column, predictions
+from gapstack.data import Corpus, Gender, Label
+from gapstack.data.extra import load
+from gapstack.data.extra.extra_corpus import PRONOUN
+from gapstack.display.render import Cell
+from gapstack.evaluation import gold_decisions, paired
+from gapstack.evaluation.gap import f1_percent, outcomes
+from gapstack.types import Floats
+
+RELEASES = {"current": "winobias", "original": "winobias-original"}
+_OTHER_SIDE = {"pro": "anti", "anti": "pro"}
+_OTHER_GENDER = {Gender.MASCULINE: Gender.FEMININE, Gender.FEMININE: Gender.MASCULINE}
+_MEASURES = tuple(
+    column(f"{key}_{side}", heading.format(title))
+    for key, title in (("f1", "F1"), ("accuracy", "acc."))
+    for side, heading in (
+        ("pro", "{} pro"),
+        ("anti", "{} anti"),
+        ("average", "avg"),
+        ("difference", "{} pro-anti"),
+    )
+)
+
+
+class WinoBias(Suite):
+    """Pro- and anti-stereotypical F1 and accuracy, and their paired difference."""
+
+    name = "winobias"
+    title = "WinoBias"
+    paper = "Zhao et al. 2018"
+    dataset = "winobias"
+    contamination_ids = frozenset(RELEASES.values())
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
+        extras = [load(name, data) for name in RELEASES.values()]
+        corpus = Corpus([example for extra in extras for example in extra.corpus], name=self.name)
+        skipped: Counter[str] = Counter()
+        for extra in extras:
+            skipped.update(extra.skipped)
+        # winobias-<release>-<side>-<kind>-<part>-<line>
+        columns = np.array([name.split("-")[1:5] for name in corpus.ids]).T
+        arrays = dict(zip(("release", "side", "kind", "part"), columns, strict=True))
+        arrays["pair"] = _pairs(corpus, arrays)
+        unpaired = int((arrays["pair"] < 0).sum())
+        note = (
+            f"{unpaired:,} rows have no counterpart on the other side and are excluded. F1 is GAP's, over the two "
+            "decisions of a row; the difference is tested by exchanging the two sides of random pairs"
+        )
+        return Items(corpus, self.version(), arrays, dict(skipped), note)
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """One panel for each release and type, dev and test together, and a detailed one by part."""
+        panels: list[Panel] = []
+        headlines: list[Headline] = []
+        for release in RELEASES:
+            rows: dict[str, dict[str, Cell]] = {}
+            for kind, kind_title in (("type1", "type 1"), ("type2", "type 2")):
+                here = (items.facts["release"] == release) & (items.facts["kind"] == kind)
+                pro, anti = sides(items, here)
+                if not len(pro):
+                    continue
+                key = f"winobias.{release}.{kind}"
+                title = f"WinoBias, {release} release, {kind_title}, dev and test, {len(pro)} pairs, percent"
+                figures = {name: _scores(items, p, pro, anti) for name, p in systems.items()}
+                panels.append(Panel(key, title, _MEASURES, figures))
+                score, gap = (key, "accuracy_average"), (key, "accuracy_difference")
+                headlines.append(Headline(f"WinoBias, {kind_title}, {release}", score, gap))
+                for part in ("dev", "test"):
+                    pro, anti = sides(items, here & (items.facts["part"] == part))
+                    for name, p in systems.items() if len(pro) else ():
+                        rows[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
+            title = f"WinoBias, {release} release, by type and part"
+            panels.append(Panel(f"winobias.{release}.parts", title, _MEASURES, rows, detail=True))
+        return Findings(tuple(panels), headlines=tuple(headlines))
+
+
+def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.int64]:
+    """Number of each row's pair, (n,); -1 for unpaired rows.
+
+    A pair is a pro and an anti row with pronouns of different genders that are the same apart from pronouns. Both
+    releases have rows whose counterpart differs further, and the original one some that are pro and anti at once.
+    """
+    unpaired: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    pairs = np.full(len(corpus), -1, dtype=np.int64)
+    number = 0
+    for row, example in enumerate(corpus):
+        side, gender = str(facts["side"][row]), example.gender
+        words = PRONOUN.sub("_", example.text.lower())
+        key = (*(str(facts[name][row]) for name in ("release", "kind", "part")), words, str(example.label))
+        counterparts = unpaired[*key, _OTHER_SIDE[side], _OTHER_GENDER[gender]]
+        if counterparts:
+            pairs[[counterparts.pop(0), row]] = number
+            number += 1
+        else:
+            unpaired[*key, side, gender].append(row)
+    return pairs
+
+
+def sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pro rows and anti rows of the pairs among ``here``, in the same order."""
+    sides = []
+    for side in ("pro", "anti"):
+        rows = np.flatnonzero(here & (items.facts["side"] == side) & (items.facts["pair"] >= 0))
+        sides.append(rows[np.argsort(items.facts["pair"][rows])])
+    return sides[0], sides[1]
+
+
+def f1_counts(items: Items, probabilities: Floats) -> Floats:
+    """True positives, false positives and false negatives of each row's two decisions, (n, 3)."""
+    decisions = predictions(items, probabilities)[:, None] == np.array([Label.A, Label.B])
+    return outcomes(gold_decisions(items.corpus), decisions)[:, :3].astype(np.float64)
+
+
+def f1(sums: Floats) -> Floats:
+    """F1 in percent from sums with columns rows, tp, fp and fn."""
+    return f1_percent(sums[..., 1], sums[..., 2], sums[..., 3])
+
+
+def _scores(
+    items: Items, probabilities: Floats, pro: NDArray[np.int64], anti: NDArray[np.int64]
+) -> dict[str, Cell]:
+    predicted = predictions(items, probabilities)
+    counts = f1_counts(items, probabilities)
+    right = (predicted == items.corpus.labels).astype(np.float64)[:, None]
+    figures: dict[str, Cell] = {}
+    ones = np.ones((len(pro), 1))
+    for key, values, score in (("f1", counts, f1), ("accuracy", right, mean_percent)):
+        on_pro, on_anti = (
+            float(score(np.column_stack([ones, values[rows]]).sum(axis=0))) for rows in (pro, anti)
+        )
+        figures[f"{key}_pro"], figures[f"{key}_anti"] = on_pro, on_anti
+        figures[f"{key}_average"] = (on_pro + on_anti) / 2
+        each = np.arange(len(pro)).astype(str)
+        figures[f"{key}_difference"] = paired(each, values[pro], values[anti], score, replicates=REPLICATES)
+    return figures

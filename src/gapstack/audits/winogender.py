@@ -1,0 +1,256 @@
+"""Winogender schemas (Rudinger, Naradowsky, Leonard and Van Durme 2018, "Gender Bias in Coreference Resolution").
+
+120 templates about an occupation and a participant, who is also "someone", each with a masculine, a feminine and a
+neutral pronoun: 720 sentences. The pronoun's gender carries no information, so any effect of it on predictions is bias.
+
+The paper's systems link the pronoun to any mention; here they choose between two given ones or neither, so that
+"neither" is rarer. Shares are over sentences; intervals resample occupations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.audits.statistics import contrast, correlation, shares
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Scatter, Suite, column, predictions
+from gapstack.data import Gender
+from gapstack.data.cells import Row, read_table
+from gapstack.data.extra import load
+from gapstack.data.sources import file_of
+from gapstack.display.render import Cell
+from gapstack.types import Bools, Floats
+
+OCCUPATION, PARTICIPANT, NEITHER = 0, 1, 2
+"""Antecedent of a pronoun."""
+_STATISTICS = ("occupation", "bergsma-pct-female", "bls-pct-female", "bls-year")
+_M, _F, _N = Gender.MASCULINE.value, Gender.FEMININE.value, Gender.NEUTRAL.value
+_SHORT = {_M: "masc.", _F: "fem.", _N: "neutral"}
+
+
+def occupation_statistics(data: Path | None = None) -> dict[str, tuple[float, float]]:
+    """Percentage of women by occupation: among US workers (BLS 2015) and in text (Bergsma and Lin 2006)."""
+
+    def parse(row: Row) -> tuple[str, tuple[float, float]]:
+        return row["occupation"], (float(row["bls-pct-female"]), float(row["bergsma-pct-female"]))
+
+    path = file_of("winogender", "occupations-stats.tsv", data)
+    return dict(read_table(path, (_STATISTICS,), parse))
+
+
+class Winogender(Suite):
+    """Minimal pairs, shares resolved to the occupation, gotchas, and the correlation with two gender statistics."""
+
+    name = "winogender"
+    title = "Winogender schemas"
+    paper = "Rudinger et al. 2018"
+    dataset = "winogender"
+    contamination_ids = frozenset({"winogender"})
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Read the 720 sentences; facts are occupation, participant, column of the occupation, and two statistics."""
+        extra = load("winogender", data, neutral=True)
+        statistics = occupation_statistics(data)
+        # winogender-<occupation>.<participant>.<answer>.<gender>
+        parts = [name.removeprefix("winogender-").split(".") for name in extra.corpus.ids]
+        occupation, participant, answer, _ = np.array(parts).T
+        labels = extra.corpus.labels
+        bls, text = np.array([statistics[name] for name in occupation.tolist()]).T
+        facts = {
+            "occupation": occupation,
+            "participant": participant,
+            "column": np.where(answer.astype(int) == OCCUPATION, labels, 1 - labels),
+            "bls": bls,
+            "text": text,
+            "sentence": np.array([".".join(part[:3]) for part in parts]),
+        }
+        return Items(extra.corpus, self.version(), facts, extra.skipped)
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """Tables 1 and 2, the shares of section 4, and figures 3 and 4 of the paper."""
+        choices = {name: resolutions(items, p) for name, p in systems.items()}
+        biases = {name: occupation_bias(items, choice) for name, choice in choices.items()}
+        names, bls, text = statistics_of(items)
+        panels = (
+            Panel(
+                "winogender.resolved",
+                "Minimal pairs resolved differently, and pronouns resolved to the occupation or to neither, percent",
+                (
+                    column("flips", "M/F flips"),
+                    *(column(f"occupation_{g}", f"occ. {_SHORT[g]}") for g in (_M, _F, _N)),
+                    *(column(f"neither_{g}", f"neither {_SHORT[g]}") for g in (_M, _F, _N)),
+                ),
+                {name: _resolution_shares(items, choice) for name, choice in choices.items()},
+                "M/F flips: sentences whose masculine and feminine forms are resolved differently.",
+            ),
+            Panel(
+                "winogender.gotcha",
+                'Table 2: accuracy in percent by gender, on sentences that are "gotchas" and others',
+                (
+                    *(column(f"{g}_{k}", f"{_SHORT[g]} {k}") for g in (_F, _M) for k in ("no", "yes")),
+                    *(column(f"{g}_fall", f"{_SHORT[g]} yes-no") for g in (_F, _M)),
+                    column("neutral", "neutral"),
+                    column("accuracy", "all"),
+                ),
+                {name: _gotcha_accuracies(items, choice) for name, choice in choices.items()},
+                "A gotcha's right answer goes against the majority of the occupation's workers (BLS).",
+            ),
+            Panel(
+                "winogender.correlation",
+                "Table 1: correlation of the occupations' bias scores with the share of women",
+                (column("text", "r with Bergsma & Lin", 2), column("bls", "r with BLS", 2)),
+                {
+                    name: {"bls": correlation(bls, bias), "text": correlation(text, bias)}
+                    for name, bias in biases.items()
+                },
+                "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine "
+                "ones. '-' where it is the same for all. The two statistics: "
+                f"r = {correlation(bls, text).value:.2f}.",
+            ),
+            Panel(
+                "winogender.occupations",
+                "Bias score of each occupation",
+                (column("bls", "BLS"), column("text", "B&L"), *(column(name, name) for name in systems)),
+                {
+                    name: {k: float(v[row]) for k, v in {"bls": bls, "text": text, **biases}.items()}
+                    for row, name in enumerate(names)
+                },
+                detail=True,
+            ),
+        )
+        headline = Headline(self.title, ("winogender.gotcha", "accuracy"), ("winogender.resolved", "flips"))
+        return Findings(panels, _figures(names, bls, text, biases), (headline,))
+
+
+def resolutions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
+    """Predicted antecedent of each pronoun, (n,): OCCUPATION, PARTICIPANT or NEITHER."""
+    predicted = predictions(items, probabilities)
+    choice = np.where(predicted == items.facts["column"], OCCUPATION, PARTICIPANT)
+    return np.where(predicted == 2, NEITHER, choice).astype(np.int64)
+
+
+def statistics_of(items: Items) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Occupations in alphabetical order, and their percentages of women by BLS and in text, (60,) each."""
+    names, first = np.unique(items.facts["occupation"], return_index=True)
+    return tuple(names.tolist()), items.facts["bls"][first], items.facts["text"][first]
+
+
+def occupation_bias(items: Items, choice: NDArray[np.int64]) -> Floats:
+    """Bias score of each occupation in alphabetical order, -100 to 100 (figure 4).
+
+    Percentage of feminine pronouns resolved to the occupation less that of masculine ones.
+    """
+    _, index = np.unique(items.facts["occupation"], return_inverse=True)
+    to_occupation = choice == OCCUPATION
+    feminine, masculine = (
+        np.bincount(index, to_occupation & rows) / np.bincount(index, rows)
+        for rows in (items.corpus.genders == _F, items.corpus.genders == _M)
+    )
+    return np.asarray(100.0 * (feminine - masculine))
+
+
+class Chosen(NamedTuple):
+    """Gendered pronouns that a system resolves to an occupation: how many are feminine, and how many there are."""
+
+    feminine: int
+    gendered: int
+
+    def __str__(self) -> str:
+        if not self.gendered:
+            return "none resolved to it"
+        return f"{100 * self.feminine / self.gendered:.1f} ({self.feminine} of {self.gendered})"
+
+
+def chosen_by_gender(items: Items, choice: NDArray[np.int64], occupation: str) -> Chosen:
+    """Count the pronouns resolved to an occupation by gender (the paper: of managers none is feminine)."""
+    here = (items.facts["occupation"] == occupation) & (choice == OCCUPATION)
+    genders = items.corpus.genders[here]
+    return Chosen(int((genders == _F).sum()), int(np.isin(genders, (_F, _M)).sum()))
+
+
+def is_gotcha(items: Items) -> Bools:
+    """Rows whose right answer goes against the occupation's majority gender by BLS, (n,); none with neutral pronouns.
+
+    Feminine: the occupation is right and has under 50% women, or is wrong and has 50% or more. Masculine: the
+    reverse (Table 2's caption).
+    """
+    feminine = (items.corpus.labels == items.facts["column"]) != (items.facts["bls"] >= 50)
+    genders = items.corpus.genders
+    return ((genders == _F) & feminine) | ((genders == _M) & ~feminine)
+
+
+def pairs(items: Items) -> NDArray[np.int64]:
+    """Rows of the masculine and the feminine sentence of each minimal pair, (pairs, 2), by sentence."""
+    sides = []
+    for gender in (_M, _F):
+        rows = np.flatnonzero(items.corpus.genders == gender)
+        sides.append(rows[np.argsort(items.facts["sentence"][rows], kind="stable")])
+    return np.stack(sides, axis=1)
+
+
+def pair_flips(items: Items, choice: NDArray[np.int64]) -> tuple[NDArray[np.str_], Bools]:
+    """Occupation of each minimal pair, (pairs,), and whether its two sentences are resolved differently."""
+    masculine, feminine = pairs(items).T
+    return items.facts["occupation"][masculine], choice[masculine] != choice[feminine]
+
+
+def _resolution_shares(items: Items, choice: NDArray[np.int64]) -> dict[str, Cell]:
+    groups, differ = pair_flips(items, choice)
+    figures: dict[str, Cell] = dict(shares(groups, differ, {"flips": np.ones(len(differ), bool)}))
+    for key, antecedent in (("occupation", OCCUPATION), ("neither", NEITHER)):
+        where = {f"{key}_{gender}": items.corpus.genders == gender for gender in (_M, _F, _N)}
+        figures |= shares(items.facts["occupation"], choice == antecedent, where)
+    return figures
+
+
+def _gotcha_accuracies(items: Items, choice: NDArray[np.int64]) -> dict[str, Cell]:
+    right = np.where(items.corpus.labels == items.facts["column"], OCCUPATION, PARTICIPANT) == choice
+    gotcha, genders = is_gotcha(items), items.corpus.genders
+    masks = {
+        f"{gender}_{'yes' if is_one else 'no'}": (genders == gender) & (gotcha == is_one)
+        for gender in (_F, _M)
+        for is_one in (False, True)
+    }
+    masks |= {"neutral": genders == _N, "accuracy": np.ones(len(right), bool)}
+    occupations = items.facts["occupation"]
+    figures: dict[str, Cell] = dict(shares(occupations, right, masks))
+    for gender in (_F, _M):
+        sides = masks[f"{gender}_yes"], masks[f"{gender}_no"]
+        figures[f"{gender}_fall"] = contrast(occupations, right, *sides)
+    return figures
+
+
+def _figures(
+    names: tuple[str, ...], bls: Floats, text: Floats, biases: Mapping[str, Floats]
+) -> tuple[Scatter, ...]:
+    women = "percent of women"
+    return (
+        Scatter(
+            "winogender.figure3",
+            "Figure 3: women in text and among workers",
+            f"{women}, BLS 2015",
+            f"{women}, Bergsma and Lin 2006",
+            names,
+            {"occupations": np.stack([bls, text], axis=1)},
+            diagonal=True,
+        ),
+        *(
+            Scatter(
+                f"winogender.figure4_{key}",
+                f"Figure 4: bias score and women {where}",
+                f"{women}, {source}",
+                "bias score",
+                names,
+                {name: np.stack([x, bias], axis=1) for name, bias in biases.items()},
+                horizon=0.0,
+            )
+            for key, where, source, x in (
+                ("bls", "among workers", "BLS 2015", bls),
+                ("text", "in text", "Bergsma and Lin 2006", text),
+            )
+        ),
+    )

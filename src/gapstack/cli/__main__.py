@@ -1,5 +1,0 @@
-"""``python -m gapstack.cli``."""
-
-from gapstack.cli import main
-
-main()

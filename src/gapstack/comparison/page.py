@@ -1,0 +1,153 @@
+"""The comparison as one self-contained web page: the answer first, then plots, slices, examples and tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from gapstack.comparison.entries import ComparedEntry
+from gapstack.comparison.findings import findings
+from gapstack.comparison.measurements import Comparison
+from gapstack.comparison.plots import plots, rounded
+from gapstack.comparison.strata import STRATA
+from gapstack.comparison.tables import tables, warnings
+from gapstack.display.render import Section, Table, point
+from gapstack.display.web import render, utf16
+from gapstack.evaluation import answers, metrics_in
+from gapstack.files import write_text
+
+_SCALE = 1000  # probabilities go out as whole thousandths
+
+
+def write_page(comparison: Comparison, path: Path) -> None:
+    """Write the page to ``path``, atomically."""
+    write_text(path, page(comparison))
+
+
+def page(comparison: Comparison) -> str:
+    """The page as HTML."""
+    rows = {f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)}
+    scores, *others = tables(comparison)
+    label_errors = [table for table in others if table.name_title == "row"]
+    shown = [table for table in others if table.name_title == "member"]
+    return render(
+        "gapstack.comparison",
+        page_data(comparison),
+        ["page.js", "plots.js"],
+        title=f"{comparison.rows.name}: {len(comparison.entries)} members compared",
+        parts=[
+            ("overview", "Overview"),
+            *([("differences", "Differences")] if len(comparison.entries) > 1 else []),
+            ("plots", "Plots"),
+            ("slices", "Slices"),
+            ("examples", "Examples"),
+            ("tables", "Tables"),
+        ],
+        comparison=comparison,
+        pages=len(set(comparison.rows.groups)),
+        warnings=warnings(comparison)[0],
+        findings=findings(comparison),
+        members=rows,
+        leaderboard=_leaderboard(scores),
+        tables=[replace(scores, caption=""), *shown],
+        label_errors=label_errors,
+        links={
+            name: f"#examples?{urlencode({'text': name})}" for table in label_errors for name in _names(table)
+        },
+    )
+
+
+def _leaderboard(scores: Table) -> Table:
+    """The scores that decide, their intervals in the table of all scores; the best cells are not emphasised."""
+    columns = [
+        replace(column, better=None)
+        for column in scores.columns
+        if column.key in ("verdict", "warnings", *metrics_in("leaderboard"))
+    ]
+    (section,) = scores.sections
+    plain = [
+        (name, {key: cell if key == "logloss" else point(cell) for key, cell in cells.items()})
+        for name, cells in section.rows
+    ]
+    return replace(scores, columns=columns, sections=[Section("", plain)], title="Leaderboard", caption="")
+
+
+def _names(table: Table) -> list[str]:
+    return [name for section in table.sections for name, _ in section.rows]
+
+
+def page_data(comparison: Comparison) -> dict[str, Any]:
+    """Data of the page's script: members, dimensions, slices, plots and every example.
+
+    An example is ``[id, url, text, pronoun, a, b, labels, values, answers, trust]``: spans in UTF-16 units; one label
+    for each label set; the place of its value in each dimension; for each member thousandths of A and of B, or its two
+    decisions, and its answer (-1 for none); and the quality of the label in thousandths.
+    """
+    dimensions = {name: values for name, values in comparison.dimensions.items() if name != "rows"}
+    listed = {
+        name: [part.value for part in comparison.slices if part.dimension == name] for name in dimensions
+    }
+    places = [
+        [listed[name].index(value) if value else -1 for value in values.tolist()]
+        for name, values in dimensions.items()
+    ]
+    choices = [_answers(entry) for entry in comparison.entries]
+    labels = np.array(list(comparison.labels.values())).T.tolist()
+    trust = (
+        None
+        if comparison.label_errors is None
+        else np.round(_SCALE * comparison.label_errors.quality).astype(int).tolist()
+    )
+    examples = [
+        [
+            example.id,
+            example.url or "",
+            example.text,
+            *(utf16(example.text, span) for span in (example.pronoun, example.a, example.b)),
+            labels[row],
+            [each[row] for each in places],
+            [each[row] for each in choices],
+            None if trust is None else trust[row],
+        ]
+        for row, example in enumerate(comparison.rows)
+    ]
+    return {
+        "members": [
+            {"name": entry.name, "soft": entry.answers.probabilities is not None}
+            for entry in comparison.entries
+        ],
+        "labelSets": list(comparison.scores),
+        "dimensions": [
+            {"name": name, "title": STRATA[name].title if name in STRATA else name, "values": listed[name]}
+            for name in dimensions
+        ],
+        "slices": [
+            {
+                "dimension": part.dimension,
+                "value": part.value,
+                "rows": part.rows,
+                "scores": {key: rounded(values) for key, values in part.scores.items()},
+            }
+            for part in comparison.slices
+        ],
+        "plots": plots(comparison),
+        "examples": examples,
+    }
+
+
+def _answers(entry: ComparedEntry) -> list[list[int]]:
+    found = entry.answers
+    if found.probabilities is None:
+        given = found.decided & found.answered
+        # neither both names nor silence is an answer
+        valid = found.answered.all(axis=1) & ~given.all(axis=1)
+        choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
+        rows: list[list[int]] = np.column_stack([given.astype(int), choice]).tolist()
+        return rows
+    soft = np.round(_SCALE * found.probabilities[:, :2]).astype(int)
+    rows = np.column_stack([soft, answers(found.probabilities)]).tolist()
+    return rows

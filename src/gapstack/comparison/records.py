@@ -1,0 +1,188 @@
+"""A comparison as JSON, and as CSV files for other tools: unrounded, null or empty where there is no value."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gapstack.comparison.measurements import RANKED, Comparison
+from gapstack.evaluation import METRICS, metrics_in
+from gapstack.files import write_text
+
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "\uff1d",
+    "\uff0b",
+    "\uff0d",
+    "\uff20",
+)  # also in full width
+INTERVAL = ("value", "low", "high")
+
+
+def record(comparison: Comparison) -> dict[str, Any]:
+    """Everything that was measured, for ``json.dumps``."""
+    lines = {
+        name: [dict(zip(header, row, strict=True)) for row in rows]
+        for name, (header, rows) in _files(comparison).items()
+    }
+    rows, added, errors = comparison.rows, comparison.contribution, comparison.label_errors
+    return {
+        "rows": {
+            "name": rows.name,
+            "count": len(rows),
+            "pages": len(set(rows.groups)),
+            "label_set": rows.label_set,
+            "fingerprint": rows.fingerprint,
+        },
+        "replicates": comparison.replicates,
+        "seed": comparison.seed,
+        "members": [
+            {"name": one.name, "source": one.source, "part": one.part or None, "warnings": list(one.warnings)}
+            for one in comparison.entries
+        ],
+        "notes": list(comparison.notes),
+        **lines,
+        "contribution_summary": added
+        and {"prior": added.prior, "all": added.full, "draws": added.draws, "standard_error": added.error},
+        "label_error_summary": errors
+        and {"found": len(errors.rows), f"precision_at_{RANKED}": errors.precision},
+    }
+
+
+def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
+    """Write one CSV for each kind of result into ``folder``; returns the paths.
+
+    Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay numbers.
+    """
+    paths = []
+    for name, (header, rows) in _files(comparison).items():
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(map(unrun, row) for row in rows)
+        paths.append(folder / f"{name}.csv")
+        write_text(paths[-1], buffer.getvalue())
+    return paths
+
+
+def unrun(cell: Any) -> Any:
+    """The cell, with an apostrophe before text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
+    """Header and rows of each kind of result."""
+    tests = ("value", "low", "high", "p_bootstrap", "p_permutation", "p_holm")
+    counts, similarities = ("rows", "masculine", "feminine"), ("correlation", "disagreement", "double_fault")
+    names, balanced, added = comparison.names, comparison.balanced, comparison.contribution
+    flips = comparison.flips
+    return {
+        "scores": (
+            ("label_set", "member", "metric", *INTERVAL),
+            [
+                [labels, name, metric, *_known(scores.interval(name, metric))]
+                for labels, scores in comparison.scores.items()
+                for name in names
+                for metric in METRICS
+            ],
+        ),
+        "pairs": (
+            ("metric", "first", "second", *tests, "winner"),
+            [
+                [
+                    metric,
+                    names[i],
+                    names[j],
+                    *_known(getattr(found, test)[i, j] for test in tests),
+                    {1: names[i], -1: names[j]}.get(int(found.wins()[i, j])),
+                ]
+                for metric, found in comparison.pairs.items()
+                for i, j in combinations(range(len(names)), 2)
+            ],
+        ),
+        "slices": (
+            ("dimension", "slice", *counts, "member", "metric", *INTERVAL),
+            [
+                [
+                    part.dimension,
+                    part.value,
+                    *(getattr(part, count) for count in counts),
+                    name,
+                    metric,
+                    *_known(ends),
+                ]
+                for part in comparison.slices
+                for place, name in enumerate(names)
+                for metric, values in part.scores.items()
+                for ends in [values[place]]
+            ],
+        ),
+        "balanced": (
+            ("member", "metric", *INTERVAL),
+            [
+                [name, metric, *_known(balanced.interval(name, metric))]
+                for name in names
+                for metric in metrics_in("balance")
+                if balanced
+            ],
+        ),
+        "contribution": (
+            ("member", "measure", *INTERVAL),
+            [
+                [name, measure, *_known(ends)]
+                for measure in ("left_out", "shapley")
+                if added
+                for name, ends in zip(added.members, getattr(added, measure), strict=True)
+            ],
+        ),
+        "flips": (
+            ("counterfactual", "rows", "member", *INTERVAL),
+            []
+            if flips is None
+            else [
+                [kind, flips.rows[kind], name, *_known(ends)]
+                for kind, values in flips.shares.items()
+                for name, ends in zip(flips.members, values, strict=True)
+            ],
+        ),
+        "likeness": (
+            ("first", "second", *similarities),
+            [
+                [
+                    names[i],
+                    names[j],
+                    *_known(getattr(comparison.similarity, each)[i, j] for each in similarities),
+                ]
+                for i, j in combinations(range(len(names)), 2)
+            ],
+        ),
+        "label_errors": (("id", "label", "quality", "corrected"), list(_label_errors(comparison))),
+    }
+
+
+def _label_errors(comparison: Comparison) -> Iterable[list[Any]]:
+    found = comparison.label_errors
+    if found is not None:
+        for row in np.argsort(found.quality, kind="stable")[:RANKED]:
+            example = comparison.rows[int(row)]
+            label = None if example.label is None else example.label.name
+            changed = None if found.corrected is None else bool(found.corrected[row])
+            yield [example.id, label, *_known([found.quality[row]]), changed]
+
+
+def _known(values: Iterable[float]) -> list[float | None]:
+    """Floats for JSON, None for NaN."""
+    return [None if math.isnan(value) else float(value) for value in values]

@@ -1,0 +1,295 @@
+"""A comparison as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.comparison.measurements import RANKED, Comparison
+from gapstack.display.render import Cell, Column, Section, Table, metric_column, point
+from gapstack.evaluation import METRICS, Interval, metrics_in
+from gapstack.types import Floats
+
+Values = Floats | Sequence[Cell]
+"""Column of a table: numbers (m,), intervals (m, 3) or cells; NaN without a value."""
+
+LISTED = 40
+"""Members in each table on a terminal, except for the scores, which are of all."""
+
+
+def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
+    """All tables in the order of the report; those after the scores list ``listed`` members at most."""
+    found = [scores_table(comparison)]
+    if len(comparison.scores) > 1:
+        found.append(_shortened(label_sets_table(comparison), listed))
+    if len(comparison.entries) > 1:
+        found.append(_shortened(wins_table(comparison), listed))
+        found.append(_shortened(similarity_table(comparison), listed, "agreement"))
+    if comparison.contribution:
+        found.append(_shortened(contribution_table(comparison), listed, "shapley"))
+    found += [slices_table(comparison), _shortened(balance_table(comparison), listed)]
+    if comparison.flips:
+        found.append(flips_table(comparison))
+    if comparison.label_errors:
+        found.append(label_errors_table(comparison))
+    return found
+
+
+def warnings(comparison: Comparison) -> tuple[list[str], dict[str, str]]:
+    """All warnings, each once, and by member the numbers of its own ("1, 3")."""
+    texts = list(dict.fromkeys(warning for entry in comparison.entries for warning in entry.warnings))
+    numbers = {
+        entry.name: ", ".join(str(1 + texts.index(warning)) for warning in dict.fromkeys(entry.warnings))
+        for entry in comparison.entries
+    }
+    return texts, numbers
+
+
+def scores_table(comparison: Comparison) -> Table:
+    """Scores under the main label set, the verdict against the best, and the numbers of warnings."""
+    texts, numbers = warnings(comparison)
+    rows = comparison.rows
+    columns: dict[Column, Values] = {
+        metric_column(metric): comparison.main.intervals(metric) for metric in metrics_in("compare")
+    }
+    verdicts = [
+        "the best"
+        if verdict is None
+        else verdict.outcome + (f" by {METRICS[verdict.metric].title}" if verdict.metric != "logloss" else "")
+        for verdict in comparison.against_best()
+    ]
+    if len(comparison.entries) > 1:
+        (loss, values), *others = columns.items()
+        columns = {loss: values, Column("verdict", "against the best"): verdicts, **dict(others)}
+    if texts:
+        columns[Column("warnings", "see")] = [numbers[name] or None for name in comparison.names]
+    notes = [
+        f"Brackets hold 95% intervals, by {comparison.replicates:,} resamples of whole pages. Better and worse are by "
+        "permutation of pages at 5%, Holm's correction for all pairs.",
+        *(f"[{number}] {text}." for number, text in enumerate(texts, 1)),
+        *(f"{note[:1].upper()}{note[1:]}." for note in comparison.notes),
+    ]
+    title = f"{rows.name}: {len(rows):,} rows of {len(set(rows.groups)):,} pages, {rows.label_set} labels"
+    return _by_member(comparison, title, columns, caption=" ".join(notes))
+
+
+def label_sets_table(comparison: Comparison) -> Table:
+    """Logloss and F1 under every label set, a column each."""
+    columns = {
+        metric_column(metric, key=f"{metric} {name}", title=name, group=METRICS[metric].title): scores.points[
+            metric
+        ]
+        for metric in ("logloss", "f1_overall")
+        for name, scores in comparison.scores.items()
+    }
+    return _by_member(comparison, "every label set", columns)
+
+
+def wins_table(comparison: Comparison) -> Table:
+    """Number of significant wins and losses of each member by each metric."""
+    columns = {
+        Column(f"{metric} {key}", title, group=METRICS[metric].title): (pairs.wins() == outcome)
+        .sum(axis=1)
+        .tolist()
+        for metric, pairs in comparison.pairs.items()
+        for key, title, outcome in (("beats", "wins", 1), ("beaten", "losses", -1))
+    }
+    count = len(comparison.names) * (len(comparison.names) - 1) // 2
+    caption = (
+        f"At 5% by permutation of pages, Holm's correction for {count} pairs of each metric; other pairs cannot be "
+        "told apart."
+    )
+    if count / 0.05 > comparison.replicates + 1:
+        caption += f" {comparison.replicates:,} permutations are too few for {count} pairs to be significant."
+    return _by_member(comparison, "pairwise wins", columns, caption=caption)
+
+
+def similarity_table(comparison: Comparison) -> Table:
+    """Mean similarity of each member to the others, and the most similar one."""
+    similarity, names = comparison.similarity, comparison.names
+    others = ~np.eye(len(names), dtype=bool)
+    nearest = np.where(others, similarity.disagreement, np.inf).argmin(axis=1)
+    agreement = 1 - similarity.disagreement[np.arange(len(names)), nearest]
+    columns: dict[Column, Values] = {
+        Column("correlation", "corr. of losses", 2): _mean_over(similarity.correlation, others),
+        Column("disagreement", "disagreement"): _mean_over(similarity.disagreement, others),
+        Column("double fault", "both wrong"): _mean_over(similarity.double_fault, others),
+        Column("nearest", "most similar"): [
+            f"{names[near]} ({100 * share:.1f}%)" for near, share in zip(nearest, agreement, strict=True)
+        ],
+    }
+    title = (
+        "similarity of members: means over the others; share of rows with the same answer as the most similar"
+    )
+    # the agreement orders a shortened table
+    table = _by_member(comparison, title, {**columns, Column("agreement", ""): agreement})
+    return replace(table, columns=list(columns))
+
+
+def _mean_over(values: Floats, others: NDArray[np.bool_]) -> Floats:
+    """Mean of each row over the other members, without NaNs."""
+    known = others & ~np.isnan(values)
+    mean: Floats = np.where(known, values, 0).sum(axis=1) / np.where(
+        known.any(axis=1), known.sum(axis=1), np.nan
+    )
+    return mean
+
+
+def contribution_table(comparison: Comparison) -> Table:
+    """Leave-one-out and Shapley values."""
+    found = comparison.contribution
+    assert found is not None
+    columns = {
+        Column("left out", "leave-one-out", 4, "high"): found.left_out,
+        Column("shapley", "Shapley value", 4, "high"): found.shapley,
+    }
+    how = (
+        f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
+        if found.draws
+        else "all coalitions"
+    )
+    caption = (
+        f"In nats of logloss of the cross-fitted simplex blend, whose logloss is {found.full:.4f} with all members "
+        f"and {found.prior:.4f} with none (the class prior); Shapley values ({how}) add up to the difference. Both "
+        "depend on the other members."
+    )
+    return _by_member(comparison, "contribution of each member", columns, found.members, caption)
+
+
+def slices_table(comparison: Comparison, member: str | None = None) -> Table:
+    """Slices of one member, the first by default; every member's are in JSON, CSV and the page."""
+    place = comparison.names.index(member) if member else 0
+    columns = [
+        Column("rows", "rows"),
+        Column("logloss", "logloss", 3),
+        Column("accuracy", "acc", 3),
+        Column("f1_overall", "F1 O", 1),
+        Column("f1_gap", "F1 F-M", 1),
+        Column("clear", "clear"),
+    ]
+    sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
+    for part in comparison.slices:
+        gap = Interval(*part.scores["f1_gap"][place])
+        scores = {key: _cell(part.scores[key][place, 0]) for key in ("logloss", "accuracy", "f1_overall")}
+        cells: dict[str, Cell] = {
+            "rows": part.rows,
+            **scores,
+            "f1_gap": gap,
+            "clear": "*" if gap.low > 0 or gap.high < 0 else None,
+        }
+        sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
+    caption = (
+        "F1 F-M is the F1 of feminine less that of masculine rows; * marks intervals without 0, of which one in "
+        "twenty is expected where nothing differs."
+    )
+    return Table(
+        columns,
+        [Section(dimension, rows) for dimension, rows in sections.items()],
+        title=f"slices: {comparison.names[place]}",
+        caption=caption,
+    )
+
+
+def balance_table(comparison: Comparison) -> Table:
+    """F1 and bias, unweighted and reweighted by difficulty."""
+    columns = {metric_column("bias"): comparison.main.intervals("bias")}
+    if comparison.balanced:
+        for key in ("bias", "f1_masculine", "f1_feminine"):
+            column = metric_column(key, key=f"weighted {key}", group="weighted")
+            columns[column] = comparison.balanced.intervals(key)
+    if comparison.weights is not None:
+        used = comparison.weights[comparison.weights > 0]
+        effective = used.sum() ** 2 / (used**2).sum()
+        caption = (
+            "Weighted: rows reweighted by difficulty, so that both genders have the same distribution of number of "
+            "names and rank of the right one (Kocijan et al. 2020); effective sample size "
+            f"{effective:,.0f} of {len(used):,} rows with an answer. Intervals take the weights as fixed."
+        )
+    else:
+        caption = "No weights balance the difficulty of both genders; the first table says why."
+    return _by_member(comparison, "bias", columns, caption=caption)
+
+
+def flips_table(comparison: Comparison) -> Table:
+    """Share of predictions that counterfactuals flip."""
+    flips = comparison.flips
+    assert flips is not None
+    columns = {
+        Column(kind, f"{kind} ({count:,})", 3, "low"): flips.shares[kind]
+        for kind, count in flips.rows.items()
+    }
+    swapped = "words and first names" if flips.names_swapped else "words (there is no list of first names)"
+    caption = (
+        f"Share of predictions that flip, of the rows in brackets: gender exchanges masculine and feminine {swapped}, "
+        "order the roles of A and B, names puts common names in their place. Titles of pages stay unchanged."
+    )
+    return _by_member(comparison, "counterfactual flips", columns, flips.members, caption)
+
+
+def label_errors_table(comparison: Comparison, count: int = 10) -> Table:
+    """Rows with the lowest label quality."""
+    found = comparison.label_errors
+    assert found is not None
+    columns = [Column("label", "label"), Column("quality", "quality", 4), Column("corrected", "corrected")]
+    rows: list[tuple[str, dict[str, Cell]]] = []
+    for row in np.argsort(found.quality, kind="stable")[:count]:
+        example = comparison.rows[int(row)]
+        changed = None if found.corrected is None else "yes" if found.corrected[row] else "no"
+        label = None if example.label is None else example.label.name
+        rows.append(
+            (example.id, {"label": label, "quality": float(found.quality[row]), "corrected": changed})
+        )
+    caption = f"By the mean of all members' probabilities; confident learning flags {len(found.rows)} labels."
+    if found.precision is not None and found.corrected is not None:
+        caption += (
+            f" Of the {RANKED} of lowest quality, published corrections change {100 * found.precision:.0f}%; of all "
+            f"rows {100 * found.corrected.mean():.1f}%."
+        )
+    return Table(columns, [Section("likely label errors", rows)], caption=caption, name_title="row")
+
+
+def _by_member(
+    comparison: Comparison,
+    title: str,
+    columns: Mapping[Column, Values],
+    members: Sequence[str] = (),
+    caption: str = "",
+) -> Table:
+    """A table with a row for each of ``members`` (all by default), numbered, since long names are cut."""
+    names = [f"{comparison.names.index(name) + 1:2} {name}" for name in members or comparison.names]
+    rows = [
+        (name, {column.key: _cell(values[place]) for column, values in columns.items()})
+        for place, name in enumerate(names)
+    ]
+    return Table(list(columns), [Section(title, rows)], caption=caption, name_title="member")
+
+
+def _shortened(table: Table, most: int | None, by: str = "") -> Table:
+    """The first rows of a table, or those with the largest cells of the column ``by``."""
+    (section,) = table.sections
+    if most is None or len(section.rows) <= most:
+        return table
+    rows, which = list(section.rows), "the best"
+    if by:
+        rows, which = (
+            sorted(rows, key=lambda row: -float(point(row[1].get(by)) or 0)),
+            f"those with the largest {by}",
+        )
+    note = f"{most} of {len(section.rows)} members: {which}; --csv, --json and --html have all."
+    return replace(
+        table,
+        sections=[replace(section, rows=rows[:most])],
+        caption=" ".join(part for part in (table.caption, note) if part),
+    )
+
+
+def _cell(value: Cell | Floats) -> Cell:
+    """An entry of :data:`Values` as a cell; None without a value."""
+    if isinstance(value, np.ndarray):
+        return Interval(*value.tolist())
+    if isinstance(value, float):
+        return None if np.isnan(value) else float(value)
+    return value

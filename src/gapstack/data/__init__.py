@@ -1,0 +1,33 @@
+"""Examples, corpora, the files they come from, their label sets and their folds."""
+
+from gapstack.data.cells import Quarantine
+from gapstack.data.corpus import Corpus
+from gapstack.data.example import Example, Gender, Label, Span
+from gapstack.data.folds import Folds, make_folds
+from gapstack.data.gap_files import (
+    read_gap,
+    read_scorer_tsv,
+    read_solution,
+    read_submission,
+    write_gap,
+    write_scorer_tsv,
+    write_submission,
+)
+
+__all__ = [
+    "Corpus",
+    "Example",
+    "Folds",
+    "Gender",
+    "Label",
+    "Quarantine",
+    "Span",
+    "make_folds",
+    "read_gap",
+    "read_scorer_tsv",
+    "read_solution",
+    "read_submission",
+    "write_gap",
+    "write_scorer_tsv",
+    "write_submission",
+]

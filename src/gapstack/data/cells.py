@@ -1,0 +1,309 @@
+"""Strict reading of text files: tables as rows of cells with their places, lines, whole texts, and JSON.
+
+An error in the file as a whole always stops the reading: no rows, a byte-order mark, an unexpected header, a damaged
+``.gz`` or ``.xz``. An error in one line (invalid UTF-8, NUL, a carriage return, too few or too many cells, and the
+reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import reprlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gapstack.errors import DataError, Place
+from gapstack.files import atomic_path, open_bytes, read_bytes
+
+T = TypeVar("T")
+Columns = tuple[str, ...]
+
+_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table: its cells and their place in the file."""
+
+    file: Path
+    line: int
+    columns: Columns
+    cells: Sequence[str]
+
+    def __getitem__(self, column: str) -> str:
+        return self.cells[self.columns.index(column)]
+
+    def error(
+        self, column: int | str | None, problem: str, *, expected: str = "", remedy: str = ""
+    ) -> DataError:
+        """An error with this row's place."""
+        return DataError(problem, place=Place(self.file, self.line, column), expected=expected, remedy=remedy)
+
+
+@dataclass
+class Quarantine:
+    """Collects the bad rows of files, so that a reader can go on with the good ones.
+
+    The bad rows of a file are written to ``<stem>.quarantine.tsv``: line, column and reason, then the row unchanged
+    (``cut -f4-`` returns the rows).
+
+    Attributes
+    ----------
+    folder : Path
+        Where to write; the current folder by default.
+    problems : list of DataError
+        In the order of the files and lines read.
+    paths : list of Path
+        The files written.
+    """
+
+    folder: Path = field(default_factory=Path)
+    problems: list[DataError] = field(default_factory=list)
+    paths: list[Path] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Number of bad rows."""
+        return len(self.problems)
+
+    def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
+        """Write and remember the bad rows of one file, if there are any."""
+        if not rejected:
+            return
+        target = Path(self.folder) / f"{plain_stem(source)}.quarantine.tsv"
+        with atomic_path(target) as temporary, temporary.open("wb") as stream:
+            stream.write(b"line\tcolumn\treason\trow\n")
+            for problem, raw in rejected:
+                place = problem.place or Place(source)
+                reason = problem.problem + (f"; expected {problem.expected}" if problem.expected else "")
+                about = [str(place.line or ""), str(place.column or ""), reason]
+                head = "\t".join(" ".join(part.split()) for part in about)
+                stream.write(head.encode("utf-8", "backslashreplace") + b"\t" + raw + b"\n")
+        self.problems += [problem for problem, _ in rejected]
+        self.paths.append(target)
+
+
+def whole_number(cell: str) -> int | None:
+    """The number written in up to 15 ASCII digits; None for any other cell."""
+    return int(cell) if cell.isascii() and cell.isdigit() and len(cell) <= 15 else None
+
+
+def plain_stem(path: Path) -> str:
+    """File name without compression and format suffix: ``gap-test`` for ``gap-test.tsv.xz``."""
+    path = Path(path)
+    return Path(path.stem).stem if path.suffix in {".gz", ".xz"} else path.stem
+
+
+def shown(value: object) -> str:
+    """A value in at most 60 characters."""
+    return reprlib.repr(value)[:60]
+
+
+def read_table(
+    path: Path,
+    layouts: Sequence[Columns],
+    parse: Callable[[Row], T],
+    *,
+    separator: str = "\t",
+    header: bool = True,
+    quarantine: Quarantine | None = None,
+) -> list[T]:
+    """Read a table and return what ``parse`` makes of each row, in order; see :func:`stream_table`."""
+    return list(stream_table(path, layouts, parse, separator=separator, header=header, quarantine=quarantine))
+
+
+def stream_table(
+    path: Path,
+    layouts: Sequence[Columns],
+    parse: Callable[[Row], T],
+    *,
+    separator: str = "\t",
+    header: bool = True,
+    quarantine: Quarantine | None = None,
+) -> Iterator[T]:
+    """Yield what ``parse`` makes of each row of a table.
+
+    Raises DataError with file, line and column for anything wrong, and if no good row is left; DataNotFoundError if the
+    file is missing.
+
+    Parameters
+    ----------
+    layouts : sequence of column tuples
+        Headers that are accepted (compared without case, ``_`` as ``-``). Without a header, the only layout.
+    parse : callable
+        Turns a row with the right number of cells into a value, or raises :class:`DataError`.
+    separator : str
+        Tab: quotes have no meaning. Comma: cells may be quoted within a line.
+    quarantine : Quarantine, optional
+        Takes bad rows; without one the first of them is raised.
+    """
+    path = Path(path)
+    columns = layouts[0]
+    good = 0
+    rejected: list[tuple[DataError, bytes]] = []
+    for number, raw in enumerate(iter_lines(path), start=1):
+        if header and number == 1:
+            columns = _match_header(path, raw, layouts, separator)
+            continue
+        try:
+            value = parse(_row(path, number, columns, raw, separator))
+        except DataError as problem:
+            if quarantine is None:
+                raise
+            rejected.append((problem, raw))
+            continue
+        good += 1
+        yield value
+    if quarantine is not None:
+        quarantine.put(path, rejected)
+    if not good:
+        first = rejected[0][0] if rejected else None
+        raise DataError(
+            f"none of its {len(rejected)} rows is good; the first: {first.problem}"
+            if first
+            else "has a header and no rows",
+            place=first.place if first else Place(path, 1),
+            expected="at least one good row after the header",
+        )
+
+
+def read_lines(path: Path) -> list[bytes]:
+    """All lines of a file; raises as :func:`iter_lines` does."""
+    return list(iter_lines(path))
+
+
+def iter_lines(path: Path) -> Iterator[bytes]:
+    """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
+
+    Raises DataError if the file is empty, damaged or begins with a byte-order mark; DataNotFoundError if it is missing.
+    """
+    with open_bytes(path) as stream:
+        number = 0
+        for number, line in enumerate(stream, start=1):
+            if number == 1 and line.startswith(tuple(_BYTE_ORDER_MARKS)):
+                mark = next(mark for mark in _BYTE_ORDER_MARKS if line.startswith(mark))
+                raise DataError(
+                    f"begins with the byte-order mark of {_BYTE_ORDER_MARKS[mark]} ({mark.hex(' ').upper()})",
+                    place=Place(path, 1, 1),
+                    expected="UTF-8 without a mark",
+                    remedy="Save it as plain UTF-8 (not 'UTF-8 with BOM')",
+                )
+            yield line.removesuffix(b"\n")
+        if not number:
+            raise DataError("is empty", place=Place(path), expected="rows")
+
+
+def read_text(path: Path) -> str:
+    """Read a text file; lines may end in CRLF. DataError if it is empty or not UTF-8, with the line."""
+    blob = read_bytes(path)
+    if not blob.strip():
+        raise DataError("is empty", place=Place(path), expected="text", remedy="Get it again")
+    return decode(blob, path).replace("\r\n", "\n")
+
+
+def decode(blob: bytes, name: Path | str) -> str:
+    """Decode UTF-8, with or without a byte-order mark; DataError with the line otherwise."""
+    try:
+        return blob.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"byte 0x{blob[problem.start]:02X} is not UTF-8",
+            place=Place(name, blob[: problem.start].count(b"\n") + 1),
+            expected="text in UTF-8",
+        ) from None
+
+
+def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
+    """Parse JSON that begins on a line of a file and check it strictly against a type, such as ``dict[str, int]``.
+
+    Raises DataError with the place, the key and the value found.
+    """
+    from pydantic import ValidationError  # slow to import
+
+    try:
+        return _type_adapter(kind).validate_json(blob, strict=True)
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        where = ".".join(map(str, first["loc"]))
+        if first["type"] == "json_invalid":
+            problem, expected = f"is not valid JSON ({first['ctx']['error']})", "JSON in UTF-8"
+        elif first["type"] == "missing":
+            problem, expected = f"has no {where!r}", "this key"
+        else:
+            problem, expected = (
+                f"{where or 'the value'} is {shown(first['input'])}",
+                first["msg"].removeprefix("Input should be "),
+            )
+        raise DataError(problem, place=Place(file, line), expected=expected) from None
+
+
+@lru_cache(maxsize=64)
+def _type_adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator: str) -> Columns:
+    row = Row(path, 1, (), _split(path, 1, (), raw, separator))
+    normal = [cell.lower().replace("_", "-") for cell in row.cells]
+    for layout in layouts:
+        if normal == [name.lower() for name in layout]:
+            return layout
+    nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
+    pairs = enumerate(zip_longest(normal, nearest), start=1)
+    at, expected = next((at, name) for at, (cell, name) in pairs if name is None or cell != name.lower())
+    problem = f"the header has {row.cells[at - 1][:40]!r}" if at <= len(normal) else "the header ends here"
+    if expected is None:
+        problem, expected = f"the header has the further column {row.cells[at - 1][:40]!r}", "nothing"
+    other, word = (",", "commas") if separator == "\t" else ("\t", "tabs")
+    if len(normal) == 1 and other in normal[0]:
+        problem = f"cells are separated by {word}"
+    raise row.error(at, problem, expected=f"{expected!r} of the header {', '.join(nearest)}")
+
+
+def _row(path: Path, number: int, columns: Columns, raw: bytes, separator: str) -> Row:
+    row = Row(path, number, columns, _split(path, number, columns, raw, separator))
+    count, expected = len(row.cells), f"{len(columns)} cells ({', '.join(columns)})"
+    if not raw:
+        raise row.error(None, "the line is empty", expected=expected)
+    if count < len(columns):
+        problem, remedy = f"the row ends after {count} cells", "Look for a line break inside a cell"
+        raise row.error(columns[count], problem, expected=expected, remedy=remedy)
+    if count > len(columns):
+        problem, remedy = f"the row has {count} cells", "Look for a separator inside a cell"
+        raise row.error(len(columns) + 1, problem, expected=expected, remedy=remedy)
+    return row
+
+
+def _split(path: Path, number: int, columns: Columns, raw: bytes, separator: str) -> Sequence[str]:
+    """Decode and split one line."""
+
+    def error(at: int, problem: str, expected: str, remedy: str = "") -> DataError:
+        position = raw[:at].count(separator.encode())
+        column = columns[position] if position < len(columns) else position + 1
+        return DataError(problem, place=Place(path, number, column), expected=expected, remedy=remedy)
+
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as invalid:
+        at = invalid.start
+        raise error(at, f"byte 0x{raw[at]:02X} (byte {at + 1} of the line) is not UTF-8", "UTF-8") from None
+    if "\r" in text:
+        at = raw.index(b"\r")
+        problem = "the line ends in CRLF (Windows)" if at == len(raw) - 1 else "a carriage return in the line"
+        remedy = r"Convert the file, for example with: sed -i 's/\r$//' FILE"
+        raise error(at, problem, "one row a line, ended by a line feed alone", remedy)
+    if "\0" in text:
+        raise error(raw.index(b"\0"), "there is a NUL character", "text")
+    if separator == "\t" or '"' not in text:
+        return text.split(separator)
+    try:
+        return next(csv.reader([text], strict=True))
+    except csv.Error as broken:
+        expected = "quotes that close on the line"
+        raise error(raw.index(b'"'), f"a quoted cell is broken ({broken})", expected) from None

@@ -1,0 +1,206 @@
+"""An ordered, immutable collection of examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.data import html
+from gapstack.data.example import GENDER_BY_FORM, Example, Label
+from gapstack.errors import DataError
+from gapstack.files import fingerprint
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = NDArray[np.integer] | NDArray[np.bool_] | list[int] | list[bool]
+_SHOWN = 5
+"""Number of rows that a notebook shows."""
+
+
+class Corpus(Sequence[Example]):
+    """Examples in a fixed order.
+
+    Parameters
+    ----------
+    examples : iterable of Example
+        Ids must be unique.
+    label_set : str
+        Label set of the labels (``official``, ``liu``, ...; see :mod:`gapstack.data.labels`), reported with every
+        score.
+    name : str
+        Name in tables ("gap-test").
+
+    Raises DataError if two examples share an id.
+    """
+
+    def __init__(self, examples: Iterable[Example], *, label_set: str = "official", name: str = "corpus"):
+        self.examples: tuple[Example, ...] = tuple(examples)
+        self.label_set = label_set
+        self.name = name
+        seen: set[str] = set()
+        for example in self.examples:
+            if example.id in seen:
+                raise DataError(f"id {example.id!r} occurs twice in {name}", expected="unique ids")
+            seen.add(example.id)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice | Rows) -> Corpus: ...
+    def __getitem__(self, index: int | slice | Rows) -> Example | Corpus:
+        """An example by its position; a corpus by a slice, by positions (array or list) or by a boolean mask (n,)."""
+        if isinstance(index, tuple):  # scikit-learn indexes by (rows, ...)
+            index = index[0]
+        if isinstance(index, slice):
+            return self._with(self.examples[index])
+        if isinstance(index, np.ndarray | list):
+            return self.take(np.arange(len(self))[np.asarray(index, dtype=None if len(index) else np.int64)])
+        return self.examples[index]
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n,)``: with it scikit-learn selects the rows of folds from a corpus as from an array."""
+        return (len(self),)
+
+    def __add__(self, other: Corpus) -> Corpus:
+        """Concatenate two corpora with the same label set."""
+        if self.label_set != other.label_set:
+            raise DataError(
+                f"{self.name} has {self.label_set} labels and {other.name} has {other.label_set}",
+                expected="one label set",
+            )
+        return Corpus(
+            self.examples + other.examples, label_set=self.label_set, name=f"{self.name}+{other.name}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name}, {len(self)} examples, {self.label_set} labels, {self.fingerprint})"
+
+    def _repr_html_(self) -> str:
+        """Counts of labels and genders, and the first rows."""
+        labels = Counter("no label" if e.label is None else e.label.name for e in self)
+        genders = Counter(GENDER_BY_FORM.get(e.pronoun_text.lower(), "of no known pronoun") for e in self)
+        counts = [f"{n:,} {kind}" for of in (labels, genders) for kind, n in sorted(of.items())]
+        caption = f"{self.name}: {len(self):,} examples, {self.label_set} labels ({', '.join(counts)})"
+        rows = "".join(example.marked() for example in self.examples[:_SHOWN])
+        more = f"<p>and {len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
+        return f"<p><b>{html.escape(caption)}</b></p>{rows}{more}"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame, a row for each example: id, text, the three mentions with their offsets, url, label."""
+        import pandas as pd  # slow to import
+
+        columns = {
+            "id": self.ids,
+            "text": self.texts,
+            "pronoun": [e.pronoun_text for e in self],
+            "pronoun_offset": [e.pronoun.start for e in self],
+            "a": [e.a_text for e in self],
+            "a_offset": [e.a.start for e in self],
+            "b": [e.b_text for e in self],
+            "b_offset": [e.b.start for e in self],
+            "url": [e.url for e in self],
+            "label": [None if e.label is None else e.label.name for e in self],
+        }
+        return pd.DataFrame(columns)
+
+    def _with(self, examples: Iterable[Example]) -> Corpus:
+        return Corpus(examples, label_set=self.label_set, name=self.name)
+
+    def take(self, rows: Iterable[int] | NDArray[np.integer]) -> Corpus:
+        """The examples at ``rows`` (integer positions), in that order."""
+        return self._with(self.examples[int(row)] for row in rows)
+
+    def map(self, change: Callable[[Example], Example]) -> Corpus:
+        """A corpus of changed examples."""
+        return self._with(change(example) for example in self.examples)
+
+    def unlabelled(self) -> Corpus:
+        """The same examples with every label removed."""
+        return self.map(lambda example: replace(example, label=None))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of ids, texts, spans and urls in order, without labels (see ``label_fingerprint``)."""
+        return fingerprint([(e.id, e.text, e.pronoun, e.a, e.b, e.url) for e in self.examples])
+
+    @cached_property
+    def label_fingerprint(self) -> str:
+        """Hash of the label set's name and all labels."""
+        return fingerprint(self.label_set, [None if e.label is None else int(e.label) for e in self.examples])
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids in order."""
+        return [example.id for example in self.examples]
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts in order."""
+        return [example.text for example in self.examples]
+
+    @property
+    def is_labelled(self) -> bool:
+        """True if every example has a label."""
+        return all(example.label is not None for example in self.examples)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """Labels as an (n,) array of columns: 0 A, 1 B, 2 NEITHER; DataError if an example has none."""
+        return _columns([example.label for example in self.examples], self.ids, self.name)
+
+    @cached_property
+    def groups(self) -> NDArray[np.str_]:
+        """Groups for folds and clustered intervals, (n,): the page URL, or else the text."""
+        return np.array([e.url or e.text for e in self.examples], dtype=str)
+
+    @cached_property
+    def genders(self) -> NDArray[np.str_]:
+        """Gender of each pronoun, as an (n,) array of strings."""
+        return np.array([str(e.gender) for e in self.examples], dtype=str)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Ids, labels (None if unknown) and (n,) pronoun genders of a corpus, for scoring without its texts."""
+
+    ids: list[str]
+    known: Sequence[Label | None]
+    genders: NDArray[np.str_]
+    name: str
+    label_set: str = "official"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """As :attr:`Corpus.labels`."""
+        return _columns(self.known, self.ids, self.name)
+
+
+def _columns(labels: Sequence[Label | None], ids: Sequence[str], name: str) -> NDArray[np.int64]:
+    if None in labels:
+        raise DataError(
+            f"example {ids[labels.index(None)]!r} of {name} has no label",
+            remedy="Use a labelled corpus to fit and to score",
+        )
+    return np.array(labels, dtype=np.int64)
+
+
+def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Labels (n,) as an (n, 3) array of zeros and ones."""
+    return np.eye(len(Label), dtype=np.float64)[labels]

@@ -1,0 +1,146 @@
+"""Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name.
+
+:func:`load` returns one by name as an :class:`ExtraCorpus` with its licence, home, skipped items, and the test sets and
+audit suites that it contaminates. :data:`LEFT_OUT` names corpora that are not used, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated
+
+from gapstack.data import sources
+from gapstack.data.corpus import Corpus
+from gapstack.data.datasets import DATASETS
+from gapstack.data.extra import conll, mined, pages, schemas
+from gapstack.data.extra.extra_corpus import ExtraCorpus, ExtraRows
+from gapstack.data.extra.mined import GAP_PRIOR
+from gapstack.errors import DataError
+from gapstack.registry import Registry
+from gapstack.settings import OneOf
+
+Prior = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraSource:
+    """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
+
+    ``dataset`` is its name in :data:`~gapstack.data.datasets.DATASETS`, ``also`` other data sets that it reads.
+    ``licence`` and ``upstream`` are set if the data set is a folder of several corpora. ``mined`` corpora take a label
+    prior and a seed.
+    """
+
+    dataset: str
+    read: Callable[..., None]
+    contaminates: tuple[str, ...]
+    licence: str | None = None
+    upstream: str | None = None
+    mined: bool = False
+    also: tuple[str, ...] = ()
+
+
+def _read_dpr(data: Path | None, into: ExtraRows) -> None:
+    for split in ("train", "test"):
+        schemas.read_dpr(split, data, into)
+
+
+def _mine(name: str, data: Path | None, into: ExtraRows, prior: Prior, seed: int) -> None:
+    mined.mine(conll.read_corpus(name, data), into, prefix=name, prior=prior, seed=seed)
+
+
+_WINOBIAS = ("winobias", "winobias-original")  # the releases share nearly all sentences
+_WINOGRAD = ("wsc273", "superglue-wsc", "wnli")  # the same schemas in three forms
+_KNOWREF_TRAIN = ("not stated", "github.com/aemami1/KnowRef60k @ 29bd6cb")
+_LITBANK = ("CC BY 4.0", "github.com/dbamman/litbank @ 3e50db0")
+_GUM = ("annotations CC BY 4.0, texts CC BY and CC BY-SA", "github.com/amir-zeldes/gum @ 72ce5ac")
+
+EXTRA: Registry[ExtraSource] = Registry(
+    "extra corpus",
+    {
+        "dpr": ExtraSource("dpr", _read_dpr, ("dpr-test",)),
+        "dpr-train": ExtraSource("dpr", partial(schemas.read_dpr, "train"), ()),
+        "winogender": ExtraSource("winogender", pages.read_winogender, ("winogender", "winopron")),
+        "winobias": ExtraSource("winobias", partial(pages.read_winobias, "current"), _WINOBIAS),
+        "winobias-original": ExtraSource("winobias", partial(pages.read_winobias, "original"), _WINOBIAS),
+        "knowref": ExtraSource("knowref", partial(pages.read_knowref, "test"), ("knowref",)),
+        "knowref-train": ExtraSource("knowref", partial(pages.read_knowref, "train"), (), *_KNOWREF_TRAIN),
+        "map": ExtraSource("gicoref-map", pages.read_map, ("map",)),
+        "wsc273": ExtraSource("wsc", schemas.read_wsc273, _WINOGRAD, also=("names",)),
+        "winogrande": ExtraSource("winogrande", schemas.read_winogrande, (), also=("names",)),
+        "neither-attree": ExtraSource("neither-attree", pages.read_neither_attree, ("gap-test",)),
+        "litbank": ExtraSource("corpora", partial(_mine, "litbank"), ("litbank",), *_LITBANK, mined=True),
+        "gum": ExtraSource("corpora", partial(_mine, "gum"), ("gum", "ontogum"), *_GUM, mined=True),
+    },
+)
+"""By name, in the order that :func:`available` lists."""
+ExtraName = Annotated[str, OneOf(EXTRA)]
+
+LEFT_OUT = MappingProxyType(
+    {
+        "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
+        'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
+        "pdp": "our copy has its pronouns masked, and no schema has two first names of one sex, from "
+        "which the pronoun would follow",
+        "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
+    }
+)
+"""Corpora with coreference that are not used here, and why."""
+
+
+def available(data: Path | None = None) -> dict[str, bool]:
+    """The names that :func:`load` takes, each True if the search finds its data."""
+    return {name: sources.find(source.dataset, data) is not None for name, source in EXTRA.items()}
+
+
+def load(
+    name: str,
+    data: Path | None = None,
+    *,
+    neutral: bool = False,
+    prior: Prior | None = None,
+    seed: int = 0,
+    label_set: str = "official",
+) -> ExtraCorpus:
+    """Read an extra corpus from where the search finds it; nothing is downloaded.
+
+    Raises UnknownNameError if there is no extra corpus of this name; DataError if it is left out, a prior is given for
+    a corpus that is not mined, or a file breaks its format; DataNotFoundError if the data are missing.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`EXTRA`.
+    data : Path, optional
+        Folder to search first.
+    neutral : bool
+        Also take rows about "they" and other pronouns without gender, where the corpus has them (DPR's "they"
+        are groups). LitBank and GUM are mined for GAP's five pronouns alone.
+    prior : three floats, optional
+        Shares of A, B and NEITHER for LitBank and GUM, which are mined for rows; GAP development's by default.
+        The more the shares differ from those in the texts, the fewer rows there are.
+    seed : int
+        Random seed of LitBank and GUM.
+    label_set : str
+        Name for the labels, so that the corpus can be joined with one that has labels of that name.
+    """
+    if name in LEFT_OUT:
+        raise DataError(f"{name} is left out: {LEFT_OUT[name]}", expected=f"one of {', '.join(EXTRA)}")
+    source = EXTRA[name]
+    if prior is not None and not source.mined:
+        raise DataError(f"{name} has fixed labels", expected="no prior; only mined corpora take one")
+    into = ExtraRows(neutral)
+    source.read(data, into, *((prior or GAP_PRIOR, seed) if source.mined else ()))
+    dataset = DATASETS[source.dataset]
+    return ExtraCorpus(
+        name=name,
+        corpus=Corpus(into.examples, label_set=label_set, name=name),
+        licence=source.licence or dataset.licence,
+        upstream=source.upstream or dataset.upstream,
+        contaminates=source.contaminates,
+        skipped=dict(into.skipped),
+    )

@@ -1,0 +1,207 @@
+"""Documents with coreference in CoNLL columns: LitBank and GUM, each with columns of its own.
+
+In both a token is a line and the last column opens and closes mentions: ``(3`` opens a mention of
+cluster 3, ``3)`` closes it, ``(3)`` does both. GUM writes ``person-3-Lord_Byron`` for 3: kind, cluster and page.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from gapstack.data.cells import decode
+from gapstack.data.example import Span
+from gapstack.data.sources import file_of
+from gapstack.errors import DataError, Place
+from gapstack.files import open_bytes
+
+_BRACKETS = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)|\|")
+_MARKER = re.compile(r"# ?(begin|end) document")
+_ENDS = {".", "!", "?", "..."}
+_NO_SPACE_BEFORE = re.compile(
+    r"[,.;:!?)\]}%/\u201d\u2019-]|\.\.\.|''|['\u2019](?:s|re|ve|ll|d|m|S)|n['\u2019]t", re.IGNORECASE
+)
+_NO_SPACE_AFTER = re.compile(r"[(\[{$\u00a3#/\u201c\u2018-]|``")
+
+
+class Mention(NamedTuple):
+    """Tokens ``start`` up to ``end`` of a document, their cluster, and GUM's kind of entity ("" elsewhere)."""
+
+    start: int
+    end: int
+    cluster: str
+    kind: str = ""
+
+
+@dataclass
+class ConllDocument:
+    """Tokens, sentences (token ranges that cover them) and mentions, nested ones included, in order of start."""
+
+    name: str
+    tokens: list[str] = field(default_factory=list)
+    sentences: list[range] = field(default_factory=list)
+    mentions: list[Mention] = field(default_factory=list)
+
+    def text_of(self, tokens: range) -> tuple[str, dict[int, Span]]:
+        """Text of a range of tokens, spaced as in English, and each token's characters in it.
+
+        A lone ``_`` (italics in Project Gutenberg's books) leaves nothing.
+        """
+        text = ""
+        places: dict[int, Span] = {}
+        glued = True
+        quoted = self._begins_in_quotes(tokens)
+        for i in tokens:
+            token = self.tokens[i]
+            if token == "_":
+                places[i] = Span(len(text), len(text))
+                continue
+            closes = token == '"' and quoted
+            if not (glued or closes or _NO_SPACE_BEFORE.fullmatch(token)):
+                text += " "
+            places[i] = Span(len(text), len(text) + len(token))
+            text += token
+            glued = _NO_SPACE_AFTER.fullmatch(token) is not None or (token == '"' and not quoted)
+            quoted ^= token == '"'
+        return text, places
+
+    def _begins_in_quotes(self, tokens: range) -> bool:
+        """True if the first double quote among the tokens closes a quotation: it follows the end of a clause."""
+        first = next((i for i in tokens if self.tokens[i] == '"'), tokens.start)
+        return first > tokens.start and self.tokens[first - 1] in _ENDS | {","}
+
+
+CORPORA = {
+    "litbank": ("litbank_coref_conll.tar.xz", "coref/conll/", 13, 3),
+    "gum": ("gum_open_genres_coref_conll.tar.xz", "coref/gum/", 3, 1),
+}
+"""By name: archive, folder in it, columns, and which of them has the token."""
+
+
+def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
+    """Read the documents of one of :data:`CORPORA`; errors as of :func:`read_tar`, DataNotFoundError if missing."""
+    archive, folder, columns, token = CORPORA[name]
+    return read_tar(file_of("corpora", archive, data), folder, columns=columns, token=token)
+
+
+def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[ConllDocument]:
+    """Read the ``.conll`` files in a folder of a tar archive, by name; see :func:`parse` for the rest.
+
+    Raises DataError if the archive is damaged or unpacks to too much, or the folder has no such file.
+    """
+    blobs: dict[str, bytes] = {}
+    try:
+        # as a stream: open_bytes unpacks it and limits its size; nothing is written to the disk
+        with open_bytes(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+            for member in archive:
+                name = member.name.removeprefix("./")
+                if (
+                    member.isreg()
+                    and not member.issparse()
+                    and name.startswith(folder)
+                    and name.endswith(".conll")
+                ):
+                    stream = archive.extractfile(member)
+                    blobs[name] = stream.read() if stream else b""
+            while packed.read(1 << 20):  # to the end, where the checksum is
+                pass
+    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError(
+            f"cannot be unpacked ({problem})", place=Place(path), expected="a complete tar.xz"
+        ) from problem
+    if not blobs:
+        raise DataError(f"has no {folder}*.conll", place=Place(path), expected="the corpus's archive")
+    for name in sorted(blobs):
+        inside = path / name
+        yield from parse(decode(blobs[name], inside), inside, columns, token)
+
+
+def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
+    """Parse documents of lines separated by tabs, the last column with the mentions.
+
+    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another
+    number of columns, brackets that do not match, or a document without an end.
+
+    Parameters
+    ----------
+    columns : int
+        How many columns a token's line has.
+    token : int
+        Which of them, from 0, has the token.
+    """
+    document: ConllDocument | None = None
+    opened: dict[str, list[int]] = {}
+    breaks: list[int] = []
+    number = 0
+
+    def refuse(problem: str, expected: str) -> DataError:
+        return DataError(problem, place=Place(path, number), expected=expected)
+
+    for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (refuse reads it)
+        marker = _MARKER.match(line) if line.startswith("#") else None
+        if marker is not None and marker[1] == "begin":
+            if document is not None:
+                raise refuse("a document begins in another", "#end document first")
+            title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
+            document, opened, breaks = ConllDocument(title or path.stem), {}, []
+        elif marker is not None:
+            unclosed = [cluster for cluster, starts in opened.items() if starts]
+            if document is None or unclosed:
+                raise refuse(
+                    f"the document ends with {unclosed} open", "a document before, all its mentions closed"
+                )
+            yield _finished(document, breaks)
+            document = None
+        elif not line or line.isspace():
+            if document is not None:
+                breaks.append(len(document.tokens))
+        else:
+            cells = line.split("\t")
+            if document is None or len(cells) != columns or not cells[token]:
+                raise refuse(f"the line has {len(cells)} columns", f"{columns}, inside a document")
+            if cells[-1] not in {"", "_", "-"}:
+                try:
+                    _bracket(document, opened, cells[-1])
+                except ValueError as problem:
+                    raise refuse(
+                        str(problem), "(3, 3) or (3), one after the other, each opened and closed"
+                    ) from None
+            document.tokens.append(cells[token])
+    if document is not None:
+        raise refuse(f"document {document.name} has no end", "#end document")
+
+
+def _bracket(document: ConllDocument, opened: dict[str, list[int]], cell: str) -> None:
+    """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
+    here = len(document.tokens)
+    at = 0
+    while match := _BRACKETS.match(cell, at):
+        at = match.end()
+        whole, opens, closes = match.groups()
+        if opens:
+            opened.setdefault(opens, []).append(here)
+        name = whole or closes
+        if name:
+            if closes and not opened.get(name):
+                raise ValueError(f"{name!r} is closed and was not open")
+            start = here if whole else opened[name].pop()
+            kind, cluster = name.split("-")[:2] if "-" in name else ("", name)
+            document.mentions.append(Mention(start, here + 1, cluster, kind))
+    if at != len(cell):
+        raise ValueError(f"cannot read {cell!r}")
+
+
+def _finished(document: ConllDocument, breaks: list[int]) -> ConllDocument:
+    if not any(0 < at < len(document.tokens) for at in breaks):
+        breaks = [i + 1 for i, token in enumerate(document.tokens) if token in _ENDS]
+    bounds = sorted({0, *breaks, len(document.tokens)})
+    document.sentences = [range(a, b) for a, b in pairwise(bounds)]
+    document.mentions.sort(key=lambda mention: (mention.start, -mention.end))
+    return document

@@ -1,0 +1,303 @@
+"""GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor.
+
+GAP's makers found such rows by patterns over Wikipedia and had people label them (Webster et al. 2018, section 3.1);
+here the clusters give the labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label, Span
+from gapstack.data.extra.conll import ConllDocument, Mention
+from gapstack.data.extra.extra_corpus import ExtraRows
+from gapstack.data.gender import GENDER_BY_TITLE
+from gapstack.errors import DataError
+
+GAP_PRIOR = (0.44, 0.46, 0.10)
+"""Shares of A, B and NEITHER in GAP development, rounded."""
+
+_GAP_FORMS = {"he", "him", "his", "she", "her"}
+_OTHER_TITLES = {"dr", "dr.", "professor", "captain", "colonel", "judge", "president", "st.", "old", "young"}
+_PARTICLES = {"of", "de", "la", "le", "van", "von", "der", "den", "di", "da", "du", "the"}
+# What may stand in a name's mention and is none of its words.
+_NO_NAMES = _PARTICLES | _OTHER_TITLES | GENDER_BY_TITLE.keys() | {"'s", "\u2019s", "_"}
+_NAME_TOKEN = re.compile(r"[^\W\d_](?:[\w.'\u2019-]*)")
+
+
+@dataclass
+class Cluster:
+    """One entity of a document: genders of its pronouns and titles, and its name mentions."""
+
+    genders: set[Gender]
+    is_person: bool
+    names: list[Mention]
+
+    def compatible(self, gender: Gender) -> bool:
+        """Whether the entity is a person without evidence of another gender; neutral pronouns fit any person."""
+        return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
+
+
+class Source:
+    """A document with its clusters and the places of its gendered pronouns."""
+
+    def __init__(self, document: ConllDocument):
+        self.document = document
+        self.sentence_of = {i: s for s, tokens in enumerate(document.sentences) for i in tokens}
+        self.clusters: dict[str, Cluster] = {}
+        for mention in document.mentions:
+            cluster = self.clusters.setdefault(mention.cluster, Cluster(set(), False, []))
+            words = document.tokens[mention.start : mention.end]
+            form = words[0].lower()
+            gender = GENDER_BY_FORM.get(form) if len(words) == 1 else GENDER_BY_TITLE.get(form)
+            if gender in (Gender.MASCULINE, Gender.FEMININE):
+                cluster.genders.add(gender)
+            cluster.is_person |= gender is not None or mention.kind == "person"
+            if self._is_name(words):
+                cluster.names.append(_without_possessive(mention, words))
+
+    @cached_property
+    def _small(self) -> set[str]:
+        return {token for token in self.document.tokens if token.islower()}
+
+    @cached_property
+    def _inner(self) -> set[str]:
+        """Words that do not only open sentences and quotations: what is capitalised there is a name's."""
+        tokens = self.document.tokens
+        return {
+            tokens[i]
+            for sentence in self.document.sentences
+            for i in sentence[1:]
+            if tokens[i - 1][-1].isalnum() or tokens[i - 1] == ","
+        }
+
+    def _is_name(self, words: list[str]) -> bool:
+        """Whether a mention is a proper name: capitalised words, one of which the document never has small.
+
+        A title alone is none, nor words in capitals throughout (headings), nor anything of over five words.
+        """
+        core = [word for word in words if word.lower() not in _NO_NAMES]
+        return (
+            0 < len(core) <= 3
+            and len(words) <= 5
+            and words[0][0].isupper()
+            and all(_NAME_TOKEN.fullmatch(word) and word[0].isupper() for word in core)
+            and not any(len(word) > 3 and word.isupper() for word in core)
+            and any(
+                word in self._inner and word.lower() not in self._small and word.lower() not in GENDER_BY_FORM
+                for word in core
+            )
+            and core != ["I"]
+        )
+
+    def pronouns(self, forms: Container[str] = _GAP_FORMS) -> list[Mention]:
+        """Mentions that are one of these forms, by default GAP's five pronouns."""
+        tokens = self.document.tokens
+        return [
+            m for m in self.document.mentions if m.end == m.start + 1 and tokens[m.start].lower() in forms
+        ]
+
+    def window(self, at: int, words: int) -> range | None:
+        """The sentence of token ``at`` and the next, and as many before as have ``words`` tokens together.
+
+        The next one is left out if it does not fit; None if the sentence itself has more.
+        """
+        last = first = self.sentence_of[at]
+        sentences = self.document.sentences
+        if len(sentences[last]) > words:
+            return None
+        if last + 1 < len(sentences) and sentences[last + 1].stop - sentences[last].start <= words:
+            last += 1
+        while first > 0 and sentences[last].stop - sentences[first - 1].start <= words:
+            first -= 1
+        return range(sentences[first].start, sentences[last].stop)
+
+
+def mine(
+    documents: Iterable[ConllDocument],
+    into: ExtraRows,
+    *,
+    prefix: str,
+    prior: tuple[float, float, float] = GAP_PRIOR,
+    seed: int = 0,
+    words: int = 150,
+) -> None:
+    """Make one row at most of each pronoun of the documents.
+
+    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is a
+    name mention of another person, the nearest of that person, in no conflict with the pronoun's gender as far as the
+    person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two distractors.
+    No two rows ask about the same two name mentions. Raises DataError if ``prior`` is no distribution.
+
+    Parameters
+    ----------
+    prefix : str
+        How ids begin.
+    prior : three floats
+        Shares of A, B and NEITHER among the rows; they sum to 1. Rows are dropped (at random, and counted)
+        until the shares hold.
+    seed : int
+        Of the choice of labels, distractors and dropped rows.
+    words : int
+        Tokens of a window at most: the pronoun's sentence, the next, and as many as fit before.
+    """
+    shares = np.asarray(prior, dtype=np.float64)
+    if shares.shape != (3,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
+        raise DataError(f"the prior is {prior}", expected="three shares of A, B, NEITHER that sum to 1")
+    rng = np.random.default_rng(seed)
+    examples: list[Example] = []
+    counts = np.zeros(3)
+    used: set[tuple[str, int, int]] = set()
+    for document in documents:
+        source = Source(document)
+        for mention in source.pronouns():
+            options = _options(source, mention, words, into)
+            fresh = {
+                label: [pair for pair in pairs if (document.name, pair[0].start, pair[1].start) not in used]
+                for label, pairs in options.items()
+            }
+            # the label that lacks most rows takes this one
+            candidates = sorted(
+                (label for label, pairs in fresh.items() if pairs and shares[label] > 0),
+                key=lambda label: counts[label] - shares[label] * (counts.sum() + 1),
+            )
+            if not candidates:
+                if any(options.values()):
+                    into.skip("another row has its names")
+                continue
+            label = candidates[0]
+            a, b = fresh[label][int(rng.integers(len(fresh[label])))]
+            used.add((document.name, a.start, b.start))
+            counts[label] += 1
+            name = f"{prefix}-{document.name}-{mention.start}"
+            examples.append(_example(source, mention, a, b, label, words, name))
+    labels = np.array([example.label for example in examples], dtype=np.int64)
+    rows = with_shares(labels, shares, rng)
+    into.skipped["dropped to keep the label prior"] += len(examples) - len(rows)
+    into.examples += [examples[row] for row in rows]
+
+
+def every_pronoun(
+    documents: Iterable[ConllDocument],
+    into: ExtraRows,
+    *,
+    prefix: str,
+    forms: Container[str] = GENDER_BY_FORM,
+    words: int = 150,
+) -> None:
+    """Make a row of every pronoun with its antecedent and another name nearby: rows to score, not to train on.
+
+    As :func:`mine`, with the distractor nearest to the pronoun, nothing random, and no rows dropped for the prior.
+    """
+    for document in documents:
+        source = Source(document)
+        for mention in source.pronouns(forms):
+            options = _options(source, mention, words, into)
+            pairs = [
+                (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
+                for label in (Label.A, Label.B)
+                for a, b in options.get(label, [])
+            ]
+            if not pairs:
+                if options.get(Label.NEITHER):
+                    into.skip("its antecedent is not named nearby")
+                continue
+            _, label, a, b = min(pairs)
+            name = f"{prefix}-{document.name}-{mention.start}"
+            into.keep(_example(source, mention, a, b, label, words, name))
+
+
+def _options(
+    source: Source, pronoun: Mention, words: int, into: ExtraRows
+) -> dict[Label, list[tuple[Mention, Mention]]]:
+    """Pairs of name mentions, the first before the second, by the label that they would have."""
+    none: dict[Label, list[tuple[Mention, Mention]]] = {}
+    window = source.window(pronoun.start, words)
+    if window is None:
+        into.skip("the sentence is too long")
+        return none
+    gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
+
+    def nearest_in_window(cluster: Cluster) -> Mention | None:
+        inside = [
+            m
+            for m in cluster.names
+            if window.start <= m.start and m.end <= window.stop and not m.start <= pronoun.start < m.end
+        ]
+        before = [m for m in inside if m.end <= pronoun.start]
+        return before[-1] if before else min(inside, default=None)
+
+    own = source.clusters[pronoun.cluster]
+    antecedent = nearest_in_window(own)
+    mentions = [
+        name
+        for key, cluster in source.clusters.items()
+        if key != pronoun.cluster
+        and cluster.compatible(gender)
+        and (name := nearest_in_window(cluster)) is not None
+    ]
+    own_words = {word for name in own.names for word in _words(source, name)}
+    distractors = [name for name in sorted(mentions) if not _words(source, name) & own_words]
+    if not distractors:
+        into.skip("no other name is near")
+        return none
+    pairs = [
+        (one, other)
+        for i, one in enumerate(distractors)
+        for other in distractors[i + 1 :]
+        if one.end <= other.start and not _words(source, one) & _words(source, other)
+    ]
+    options = {Label.NEITHER: pairs}
+    if antecedent is not None:
+        options[Label.A] = [(antecedent, other) for other in distractors if antecedent.end <= other.start]
+        options[Label.B] = [(other, antecedent) for other in distractors if other.end <= antecedent.start]
+    elif not pairs:
+        into.skip("its own name is not near, and only one other is")
+    return options
+
+
+def _words(source: Source, mention: Mention) -> set[str]:
+    return {word.lower() for word in source.document.tokens[mention.start : mention.end]} - _NO_NAMES
+
+
+def _without_possessive(mention: Mention, words: list[str]) -> Mention:
+    return mention._replace(end=mention.end - 1) if words[-1] in {"'s", "\u2019s", "_"} else mention
+
+
+def _example(
+    source: Source, pronoun: Mention, a: Mention, b: Mention, label: Label, words: int, name: str
+) -> Example:
+    window = source.window(pronoun.start, words)
+    assert window is not None  # the pairs were found in it
+    text, places = source.document.text_of(window)
+
+    def span(mention: Mention) -> Span:
+        return Span(places[mention.start].start, places[mention.end - 1].end)
+
+    return Example(name, text, span(pronoun), span(a), span(b), None, label)
+
+
+def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Generator) -> list[int]:
+    """Choose rows at random so that their classes have these shares, to the nearest row: as many as can be had.
+
+    Parameters
+    ----------
+    classes : (n,) int64
+        Class of each row.
+    shares : (k,) float64
+        Share of each class, summing to 1.
+    """
+    counts = np.bincount(classes, minlength=len(shares))
+    total = min((count / share for count, share in zip(counts, shares, strict=True) if share > 0), default=0)
+    keep: set[int] = set()
+    for label, share in enumerate(shares):
+        rows = rng.permutation(np.flatnonzero(classes == label))
+        keep |= set(rows[: int(round(total * share, 6))].tolist())
+    return sorted(keep)

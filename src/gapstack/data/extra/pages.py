@@ -1,0 +1,263 @@
+"""Sentences with two persons and a pronoun: KnowRef, MAP, Attree's NEITHER rows, Winogender and WinoBias.
+
+The last two are audit suites, where the pronoun's gender must not matter. A member that was trained on one must not be
+audited with it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from gapstack.data import sources
+from gapstack.data.cells import Row, read_json, read_table, read_text, whole_number
+from gapstack.data.example import Label, Span, occurrences
+from gapstack.data.extra.extra_corpus import PRONOUN, ExtraRows, nearest, with_article
+from gapstack.data.sources import file_of
+from gapstack.errors import DataError, DataNotFoundError, Place
+
+_MAP_COLUMNS = ("id", "full-text", "A", "A-offset", "B", "B-offset", "Pronoun", "Pronoun-offset", "Answer")
+_MAP_ANSWERS = {"0": Label.A, "2": Label.B, "3": Label.NEITHER, "1": None}
+_NEITHER_COLUMNS = (
+    *("id", "text", "pronoun", "pronoun-offset", "a", "a-offset", "a-coref"),
+    *("b", "b-offset", "b-coref", "url"),
+)
+# Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
+# stage 2; found by shared_passages, and a test looks for more.
+_IN_GAP = (
+    "meant that finances became pretty tight",
+    "until he believes him dead",
+    "she won a gold award in the Open",
+)
+# Phrases of the three sentences of KnowRef's training part that are the test's with other names.
+_IN_KNOWREF_TEST = (
+    "when she finds out she is cheating on her",
+    "because she believes that she does not love her",
+    "suffers feelings of guilt since he is Rose",
+)
+_WINOGENDER_ID = re.compile(r"([a-z]+)\.([a-z]+)\.([01])\.(male|female|neutral)\.txt")
+_BRACKET = re.compile(r"\[ ?([^\[\]]*?) ?\]")
+
+
+class _KnowRef(TypedDict):
+    sentence_with_pronoun: str
+    candidate0: str | list[str]
+    candidate1: str | list[str]
+    correct_candidate: str | list[str]
+
+
+def _is_in_gap(text: str, into: ExtraRows) -> bool:
+    shares = any(phrase in text for phrase in _IN_GAP)
+    if shares:
+        into.skip("the passage is in GAP or in stage 2")
+    return shares
+
+
+def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
+    """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
+
+    Sentences of the training part have other first names than the originals, so copies of the test's are skipped.
+    ``correct_candidate`` is taken as the answer: ``correct_candidate_idx``, which the test part has, contradicts it in
+    299 rows, and reading them shows the words to be right.
+    """
+    path = file_of("knowref", f"knowref_{split}.json", data)
+    prefix = "knowref" if split == "test" else "knowref-train"
+    items: list[_KnowRef] = read_json(read_text(path).encode(), path, kind=list[_KnowRef])
+    for number, item in enumerate(items, start=1):
+        marked = item["sentence_with_pronoun"]
+        named = (item["candidate0"], item["candidate1"], item["correct_candidate"])
+        # the test part has lists of mentions
+        *candidates, answer = (name if isinstance(name, str) else "".join(name[:1]) for name in named)
+        brackets = list(re.finditer(r"\[(\w+)\]", marked))
+        if not brackets or answer not in candidates or not all(candidates):
+            raise DataError(
+                "has no pronoun in brackets, or its answer is not a candidate",
+                place=Place(path, column=f"item {number}"),
+                expected="[he]",
+            )
+        if len(brackets) > 1:
+            into.skip("two pronouns are in brackets")
+            continue
+        plain, (pronoun,) = _without_brackets(marked, brackets)
+        if _is_in_gap(plain, into):
+            continue
+        if split == "train" and any(phrase in plain for phrase in _IN_KNOWREF_TEST):
+            into.skip("the sentence is in the test part, with other names")
+            continue
+        spans = {name: occurrences(plain, name, any_case=True) for name in candidates}
+        if not all(spans.values()) or len(spans) == 1:
+            into.skip("a candidate is not in the sentence, or both are one")
+            continue
+        other = candidates[1 - candidates.index(answer)]
+        right, wrong = (nearest(spans[name], pronoun) for name in (answer, other))
+        into.add(f"{prefix}-{number}", plain, pronoun, right, wrong)
+
+
+def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
+    """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020), as they were before any rewriting.
+
+    183 snippets from Wikipedia in GAP's form; the file has each of them ten times with cues of gender removed. These
+    copies are skipped unless ``rewritten`` is True (ids then say what was rewritten: ``+pro`` pronouns, ``+ent`` names,
+    ``+lex`` nouns, ``+addr`` titles). Some copies have wrong offsets and are skipped. The answer is 0 for A, 2 for B,
+    3 for neither and 1 for both, which no label can express.
+    """
+    path = file_of("gicoref-map", "map.csv", data)
+    rows = csv.reader(io.StringIO(read_text(path)), strict=True)
+    try:
+        lines = [(rows.line_num, cells) for cells in rows]
+    except csv.Error as problem:
+        raise DataError(
+            f"a quoted cell is broken ({problem})", place=Place(path, rows.line_num), expected="closed quotes"
+        ) from None
+    header = tuple(lines[0][1])
+    if header[: len(_MAP_COLUMNS)] != _MAP_COLUMNS:
+        raise DataError(f"the header is {header}", place=Place(path, 1), expected=", ".join(_MAP_COLUMNS))
+    for line, cells in lines[1:]:
+        row = Row(path, line, _MAP_COLUMNS, cells)
+        if len(cells) < len(_MAP_COLUMNS):  # the last judgements may be missing
+            raise row.error(None, f"the row has {len(cells)} cells", expected=f"{len(_MAP_COLUMNS)} or more")
+        is_copy = "+" in row["id"]
+        if is_copy and not rewritten:
+            into.skip("a rewritten copy")
+            continue
+        if _is_in_gap(row["full-text"], into):
+            continue
+        if row["Answer"] not in _MAP_ANSWERS:
+            raise row.error("Answer", f"the answer is {row['Answer']!r}", expected="0, 1, 2 or 3")
+        label = _MAP_ANSWERS[row["Answer"]]
+        if label is None:
+            into.skip("the pronoun is both names")
+            continue
+        text = row["full-text"].replace("\n", " ")  # no GAP file can hold line breaks
+        try:
+            spans = [_span_at(text, row, column) for column in ("Pronoun", "A", "B")]
+        except DataError:
+            if not is_copy:
+                raise
+            into.skip("a rewritten copy's offsets miss its words")
+            continue
+        into.add_labelled(f"map-{row['id']}", text, spans, label)
+
+
+def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
+    """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets of GAP test.
+
+    Their ids are those of GAP test; here they begin with ``neither-attree-`` and their number. They keep their pages'
+    URLs, so that folds grouped by page keep them with the rows of GAP test.
+    """
+
+    def parse(row: Row) -> None:
+        for column in ("a-coref", "b-coref"):
+            if row[column].lower() != "false":
+                raise row.error(column, f"found {row[column]!r}", expected="False: all rows are NEITHER")
+        spans = [_span_at(row["text"], row, column) for column in ("pronoun", "a", "b")]
+        name = f"neither-attree-{row.line - 1}-{row['id']}"
+        into.add_labelled(name, row["text"], spans, Label.NEITHER, row["url"] or None)
+
+    read_table(sources.require("neither-attree", data), (_NEITHER_COLUMNS,), parse)
+
+
+def _span_at(text: str, row: Row, column: str) -> Span:
+    """Span of the words in a column, at the offset in another."""
+    words, offset = row[column], row[f"{column}-offset"]
+    start = whole_number(offset)
+    if start is None or not words or not text.startswith(words, start):
+        problem = f"at {offset[:40]!r} the text has no {words!r}"
+        raise row.error(f"{column}-offset", problem, expected="the words' first character, from 0")
+    return Span(start, start + len(words))
+
+
+def read_winogender(data: Path | None, into: ExtraRows) -> None:
+    """Read the 720 Winogender sentences (Rudinger et al. 2018).
+
+    An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender. Mentions
+    include their article, as WinoBias's and DPR's do. "someone" as participant counts as a name.
+    """
+
+    def parse(row: Row) -> None:
+        parts = _WINOGENDER_ID.fullmatch(row["sentid"])
+        if parts is None:
+            expected = "occupation.participant.answer.gender.txt, the answer 0 or 1"
+            raise row.error("sentid", f"found {row['sentid']!r}", expected=expected)
+        text = row["sentence"]
+        spans: list[Span] = []
+        for words in parts[1], parts[2]:
+            places = occurrences(text, words, any_case=True)
+            if len(places) != 1:
+                raise row.error("sentence", f"{words!r} occurs {len(places)} times", expected="once")
+            spans.append(with_article(text, places[0]))
+        pronouns = [Span(*match.span()) for match in PRONOUN.finditer(text)]
+        if len(pronouns) != 1:
+            raise row.error("sentence", f"it has {len(pronouns)} pronouns", expected="one")
+        right = int(parts[3])
+        name = f"winogender-{row['sentid'].removesuffix('.txt')}"
+        into.add(name, text, pronouns[0], spans[right], spans[1 - right])
+
+    read_table(file_of("winogender", "all_sentences.tsv", data), (("sentid", "sentence"),), parse)
+
+
+def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
+    """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
+
+    A line has the right occupation in brackets, and last the pronoun; a further bracket between them is
+    ignored. The other occupation is not marked: it is the one other occupation of the release's
+    bracketed ones that the sentence has. Lines with none (misspelt ones) or several are skipped.
+    """
+    folder = sources.require("winobias", data)
+    if release == "original":
+        folder /= "original_site"
+    paths = sorted(folder.glob("*_stereotyped_type?.txt.*"))
+    if len(paths) != 8:
+        raise DataNotFoundError(
+            f"{folder} has {len(paths)} WinoBias files; expected 8 (pro and anti, type 1 and 2)"
+        )
+    lines: list[tuple[str, str, list[re.Match[str]]]] = []
+    for path in paths:
+        kind, part = path.name.replace("_stereotyped_", "-").split(".txt.")
+        for number, line in enumerate(read_text(path).split("\n"), start=1):
+            if not line.strip():
+                continue
+            marked = re.sub(r"\d+ ", "", line, count=1) if release == "current" else line
+            brackets = list(_BRACKET.finditer(marked))
+            if not brackets or not PRONOUN.fullmatch(brackets[-1][1]):
+                place = Place(path, number)
+                raise DataError("the last bracket is not a pronoun", place=place, expected="[he]")
+            lines.append((f"winobias-{release}-{kind}-{part}-{number}", marked, brackets))
+    marked_words = {bracket[1].strip().lower() for *_, brackets in lines for bracket in brackets}
+    occupations = {
+        re.sub(r"^(?:the|an?|some) | 's$", "", words)
+        for words in marked_words
+        if not PRONOUN.fullmatch(words)
+    }
+    longest_first = sorted(map(re.escape, occupations), key=len, reverse=True)
+    any_occupation = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
+    for name, marked, brackets in lines:
+        text, spans = _without_brackets(marked, brackets)
+        right = [span for span in spans if not PRONOUN.fullmatch(text[slice(*span)])]
+        if len(right) != 1:
+            into.skip("not one occupation is in brackets")
+            continue
+        found = (Span(*match.span()) for match in any_occupation.finditer(text))
+        others = [span for span in found if not span.overlaps(right[0])]
+        if len(others) != 1:
+            into.skip("not one other occupation is in the sentence")
+            continue
+        into.add(name, text, spans[-1], with_article(text, right[0]), with_article(text, others[0]))
+
+
+def _without_brackets(marked: str, brackets: list[re.Match[str]]) -> tuple[str, list[Span]]:
+    """The sentence without its brackets (and a blank just inside one), and the spans of what was in them."""
+    pieces: list[str] = []
+    spans: list[Span] = []
+    at = length = 0
+    for bracket in brackets:
+        pieces += [marked[at : bracket.start()], bracket[1]]
+        start = length + bracket.start() - at
+        length = start + len(bracket[1])
+        spans.append(Span(start, length))
+        at = bracket.end()
+    return "".join([*pieces, marked[at:]]), spans

@@ -1,0 +1,149 @@
+"""Folds for cross-validation: grouped by page, stratified by gender and label.
+
+Rows of one page share names and facts, so a page must not be split between training and held-out rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import InitVar, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import TypedDict
+
+from gapstack.data.cells import read_json
+from gapstack.data.corpus import Corpus
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, Place
+from gapstack.files import fingerprint, read_bytes, write_json
+from gapstack.types import Rows
+
+
+class _FoldsFile(TypedDict):
+    k: int
+    seed: int
+    corpus: str
+    folds: str
+    assignment: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Assignment of each row of a corpus to the fold in which it is held out.
+
+    Raises DataError if a fold is empty, a number is out of range, or a group is in two folds.
+
+    Attributes
+    ----------
+    assignment : (n,) int64
+        Fold of each row, 0 to k - 1.
+    k : int
+        Number of folds.
+    seed : int
+        Random seed of the assignment.
+    corpus_fingerprint : str
+        Hash of the corpus (texts, spans and URLs; the same for all label sets).
+    """
+
+    assignment: Rows
+    k: int
+    seed: int
+    corpus_fingerprint: str
+    groups: InitVar[NDArray[np.str_]]
+
+    def __post_init__(self, groups: NDArray[np.str_]) -> None:
+        if self.assignment.shape != groups.shape:
+            problem = f"folds for {len(self.assignment)} rows and a corpus of {len(groups)}"
+            raise DataError(problem, expected="one fold for each row")
+        if not 0 < self.k <= len(groups):
+            raise DataError(f"{self.k} folds of {len(groups)} rows", expected=f"1 to {len(groups)}")
+        wrong = sorted(set(range(self.k)).symmetric_difference(self.assignment.tolist()))
+        if wrong:
+            raise DataError(
+                f"fold {wrong[0]} has no rows or is not one of the {self.k}",
+                expected=f"folds 0 to {self.k - 1}, none empty",
+                remedy="Use fewer folds",
+            )
+        pairs = set(zip(groups.tolist(), self.assignment.tolist(), strict=True))
+        if len(pairs) > len(set(groups.tolist())):
+            raise DataError("a page is in two folds", expected="one fold for each page")
+        self.assignment.setflags(write=False)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the corpus, the number of folds, the seed and every row's fold."""
+        return fingerprint(self.corpus_fingerprint, self.k, self.seed, self.assignment.tolist())
+
+    def split(self, fold: int) -> tuple[Rows, Rows]:
+        """Training rows and held-out rows of ``fold``, each in the corpus's order."""
+        if not 0 <= fold < self.k:
+            raise IndexError(f"fold {fold} of {self.k}: folds are numbered from 0")
+        held_out = self.assignment == fold
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def save(self, path: Path) -> None:
+        """Write the folds as JSON, atomically."""
+        stored: _FoldsFile = {
+            "k": self.k,
+            "seed": self.seed,
+            "corpus": self.corpus_fingerprint,
+            "folds": self.fingerprint,
+            "assignment": self.assignment.tolist(),
+        }
+        write_json(path, stored)
+
+    @classmethod
+    def load(cls, path: Path, corpus: Corpus) -> Self:
+        """Read the folds of ``corpus``.
+
+        Raises MismatchError if they belong to another corpus; IntegrityError if the file was changed after it was
+        written; DataError if it is not a folds file; DataNotFoundError if it is missing.
+        """
+        path, remedy = Path(path), "Delete it to make the folds again"
+        if not path.is_file():
+            raise DataNotFoundError(f"there are no folds at {path}")
+        try:
+            stored: _FoldsFile = read_json(read_bytes(path), path, kind=_FoldsFile)
+        except DataError as problem:
+            raise DataError(
+                f"not a folds file ({problem.problem})", place=Place(path), remedy=remedy
+            ) from None
+        assignment = np.array(stored["assignment"], dtype=np.int64)
+        if stored["corpus"] != corpus.fingerprint:
+            raise MismatchError(
+                f"{path}: the corpus differs. The folds are for {len(assignment)} rows with fingerprint "
+                f"{stored['corpus']}; {corpus.name} has {len(corpus)} rows with fingerprint {corpus.fingerprint}"
+            )
+        folds = cls(assignment, stored["k"], stored["seed"], stored["corpus"], corpus.groups)
+        if folds.fingerprint != stored["folds"]:
+            raise IntegrityError(f"{path}: the folds were changed after they were written. {remedy}")
+        return folds
+
+
+def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
+    """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
+
+    The same corpus, ``k`` and ``seed`` give the same folds. Raises DataError if the corpus has no labels, or too few
+    groups or rows of each kind for ``k`` folds.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold  # slow to import
+
+    strata = np.char.add(corpus.genders, corpus.labels.astype(str))
+    assignment = np.full(len(corpus), -1, dtype=np.int64)
+    try:
+        splitter = StratifiedGroupKFold(n_splits=k, shuffle=True, random_state=seed)
+        with warnings.catch_warnings():
+            # a stratum smaller than k cannot be in every fold; the others still can
+            warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+            for fold, (_, held_out) in enumerate(splitter.split(strata, strata, corpus.groups)):
+                assignment[held_out] = fold
+    except ValueError as problem:
+        raise DataError(
+            f"{corpus.name} cannot be split into {k} folds ({problem})",
+            expected="2 to as many folds as there are pages and rows of the most frequent kind",
+            remedy="Use fewer folds",
+        ) from None
+    return Folds(assignment, k, seed, corpus.fingerprint, corpus.groups)

@@ -1,0 +1,338 @@
+"""Readers and writers of the files that the GAP task and its Kaggle competition use.
+
+==================  =====================================================================================
+GAP TSV             11 columns with a header: rows with labels (github.com/google-research-datasets)
+Kaggle TSV          9 columns with a header: the same less ``A-coref`` and ``B-coref`` (stages 1 and 2)
+scorer TSV          ``ID  A-coref  B-coref`` without a header: input of the official gap_scorer.py
+submission CSV      ``ID,A,B,NEITHER``: probabilities
+solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
+==================  =====================================================================================
+
+Plain, ``.gz`` and ``.xz``, by suffix. Reading is strict: see :mod:`gapstack.data.cells` for the checks of every
+file; each reader states its own. Accepted are labels in any case (as by the official scorer), probabilities that do not
+sum to 1 (Kaggle divides by the sum), A after B, and an empty URL (read as None).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gapstack.data.cells import (
+    Columns,
+    Quarantine,
+    Row,
+    plain_stem,
+    read_table,
+    stream_table,
+    whole_number,
+)
+from gapstack.data.corpus import Corpus, Gold
+from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
+from gapstack.errors import DataError, Place
+from gapstack.files import write_text
+
+GAP_COLUMNS: Columns = (
+    *("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref"),
+    *("B", "B-offset", "B-coref", "URL"),
+)
+UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.endswith("-coref"))
+SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
+SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
+SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
+
+_GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
+MISSING = -1
+"""A decision that was not given: an empty cell of a scorer TSV."""
+_DECISIONS = {"true": 1, "false": 0, "": MISSING}
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+class ScorerRows(NamedTuple):
+    """Rows of a scorer TSV: ids as written, including repeats, and (n, 2) int8 of 1, 0 or ``MISSING``."""
+
+    ids: list[str]
+    decisions: NDArray[np.int8]
+
+
+class Submission(NamedTuple):
+    """Rows of a submission: ids and (n, 3) float64, columns A, B, NEITHER, as written (not rescaled)."""
+
+    ids: list[str]
+    probabilities: NDArray[np.float64]
+
+
+class Solution(NamedTuple):
+    """Rows of a Kaggle solution: ids, (n, 3) float64 targets, and (n,) usage (``Public``, ``Private``, ...)."""
+
+    ids: list[str]
+    targets: NDArray[np.float64]
+    usage: NDArray[np.str_]
+
+
+def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
+    """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header.
+
+    Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that does not point to its
+    mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
+    :func:`~gapstack.data.cells.read_table` refuses; DataNotFoundError if the file is missing.
+
+    Parameters
+    ----------
+    label_set : str
+        Name of the labels in the file (see :mod:`gapstack.data.labels`).
+    quarantine : Quarantine, optional
+        Takes bad rows so that the others can be read; without one the first bad row is raised.
+    """
+    return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
+
+
+def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = None) -> Iterator[Corpus]:
+    """As :func:`read_gap`, ``rows`` at a time, for files that do not fit in memory; ids are unique in all of it."""
+    examples = _examples(path, quarantine)
+    while chunk := list(islice(examples, rows)):
+        yield Corpus(chunk, name=plain_stem(path))
+
+
+def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
+    unique = _unique_ids()
+    return stream_table(path, _GAP_LAYOUTS, lambda row: _example(row, unique), quarantine=quarantine)
+
+
+def read_gold(path: Path) -> Gold:
+    """Read the labels, ids and genders of a GAP TSV, checked as by :func:`read_gap`; the texts are not kept."""
+    ids: list[str] = []
+    labels: list[Label | None] = []
+    genders: list[str] = []
+    for example in _examples(path, None):
+        ids.append(example.id)
+        labels.append(example.label)
+        genders.append(str(example.gender))
+    return Gold(ids, labels, np.array(genders, dtype=str), plain_stem(path))
+
+
+def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
+    """Read decisions for the official scorer; repeated ids stay, since the scorer counts the first.
+
+    Raises DataError for an empty id and for a decision that is not TRUE, FALSE or empty.
+    """
+
+    def parse(row: Row) -> tuple[str, list[int]]:
+        if row.line == 1 and row["A-coref"].lower() == "a-coref":
+            raise row.error("ID", "there is a header", expected="no header", remedy="Delete line 1")
+        for column in SCORER_COLUMNS[1:]:
+            if row[column].lower() not in _DECISIONS:
+                raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
+        return _id(row), [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
+
+    rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
+    return ScorerRows([row[0] for row in rows], np.array([row[1] for row in rows], dtype=np.int8))
+
+
+def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
+    """Read a submission CSV; rows are not rescaled.
+
+    Raises DataError for an empty or repeated id, and for a row with a value that is not a finite number from 0 up, or
+    with three zeros (Kaggle divides by the sum).
+    """
+    unique = _unique_ids()
+    values = array("d")  # a quarter of the memory of Python's floats
+
+    def parse(row: Row) -> str:
+        probabilities = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
+        for column, value in zip(SUBMISSION_COLUMNS[1:], probabilities, strict=True):
+            if value < 0:
+                raise row.error(column, f"{row[column]} is negative", expected="a probability")
+        if not sum(probabilities) > 0:
+            raise row.error("A", "all three are 0", expected="a positive sum")
+        name = unique(row)
+        values.extend(probabilities)
+        return name
+
+    ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    return Submission(ids, np.array(values, dtype=np.float64).reshape(-1, 3))
+
+
+def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
+    """Read a Kaggle solution CSV: ``ID,A,B,NEITHER,Usage``.
+
+    ``Usage`` is ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose targets have no meaning. Raises
+    DataError for an empty or repeated id, another usage, and a scored row without exactly one 1 and two 0.
+    """
+    unique = _unique_ids()
+
+    def parse(row: Row) -> tuple[list[float], str, str]:
+        usage = row["Usage"]
+        if usage not in {"Public", "Private", "Ignored"}:
+            raise row.error("Usage", f"found {usage!r}", expected="Public, Private or Ignored")
+        targets = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
+        if usage != "Ignored" and sorted(targets) != [0.0, 0.0, 1.0]:
+            raise row.error("A", f"A, B, NEITHER are {targets}", expected="one 1 and two 0 in a scored row")
+        return targets, usage, unique(row)
+
+    rows = read_table(path, (SOLUTION_COLUMNS,), parse, separator=",", quarantine=quarantine)
+    targets, usage, ids = zip(*rows, strict=True)
+    return Solution(list(ids), np.array(targets, dtype=np.float64), np.array(usage, dtype=str))
+
+
+def _example(row: Row, name: Callable[[Row], str]) -> Example:
+    """Make an example of a row of GAP; ``name`` returns its id."""
+    pronoun = row["Pronoun"]
+    if pronoun.lower() not in GENDER_BY_FORM:
+        expected = f"one of {', '.join(GENDER_BY_FORM)}"
+        raise row.error("Pronoun", f"{pronoun!r} is not a known pronoun", expected=expected)
+    spans = {column: _span(row, column) for column in ("Pronoun", "A", "B")}
+    for one, other in combinations(spans, 2):
+        if spans[one].overlaps(spans[other]):
+            problem = f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} at "
+            raise row.error(
+                f"{other}-offset",
+                f"{problem}{tuple(spans[one])}",
+                expected="spans that share no character",
+            )
+    label = _label(row) if "A-coref" in row.columns else None
+    pronoun_span, a, b = spans.values()
+    return Example(name(row), row["Text"], pronoun_span, a, b, row["URL"] or None, label)
+
+
+def _unique_ids() -> Callable[[Row], str]:
+    """Make a function that returns a row's id, and raises DataError if an earlier row has it."""
+    lines: dict[str, int] = {}
+
+    def unique(row: Row) -> str:
+        name = _id(row)
+        if name in lines:
+            problem = f"id {name!r} occurs again, first on line {lines[name]}"
+            raise row.error("ID", problem, expected="unique ids", remedy="Remove one of the two rows")
+        lines[name] = row.line
+        return name
+
+    return unique
+
+
+def _id(row: Row) -> str:
+    if not row["ID"].strip():
+        raise row.error("ID", "the id is empty", expected="a name for the row")
+    return row["ID"]
+
+
+def _span(row: Row, name: str) -> Span:
+    """Span of a mention; DataError if the text does not have the mention there."""
+    mention, text, column = row[name], row["Text"], f"{name}-offset"
+    if not mention:
+        raise row.error(name, "the mention is empty", expected="the words that the offset points to")
+    start = whole_number(row[column])
+    if start is None:
+        raise row.error(column, f"found {row[column][:40]!r}", expected="a number of characters, 0 or more")
+    if text.startswith(mention, start):
+        return Span(start, start + len(mention))
+    places = [match.start() for match in re.finditer(re.escape(mention), text)]
+    nearest = min(places, key=lambda place: abs(place - start), default="nowhere")
+    raise row.error(
+        column,
+        f"at {start} the text has {text[start : start + len(mention)]!r}; the text has it at {nearest}",
+        expected=repr(mention),
+        remedy="Offsets count characters (not bytes) from 0",
+    )
+
+
+def _label(row: Row) -> Label:
+    for column in ("A-coref", "B-coref"):
+        if row[column].lower() not in {"true", "false"}:
+            raise row.error(column, f"found {row[column]!r}", expected="TRUE or FALSE")
+    is_a, is_b = (row[column].lower() == "true" for column in ("A-coref", "B-coref"))
+    if is_a and is_b:
+        raise row.error("B-coref", "both labels are TRUE", expected="at most one TRUE")
+    return Label.A if is_a else Label.B if is_b else Label.NEITHER
+
+
+def _number(row: Row, column: str) -> float:
+    cell = row[column]
+    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+    if not math.isfinite(value):
+        raise row.error(column, f"{cell[:40]!r} is not a finite number", expected="a probability")
+    return value
+
+
+def write_gap(path: Path, corpus: Corpus) -> None:
+    """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
+
+    Raises DataError if only some examples have labels, or a text, id or URL contains a tab, line break or NUL.
+    """
+    labelled = any(example.label is not None for example in corpus)
+    if labelled and not corpus.is_labelled:
+        raise DataError(f"only some examples of {corpus.name} have labels", expected="all or none of them")
+    rows = [list(GAP_COLUMNS if labelled else UNLABELLED_COLUMNS)]
+    for e in corpus:
+        a = [str(e.label == Label.A).upper()] if labelled else []
+        b = [str(e.label == Label.B).upper()] if labelled else []
+        mentions = [(e.pronoun_text, e.pronoun.start, []), (e.a_text, e.a.start, a), (e.b_text, e.b.start, b)]
+        cells = [cell for words, start, label in mentions for cell in (words, str(start), *label)]
+        rows.append([e.id, e.text, *cells, e.url or ""])
+    _write_tsv(Path(path), rows)
+
+
+def write_scorer_tsv(path: Path, ids: Sequence[str], decisions: ArrayLike) -> None:
+    """Write (n, 2) decisions (1 or True, 0 or False, ``MISSING``) for the official scorer."""
+    values = np.asarray(decisions).astype(np.int8)
+    if values.shape != (len(ids), 2) or not np.isin(values, (0, 1, MISSING)).all():
+        raise DataError(
+            f"decisions of shape {values.shape} for {len(ids)} ids",
+            expected=f"shape ({len(ids)}, 2) of 1, 0 or {MISSING}",
+        )
+    words = {1: "TRUE", 0: "FALSE", MISSING: ""}
+    _write_tsv(Path(path), [[i, words[int(a)], words[int(b)]] for i, (a, b) in zip(ids, values, strict=True)])
+
+
+def write_submission(path: Path, ids: Sequence[str], probabilities: ArrayLike) -> None:
+    """Write (n, 3) probabilities of A, B, NEITHER as a submission CSV; see :func:`submission_text`."""
+    write_text(Path(path), submission_text(ids, probabilities, Path(path)))
+
+
+def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | None = None) -> str:
+    """A submission CSV of (n, 3) probabilities, with full precision; ``path`` is named in errors.
+
+    Raises DataError if the shapes differ, an id is empty or repeated, or a row is negative, not finite or all zero.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.shape != (len(ids), 3):
+        problem = f"probabilities of shape {values.shape} for {len(ids)} ids"
+        raise DataError(problem, expected=f"shape ({len(ids)}, 3)")
+    bad = ~np.isfinite(values).all(axis=1) | (values < 0).any(axis=1) | ~(values.sum(axis=1) > 0)
+    if bad.any():
+        row = int(bad.argmax())
+        problem = f"probabilities of id {ids[row]!r} are {values[row].tolist()}"
+        raise DataError(problem, expected="three finite numbers from 0 up, not all 0")
+    if len(set(ids)) != len(ids) or not all(ids):
+        place = Place(path) if path else None
+        raise DataError("an id is empty or occurs twice", place=place, expected="unique ids")
+    _refuse_breaks(ids, "\r\n\0", path)
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(SUBMISSION_COLUMNS)
+    writer.writerows([i, *map(repr, row)] for i, row in zip(ids, values.tolist(), strict=True))
+    return stream.getvalue()
+
+
+def _refuse_breaks(cells: Sequence[str], breaks: str, path: Path | None) -> None:
+    for cell in cells:
+        found = set(breaks) & set(cell)
+        if found:
+            problem = f"cannot write {cell[:40]!r}: it contains {min(found)!r}"
+            raise DataError(problem, place=Place(path) if path else None, expected="cells of one line")
+
+
+def _write_tsv(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    for row in rows:
+        _refuse_breaks(row, "\t\r\n\0", path)
+    write_text(path, "".join("\t".join(row) + "\n" for row in rows))

@@ -1,0 +1,347 @@
+"""Gender of first names and words, and swapping it in a text.
+
+The list of words is short on purpose: pronouns, titles, kinship and the everyday nouns of biographies.
+:func:`read_word_pairs` reads longer ones (``generalized_swaps.txt`` and ``extra_gendered_words.txt`` of WinoBias, MIT).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+
+from gapstack.data import sources
+from gapstack.data.cells import Row, read_table, whole_number
+from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, Span, edit, fits
+
+# Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
+_FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}
+_NAME_COLUMNS = ("name", "count-F", "count-M", "pct-F", "first-year", "last-year")
+_MIN_SHARE = 0.95  # of one sex among a first name's bearers
+_MIN_BEARERS = 1000  # rarer names are often surnames
+
+
+@dataclass(frozen=True, slots=True)
+class FirstNames:
+    """First names by recorded sex.
+
+    Attributes
+    ----------
+    genders : mapping of str to Gender
+        Gender of names (capitalised: "Mary") of which at least 95% of the bearers have it.
+    partners : mapping of str to str
+        Maps the k-th most frequent masculine name to the k-th feminine one and back.
+    """
+
+    genders: Mapping[str, Gender]
+    partners: Mapping[str, str]
+
+    @classmethod
+    def of(cls, masculine: list[str], feminine: list[str]) -> FirstNames:
+        """Make it from two disjoint lists of names in order of frequency."""
+        genders = dict.fromkeys(masculine, Gender.MASCULINE) | dict.fromkeys(feminine, Gender.FEMININE)
+        pairs = list(zip(masculine, feminine, strict=False))
+        partners = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+        return cls(MappingProxyType(genders), MappingProxyType(partners))
+
+
+def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
+    """Read the US Social Security names of 1880 to 2018 with at least this many bearers.
+
+    Raises DataNotFoundError if the ``names`` folder is missing; DataError if the header is wrong, or a count is not a
+    number.
+    """
+    folder = sources.require("names", data)
+    return _read_first_names(folder / "ssa_first_names_by_gender.csv.xz", bearers)
+
+
+@lru_cache(maxsize=4)
+def _read_first_names(path: Path, bearers: int) -> FirstNames:
+    def parse(row: Row) -> tuple[str, int, int]:
+        feminine, masculine = (whole_number(row[column]) for column in ("count-F", "count-M"))
+        if feminine is None or masculine is None:
+            raise row.error("count-F", "a count is not a number", expected="numbers of people")
+        return row["name"], feminine, masculine
+
+    rows = read_table(path, (_NAME_COLUMNS,), parse, separator=",")
+    by_gender: dict[Gender, list[tuple[int, str]]] = {Gender.MASCULINE: [], Gender.FEMININE: []}
+    for name, feminine, masculine in rows:
+        gender, most = (Gender.FEMININE, feminine) if feminine > masculine else (Gender.MASCULINE, masculine)
+        if most >= bearers and most >= _MIN_SHARE * (feminine + masculine):
+            by_gender[gender].append((-most, name))
+    ranked = {gender: [name for _, name in sorted(names)] for gender, names in by_gender.items()}
+    return FirstNames.of(ranked[Gender.MASCULINE], ranked[Gender.FEMININE])
+
+
+def swap_gender(
+    example: Example, *, names: FirstNames | None = None, words: Mapping[str, str] | None = None
+) -> Example:
+    """Swap masculine and feminine words in the whole text.
+
+    Covers pronouns, titles, kinship terms and gendered nouns; keeps case, label and URL. "her" becomes "his" before a
+    noun phrase and "him" elsewhere; "his" becomes "her" or "hers" by the same rule; "him" becomes "her". Swapping twice
+    restores the text unless it has a "Ms" or "Miss" (both become "Mr"), or a "her" or "his" that the rule misreads.
+
+    Parameters
+    ----------
+    names : FirstNames, optional
+        Also replace the first names of A and B by their partners throughout the text, unless the text uses the word as
+        a surname ("Elizabeth Taylor").
+    words : mapping of str to str, optional
+        Further lower-case words and their partners, see :func:`read_word_pairs`.
+    """
+    more = words or {}
+    replacements = [
+        Replacement(start, end, new)
+        for start, end in _words(example)
+        if (new := _swapped_word(example.text, start, end, more)) is not None
+    ]
+    if names is not None:
+        starts = {one.start for one in replacements}
+        replacements += [one for one in _swapped_names(example, names) if one.start not in starts]
+    return edit(example, replacements)
+
+
+def feminise(example: Example) -> Example:
+    """Replace masculine pronouns by feminine ones (Krige): he by she, his, him and hers by her, himself by herself.
+
+    So GAP's five pronouns become two, and a model need not learn each form separately. Case is kept.
+    """
+    return edit(
+        example,
+        (
+            Replacement(start, end, _with_case_of(word, _FEMININE[word.lower()]))
+            for start, end in _words(example)
+            if (word := example.text[start:end]).lower() in _FEMININE
+        ),
+    )
+
+
+def _words(example: Example) -> Iterator[tuple[int, int]]:
+    """Words of the text; of a word that crosses a span's boundary ("him" of "him-up"), the part in the span."""
+    for match in WORD.finditer(example.text):
+        start, end = match.span()
+        if fits(example, start, end):
+            yield start, end
+            continue
+        for span in sorted((example.pronoun, example.a, example.b)):
+            for part in WORD.finditer(example.text, max(start, span.start), min(end, span.end)):
+                yield part.span()
+
+
+def _swapped_names(example: Example, names: FirstNames) -> Iterator[Replacement]:
+    text = example.text
+    to_swap = {
+        text[first.start() : first.end()]
+        for span in (example.a, example.b)
+        if (first := _first_word(text, span)) is not None and first.group() in names.partners
+    }
+    if not to_swap:
+        return
+    words = list(_words(example))
+    for (_, before_end), (start, end) in zip([(0, 0), *words], words, strict=False):
+        if text[before_end:start] == " " and _ends_with_name(text, before_end, names):
+            to_swap.discard(text[start:end])  # used as a surname
+    for start, end in words:
+        if text[start:end] in to_swap:
+            yield Replacement(start, end, names.partners[text[start:end]])
+
+
+def _first_word(text: str, span: Span) -> re.Match[str] | None:
+    """The first whole word of a mention after any title."""
+    for match in WORD.finditer(text, span.start, span.end):
+        if match.group() not in {"Mr", "Mrs", "Ms", "Miss", "Sir", "Lady", "Lord", "Dame", "Dr"}:
+            return match
+    return None
+
+
+def _ends_with_name(text: str, end: int, names: FirstNames) -> bool:
+    start = end
+    while start and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end] in names.genders
+
+
+WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+"""A word of letters and inner hyphens; an apostrophe ends it, so the word in "king's" is "king"."""
+
+# Masculine and feminine; each form occurs once, so that swapping twice restores the word. Words with more frequent
+# other meanings ("to count", "a host of", "thank God") are left out.
+_PAIRS = """
+man woman / men women / boy girl / boys girls / boyhood girlhood / gentleman lady / gentlemen ladies
+father mother / fathers mothers / dad mom / dads moms / daddy mommy / papa mama
+son daughter / sons daughters / brother sister / brothers sisters / husband wife / husbands wives
+uncle aunt / uncles aunts / nephew niece / nephews nieces / grandfather grandmother
+grandfathers grandmothers / grandpa grandma / grandson granddaughter / grandsons granddaughters
+stepfather stepmother / stepson stepdaughter / stepbrother stepsister / half-brother half-sister
+half-brothers half-sisters / father-in-law mother-in-law / son-in-law daughter-in-law
+brother-in-law sister-in-law / godfather godmother / godson goddaughter / boyfriend girlfriend
+boyfriends girlfriends / groom bride / grooms brides / widower widow / widowers widows
+fatherhood motherhood / brotherhood sisterhood / manhood womanhood / male female / males females
+masculine feminine / king queen / kings queens / prince princess / princes princesses / duke duchess
+dukes duchesses / emperor empress / emperors empresses / baron baroness / barons baronesses
+viscount viscountess / marquess marchioness / earl countess / earls countesses
+actor actress / actors actresses / waiter waitress / waiters waitresses
+hero heroine / heroes heroines / heir heiress / heirs heiresses
+monk nun / monks nuns / abbot abbess / wizard witch / wizards witches / sorcerer sorceress
+businessman businesswoman / businessmen businesswomen / congressman congresswoman
+chairman chairwoman / chairmen chairwomen / spokesman spokeswoman / policeman policewoman
+sportsman sportswoman / salesman saleswoman / salesmen saleswomen / policemen policewomen
+schoolboy schoolgirl / schoolboys schoolgirls / landlord landlady / headmaster headmistress
+cowboy cowgirl / masseur masseuse / alumnus alumna / fiancé fiancée / fiance fiancee
+sir madam / he she / himself herself
+"""
+# Titles count only if capitalised and before a name: "to miss" is a verb and "a count" a number.
+_TITLES = {"Mr": "Mrs", "Mrs": "Mr", "Ms": "Mr", "Miss": "Mr", "Sir": "Dame", "Dame": "Sir", "Lord": "Lady"}
+_TITLES |= {
+    "Lady": "Lord",
+    "Mister": "Missus",
+    "Missus": "Mister",
+    "Monsieur": "Madame",
+    "Madame": "Monsieur",
+}
+
+# The preceding word and its full stop, which after "Mr" or an initial ends no sentence.
+_WORD_BEFORE = re.compile(r"([^\W\d_]+)(\.?)[ \u00a0]+\Z")
+_ABBREVIATIONS = {*_TITLES, "Dr", "St", "Prof", "Rev", "Sr", "Jr"}
+_OPENERS = ".!?:;\"`'\u201c\u2018(\n"
+
+# Words that cannot begin the possessed noun phrase: before them "her" is "him", and "his" is "hers".
+_CLOSED_WORDS = """
+a an the this that these those some any each every no another
+i you he she it we they me him us them his her its my your our their mine yours theirs hers who whom
+whose which what where when why how whether
+and or but nor so yet because since although though while if unless until till before after as than once
+to of in on at by for from with without about above across against along amid among around behind below
+beneath beside besides between beyond despite down during except inside into like near off onto out outside
+over past per through throughout toward towards under up upon via within
+is are was were be been being am has have had do does did can could will would shall should may might must
+not never again away back too also instead there here now ever alone aside together apart forward
+home anymore however therefore either tonight today tomorrow yesterday soon afterward afterwards
+everything something nothing anything
+"""
+_CLOSED = frozenset(_CLOSED_WORDS.split())
+
+# Ambiguous forms: their counterparts before a noun phrase, and elsewhere.
+_BY_CONTEXT = {"her": ("his", "him"), "his": ("her", "hers"), "him": ("her", "her"), "hers": ("his", "his")}
+_GAP_IN_NOUN_PHRASE = re.compile(r"[ \u00a0\n]+(?:[\"\u201c\u2018]|``)?[ ]?")
+
+
+def opens_noun_phrase(text: str, at: int) -> bool:
+    """Whether a "his" or "her" that ends at ``at`` is possessive, because a noun phrase can follow.
+
+    The rule looks at the next word alone, after spaces and at most an opening quote: it must not be a preposition,
+    conjunction, pronoun, article, auxiliary or frequent adverb; it may be a number ("her 1990 album"). The rule is
+    right on 96% of the 1,963 "his" and "him" in GAP development.
+    """
+    gap = _GAP_IN_NOUN_PHRASE.match(text, at)
+    if gap is None or gap.end() == len(text):
+        return False
+    if text[gap.end()].isdigit():
+        return True
+    word = WORD.match(text, gap.end())
+    return word is not None and word.group().lower() not in _CLOSED
+
+
+def _swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> str | None:
+    """The other gender's form of the word at ``start`` to ``end``, with its case, or None if there is none.
+
+    ``more`` maps further lower-case words to their partners. A capitalised noun may be a surname ("Stephen King"): it
+    is swapped only at the start of a sentence or before a name or "of" ("Prince Albert", "Duke of York"), and never
+    after another capitalised word.
+    """
+    word = text[start:end]
+    if word in _TITLES and _before_name(text, end, stop="." if word in {"Mr", "Mrs", "Ms"} else ""):
+        return _TITLES[word]
+    lower = word.lower()
+    if lower in _BY_CONTEXT:
+        possessive, other = _BY_CONTEXT[lower]
+        return _with_case_of(word, possessive if opens_noun_phrase(text, end) else other)
+    partner = PAIRS.get(lower) or more.get(lower)
+    if partner is None or (
+        word[1:].islower() and word[0].isupper() and not _is_common(text, start, end, lower)
+    ):
+        return None
+    return _with_case_of(word, partner)
+
+
+def _with_case_of(model: str, word: str) -> str:
+    """Write ``word`` in the case of ``model``: all capitals, capitalised, or lower."""
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def read_word_pairs(data: Path | None = None) -> dict[str, str]:
+    """Read the two swap lists of WinoBias (Zhao et al. 2018): word to partner, for words not in :data:`PAIRS`.
+
+    A word with several partners keeps the first. Pairs count in both directions unless the second word has another
+    partner already. Raises DataNotFoundError if the WinoBias folder, or a list in it, is missing; DataError if a line
+    is not two words separated by a tab.
+    """
+
+    def parse(row: Row) -> tuple[str, str]:
+        one, other = (cell.strip().lower() for cell in row.cells)
+        if not one or not other:
+            raise row.error(1 if not one else 2, "the word is empty", expected="two words")
+        return one, other
+
+    folder = sources.require("winobias", data)
+    rows: list[tuple[str, str]] = []
+    for file in ("generalized_swaps.txt", "extra_gendered_words.txt"):
+        rows += read_table(folder / file, (("word", "partner"),), parse, header=False)
+    partners: dict[str, str] = {}
+    for one, other in [*rows, *((other, one) for one, other in rows)]:
+        partners.setdefault(one, other)
+    own = PAIRS.keys() | _BY_CONTEXT.keys()
+    return {one: other for one, other in partners.items() if one not in own and one != other}
+
+
+def _before_name(text: str, end: int, stop: str = "") -> bool:
+    return text[end : end + 3].removeprefix(stop).lstrip(" \u00a0")[:1].isupper()
+
+
+def _is_common(text: str, start: int, end: int, lower: str) -> bool:
+    """True if a capitalised word of the lists is a noun or pronoun here, not part of a name."""
+    if lower in GENDER_BY_FORM:
+        return True
+    head = text[:start]
+    before = _WORD_BEFORE.search(head, max(0, start - 40))
+    if before is None:
+        opens = not head.strip() or head.rstrip(" \u00a0")[-1] in _OPENERS
+    else:
+        word, stop = before.groups()
+        opens = stop == "." and len(word) > 1 and word not in _ABBREVIATIONS
+        if word[0].isupper() and not opens and word.lower() not in _CLOSED | {"then"}:
+            return False
+    return opens or _before_name(text, end) or text.startswith(" of ", end)
+
+
+_SPLIT_PAIRS = [pair.split() for pair in _PAIRS.strip().replace("\n", "/").split("/")]
+PAIRS: Mapping[str, str] = MappingProxyType(
+    {one: other for pair in _SPLIT_PAIRS for one, other in (pair, pair[::-1])}
+)
+"""Maps every word of the list, in lower case, to its partner, in both directions."""
+
+
+_MASCULINE_TITLES = "mr mr. mister sir lord master king prince monsieur count father uncle brother"
+_FEMININE_TITLES = "mrs mrs. ms ms. miss lady madame madam queen princess mme. aunt sister mother"
+GENDER_BY_TITLE = dict.fromkeys(_MASCULINE_TITLES.split(), Gender.MASCULINE) | dict.fromkeys(
+    _FEMININE_TITLES.split(), Gender.FEMININE
+)
+_TITLE = re.compile(rf"\b({'|'.join(re.escape(title) for title in GENDER_BY_TITLE)})\s+\Z", re.IGNORECASE)
+
+
+def known_first_names(data: Path | None = None) -> Mapping[str, Gender]:
+    """Genders of :func:`first_names`; empty if the data set ``names`` is missing."""
+    return first_names(data).genders if sources.find("names", data) else {}
+
+
+def gender_of_name(name: str, before: str, by_first_name: Mapping[str, Gender]) -> Gender | None:
+    """Gender by a name's title, in it or in the text before it, or else by its first word; None if unknown."""
+    first = name.split(maxsplit=1)[0]
+    title = _TITLE.search(before) or _TITLE.search(first + " ")
+    return GENDER_BY_TITLE[title[1].lower()] if title else by_first_name.get(first.capitalize())

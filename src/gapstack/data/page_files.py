@@ -1,0 +1,178 @@
+"""Pages of running text, read one at a time: plain text, JSON lines, and documents with gold coreference.
+
+=========== ===================================================================================================
+plain text  one page a file. A line of over 100 characters is a paragraph; shorter ones are wrapped text, whose
+            paragraphs end at an empty line
+JSON lines  one page a line: ``text`` with lines as above; ``id``, ``url`` and ``title`` are optional
+=========== ===================================================================================================
+
+Plain, ``.gz`` and ``.xz``; JSON lines by their suffix ``.jsonl``. Blanks within a paragraph become single spaces, so
+that its text fits into a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from gapstack.data.cells import decode, iter_lines, read_json, shown
+from gapstack.data.example import Gender, Label, Span
+from gapstack.data.extra.conll import ConllDocument, read_corpus
+from gapstack.data.extra.mined import Source
+from gapstack.errors import DataError, Place
+from gapstack.files import read_bytes
+
+WRAPPED = 100
+"""Characters of the longest line that counts as wrapped text."""
+_LONGEST = 20_000  # of a paragraph that is parsed in one piece
+
+
+class _PageLine(TypedDict):
+    text: str
+    id: NotRequired[str | int | None]
+    url: NotRequired[str | None]
+    title: NotRequired[str | None]
+
+
+@dataclass(frozen=True)
+class GoldClusters:
+    """Gold coreference of a page's text.
+
+    Attributes
+    ----------
+    mentions : tuple of (Span, str)
+        Characters of each mention and its cluster.
+    genders : mapping of str to Gender
+        Of clusters with a gendered pronoun or title.
+    """
+
+    mentions: tuple[tuple[Span, str], ...]
+    genders: Mapping[str, Gender]
+
+    @staticmethod
+    def label(pronoun: str, a: str, b: str) -> Label | None:
+        """The label of a row whose mentions are in these clusters; None if both names are the pronoun's."""
+        if a == b == pronoun:
+            return None
+        return Label.A if a == pronoun else Label.B if b == pronoun else Label.NEITHER
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its paragraphs, its address if known, and gold coreference, whose pages have one paragraph."""
+
+    id: str
+    paragraphs: tuple[str, ...]
+    url: str | None = None
+    gold: GoldClusters | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """A document with its text unchanged."""
+
+    id: str
+    text: str
+    url: str | None = None
+
+
+def read_pages(path: Path) -> Iterator[Page]:
+    """Read the pages of a file; errors as of :func:`read_documents`."""
+    return (Page(one.id, tuple(paragraphs(one.text)), one.url) for one in read_documents(path))
+
+
+def count_pages(path: Path) -> int:
+    """Number of pages of a file, without parsing them."""
+    return sum(1 for _ in iter_lines(path)) if _is_json(path) else 1
+
+
+def read_documents(path: Path) -> Iterator[RawDocument]:
+    """Read the documents of a file, plain text or JSON lines, with every character of their texts.
+
+    Raises DataError with file and line for invalid UTF-8, NUL, an empty file, and in JSON lines a missing key or one of
+    another type; DataNotFoundError if the file is missing.
+    """
+    path = Path(path)
+    return _json_documents(path) if _is_json(path) else iter([_text_document(path)])
+
+
+def _is_json(path: Path) -> bool:
+    return [suffix for suffix in path.suffixes if suffix not in {".gz", ".xz"}][-1:] == [".jsonl"]
+
+
+def _text_document(path: Path) -> RawDocument:
+    text = decode(read_bytes(path), path)
+    _refuse_nul(text, Place(path, text.partition("\0")[0].count("\n") + 1))
+    if not text.strip():
+        raise DataError("is empty", place=Place(path), expected="text")
+    return RawDocument(path.name.split(".")[0], text)
+
+
+def _json_documents(path: Path) -> Iterator[RawDocument]:
+    for number, raw in enumerate(iter_lines(path), start=1):
+        record: _PageLine = read_json(raw, path, number, _PageLine)
+        name = str(record.get("id") or record.get("title") or f"{path.name.split('.')[0]}-{number}")
+        url = record.get("url") or None
+        if re.search(r"[\t\r\n\0]", name + (url or "")):
+            problem = f"{shown(name)} or {shown(url)} has a tab or line break"
+            raise DataError(problem, place=Place(path, number), expected="one line")
+        _refuse_nul(record["text"], Place(path, number))
+        yield RawDocument(name, record["text"], url)
+
+
+def _refuse_nul(text: str, place: Place) -> None:
+    if "\0" in text:
+        raise DataError("has a NUL character", place=place, expected="text")
+
+
+def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
+    """Read LitBank or GUM (:data:`gapstack.data.extra.conll.CORPORA`) as pages of one paragraph, with gold clusters.
+
+    Errors are those of :func:`gapstack.data.extra.conll.read_corpus`.
+    """
+    for document in read_corpus(name, data):
+        yield gold_page(document, name)
+
+
+def gold_page(document: ConllDocument, prefix: str) -> Page:
+    """A page of one paragraph from a document with coreference; its id is the document's name after a prefix."""
+    text, places = document.text_of(range(len(document.tokens)))
+    mentions = tuple(
+        (Span(places[m.start].start, places[m.end - 1].end), m.cluster) for m in document.mentions
+    )
+    genders = {
+        key: next(iter(cluster.genders))
+        for key, cluster in Source(document).clusters.items()
+        if len(cluster.genders) == 1
+    }
+    return Page(f"{prefix}-{document.name}", (text,), gold=GoldClusters(mentions, genders))
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Split a text into its paragraphs; see the module for the rule."""
+    wrapped: list[str] = []
+    for line in (" ".join(line.split()) for line in [*text.splitlines(), ""]):
+        if line and len(line) <= WRAPPED:
+            wrapped.append(line)
+            continue
+        if wrapped:
+            yield from _pieces(" ".join(wrapped))
+            wrapped = []
+        if line:
+            yield from _pieces(line)
+
+
+def _pieces(paragraph: str) -> Iterator[str]:
+    """Split a paragraph that is too long to be parsed at once, at sentence ends if it has any."""
+    while len(paragraph) > _LONGEST:
+        ends = [match.end() for match in re.finditer(r"[.!?]['\")]* ", paragraph[:_LONGEST])]
+        at = ends[-1] if ends else _LONGEST
+        yield paragraph[:at].strip()
+        paragraph = paragraph[at:]
+    if paragraph.strip():
+        yield paragraph.strip()

@@ -1,0 +1,117 @@
+"""Word lists for measures of bias in word vectors and debiasers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gapstack.data.cells import read_json, read_text
+from gapstack.data.sources import file_of, require
+from gapstack.errors import DataError, Place
+from gapstack.files import tree_digest
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Word lists of the literature.
+
+    Attributes
+    ----------
+    definitional : pairs
+        Feminine and masculine words that differ in gender alone (Bolukbasi et al. 2016, figure in section 5.1).
+    equalize : pairs
+        Pairs that hard debiasing puts at equal distance from all neutral words.
+    gender_specific : frozenset of str
+        Words that are gendered by definition.
+    professions : tuple of str
+        Occupations that are not gendered by definition.
+    sembias : tuple of four pairs
+        Questions: a definitional pair, two unrelated ones, a stereotypical one (Zhao et al. 2018, section 4.1).
+    weat : mapping of str to tuple of str
+        Word sets of Caliskan et al. 2017 by name.
+    sowinobias : mapping of str to tuple of str
+        Occupations, adjectives and definitional words of Dawkins 2021.
+    masculine, feminine : tuple of str
+        Gendered words used to train GN-GloVe.
+    """
+
+    definitional: Pairs
+    equalize: Pairs
+    gender_specific: frozenset[str]
+    professions: tuple[str, ...]
+    sembias: tuple[Pairs, ...]
+    weat: Mapping[str, tuple[str, ...]]
+    sowinobias: Mapping[str, tuple[str, ...]]
+    masculine: tuple[str, ...]
+    feminine: tuple[str, ...]
+
+    @cached_property
+    def gendered(self) -> frozenset[str]:
+        """All gendered words, in lower case: specific, definitional, equalized, and GN-GloVe's."""
+        pairs = {word for pair in self.definitional + self.equalize for word in pair}
+        return frozenset(
+            w.lower() for w in self.gender_specific | pairs | {*self.masculine, *self.feminine, "he", "she"}
+        )
+
+    @cached_property
+    def every_word(self) -> frozenset[str]:
+        """All words of all lists."""
+        rows = (word for row in self.sembias for pair in row for word in pair)
+        sets = (word for words in (*self.weat.values(), *self.sowinobias.values()) for word in words)
+        return self.gendered | {*rows, *sets, *self.professions} | self.gender_specific
+
+
+def read_lists(data: Path | None = None) -> Lists:
+    """Read the lists of the data set ``wordlists``.
+
+    Raises DataNotFoundError if it is missing; DataError if a file breaks its format.
+    """
+
+    def path(name: str) -> Path:
+        return file_of("wordlists", name, data)
+
+    def load(name: str, kind: Any) -> Any:
+        return read_json(read_text(path(name)).encode(), path(name), kind=kind)
+
+    def words(name: str) -> dict[str, tuple[str, ...]]:
+        lists: dict[str, tuple[str, ...]] = load(name, dict[str, tuple[str, ...]])
+        return lists
+
+    specific = frozenset(load("gender_specific_full.json", list[str]))
+    return Lists(
+        definitional=load("definitional_pairs.json", Pairs),
+        equalize=load("equalize_pairs.json", Pairs),
+        gender_specific=specific,
+        # the first number is the degree to which the word is gendered by definition
+        professions=tuple(
+            word
+            for word, by_definition, _ in load("professions.json", list[tuple[str, float, float]])
+            if not by_definition and word not in specific
+        ),
+        sembias=read_sembias(path("SemBias.txt")),
+        weat=words("WEAT_wefe.json"),
+        sowinobias=words("sowinobias_vocab.json"),
+        masculine=tuple(read_text(path("gn_glove_male_word_file.txt")).split()),
+        feminine=tuple(read_text(path("gn_glove_female_word_file.txt")).split()),
+    )
+
+
+def lists_key(data: Path | None = None) -> str:
+    """Digest of the lists' files; DataNotFoundError if they are missing."""
+    return tree_digest(require("wordlists", data))
+
+
+def read_sembias(path: Path) -> tuple[Pairs, ...]:
+    """Read the questions of SemBias; DataError with the line of one that is not four pairs ``word:word``."""
+    rows = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        pairs = [tuple(pair.split(":")) for pair in line.split()]
+        if [len(pair) for pair in pairs] != [2, 2, 2, 2]:
+            raise DataError(f"found {line!r}", place=Place(path, number), expected="four pairs word:word")
+        rows.append(tuple((one, other) for one, other in pairs))
+    return tuple(rows)

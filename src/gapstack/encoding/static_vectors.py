@@ -1,0 +1,287 @@
+"""Static word vectors: a space of them, and the files they are read from.
+
+Reads word2vec's text and binary formats, GloVe's text format (all also as ``.gz`` or ``.xz``), and an encoder's input
+embeddings. Pickles, as gensim's ``KeyedVectors.save`` writes them, can run any code and are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from gapstack import __version__
+from gapstack.data.cells import whole_number
+from gapstack.data.word_lists import lists_key, read_lists
+from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import atomic_path, cache_root, fingerprint, open_bytes, tree_digest
+from gapstack.types import Matrix
+
+ENCODER = "encoder"
+"""Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
+TRAINED = ("glove", "gn_glove")
+"""Spaces that :mod:`gapstack.encoding.glove` trains on the available texts."""
+_PICKLE = b"\x80"
+_MAX_DIMENSIONS = 65_536
+_MAX_LINE, _MAX_WORD = 4 << 20, 10_000  # bytes
+_WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
+_WORD_CONTINUES = "##"  # of wordpiece vocabularies
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """A space of word vectors: ``words``, most frequent first and distinct, and ``matrix`` (n, d), finite."""
+
+    name: str
+    words: tuple[str, ...]
+    matrix: Matrix
+
+    def __post_init__(self) -> None:
+        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words):
+            raise DataError(f"{self.name}: {len(self.words)} words for vectors of shape {self.matrix.shape}")
+        if len(self._rows) != len(self.words):
+            raise DataError(f"{self.name}: a word occurs twice", expected="one vector for each word")
+        if not np.isfinite(self.matrix).all():
+            bad = self.words[int(np.flatnonzero(~np.isfinite(self.matrix).all(axis=1))[0])]
+            raise DataError(f"{self.name}: the vector of {bad!r} is not finite")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.words)}
+
+    def row(self, word: str) -> int | None:
+        """Row of a word, or else of its lower-case form; None if neither exists."""
+        return self._rows.get(word, self._rows.get(word.lower()))
+
+    @cached_property
+    def unit(self) -> Matrix:
+        """Vectors rescaled to length 1, (n, d) float64; zero vectors stay zero."""
+        matrix = self.matrix.astype(np.float64)
+        length = np.linalg.norm(matrix, axis=1, keepdims=True)
+        np.divide(matrix, length, out=matrix, where=length > 0)
+        return matrix
+
+    def means(self, bags: Sequence[Sequence[str]]) -> Matrix:
+        """Mean unit vector of each bag's known words, (n, d) float32; 0 without any."""
+        rows = [[row for word in bag if (row := self.row(word)) is not None] for bag in bags]
+        sizes = np.array([len(bag_rows) for bag_rows in rows], dtype=np.int64)
+        starts = np.concatenate([[0], sizes.cumsum()])
+        share = np.repeat(1 / np.maximum(sizes, 1), sizes)
+        columns = np.array(list(chain.from_iterable(rows)), dtype=np.int64)
+        picked = csr_matrix((share, columns, starts), shape=(len(bags), len(self)))
+        return np.asarray(picked @ self.unit, dtype=np.float32)
+
+    def changed(self, matrix: Matrix, name: str) -> Vectors:
+        """The same words with other vectors."""
+        return Vectors(name, self.words, matrix)
+
+
+def read_vectors(
+    source: str | Path, *, limit: int | None = 50_000, keep: Collection[str] = frozenset()
+) -> Vectors:
+    """Read word vectors from a file, or take an encoder's input embeddings.
+
+    Raises DataError with the place if the file breaks its format or is a pickle; DataNotFoundError if there is no such
+    file or encoder.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder; one of :data:`TRAINED`.
+    limit : int, optional
+        Number of words to read from the start of the file, where the most frequent ones are; None for all.
+    keep : collection of str
+        Words to read wherever they are, also in lower case.
+    """
+    found = _locate(source)
+    if isinstance(found, Encoder):
+        return _input_embeddings(found)
+    always = {word for entry in keep for word in (entry, entry.lower())}
+    words: dict[str, Matrix] = {}
+    for number, (word, vector) in enumerate(_records(found)):
+        if limit is None or number < limit or word in always:
+            words.setdefault(word, vector)  # the first of equal words is the more frequent one
+    if not words:
+        raise DataError(
+            "holds no vectors", place=Place(found), expected="a word and its numbers on each line"
+        )
+    return Vectors(found.name, tuple(words), np.stack(list(words.values())))
+
+
+def vectors_key(source: str | Path) -> str:
+    """Digest of a source's contents; raises as :func:`read_vectors`."""
+    found = _locate(source)
+    return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
+
+
+def _locate(source: str | Path) -> Path | Encoder:
+    name, path = str(source), Path(source).expanduser()
+    if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
+        return load_encoder(name.partition(":")[2] or None)
+    if not path.exists() and name in TRAINED:
+        return _trained(name)
+    if path.is_dir():
+        if not (path / "config.json").is_file():
+            raise DataError(
+                "is a folder without config.json",
+                place=Place(path),
+                expected="a file of vectors or an encoder's folder",
+                remedy="Save a gensim KeyedVectors as one file with save_word2vec_format",
+            )
+        return load_encoder(str(path))
+    if not path.is_file():
+        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
+    return path
+
+
+@cache
+def _trained(name: str) -> Path:
+    """File of the trained space ``name``, trained if it is not cached."""
+    from gapstack.encoding import glove  # imports torch, which most readers of vectors do not need
+
+    lists, corpus = read_lists(), glove.texts()
+    path = cache_root() / "vectors" / f"{name}-{fingerprint(__version__, lists_key(), corpus)}.txt"
+    if not path.is_file():
+        words, pairs = glove.count_pairs(corpus, lists.every_word)
+        sides = (lists.masculine, lists.feminine) if name == "gn_glove" else ()
+        rows = {word: row for row, word in enumerate(words)}
+        genders = ([rows[word] for word in side if word in rows] for side in sides)
+        write_vectors(path, Vectors(name, words, glove.train(len(words), pairs, *genders)))
+    return path
+
+
+def write_vectors(path: Path, vectors: Vectors) -> None:
+    """Write word2vec's text format, atomically, with enough digits to restore float32 exactly.
+
+    Raises DataError if a word contains white space, which the format cannot hold.
+    """
+    for word in vectors.words:
+        if not word or word.split() != [word]:
+            raise DataError(f"the word {word!r} cannot be written", expected="words without white space")
+    with atomic_path(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        stream.write(f"{len(vectors)} {vectors.matrix.shape[1]}\n")
+        for word, vector in zip(vectors.words, vectors.matrix, strict=True):
+            stream.write(f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n")
+
+
+def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
+    """Words and their vectors, in the format that the start of the file shows."""
+    with open_bytes(path) as stream:
+        first = stream.readline(_MAX_LINE)
+        if first.startswith(_PICKLE):
+            raise DataError(
+                "is a pickle, which can run any code",
+                place=Place(path),
+                expected="word2vec text or binary, or GloVe text",
+                remedy="If you trust it: gensim.models.KeyedVectors.load(...).save_word2vec_format(...)",
+            )
+        header = first.split()
+        if not header:
+            return
+        if len(header) != 2 or not all(part.isdigit() for part in header):
+            yield from _text(first, stream, path, len(header) - 1, 1)
+            return
+        count, dimensions = (whole_number(part.decode("ascii")) for part in header)
+        if count is None or dimensions is None or not 0 < dimensions <= _MAX_DIMENSIONS:
+            raise DataError(
+                f"the header claims {first[:40].decode(errors='replace').strip()!r} words and dimensions",
+                place=Place(path, 1),
+                expected=f"1 to {_MAX_DIMENSIONS:,} dimensions",
+            )
+        record, number = stream.readline(_MAX_LINE), 0
+        try:
+            is_text = len(np.array(record.split()[-dimensions:], dtype=np.float64)) == dimensions
+        except ValueError:
+            is_text = False
+        records = (
+            _text(record, stream, path, dimensions, 2)
+            if is_text
+            else _binary(path, len(first), count, dimensions)
+        )
+        for number, found in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+            yield found
+        if number != count:
+            raise DataError(
+                f"has {number:,} words", place=Place(path), expected=f"{count:,} words by its header"
+            )
+
+
+def _text(
+    line: bytes, stream: IO[bytes], path: Path, dimensions: int, number: int
+) -> Iterator[tuple[str, Matrix]]:
+    while line:
+        if len(line) == _MAX_LINE:
+            raise DataError(f"the line has {_MAX_LINE:,} bytes or more", place=Place(path, number))
+        if line.strip():
+            # from the right, since some words of GloVe 840B contain spaces
+            word, *numbers = line.rstrip().rsplit(b" ", dimensions)
+            if dimensions < 1 or len(numbers) != dimensions:
+                expected = f"{max(dimensions, 1)} numbers"
+                raise DataError(
+                    f"{len(numbers)} numbers after the word", place=Place(path, number), expected=expected
+                )
+            try:
+                with np.errstate(over="ignore"):  # numbers beyond float32 become infinite
+                    vector = np.array(numbers, dtype=np.float32)
+            except ValueError as problem:
+                raise DataError(f"not all are numbers ({problem})", place=Place(path, number)) from None
+            yield _checked(word, vector, Place(path, number))
+        line, number = stream.readline(_MAX_LINE), number + 1
+
+
+def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tuple[str, Matrix]]:
+    with open_bytes(path) as stream:
+        stream.read(start)
+        for number in range(1, count + 1):
+            word = bytearray()
+            while (letter := stream.read(1)) not in {b" ", b""} and len(word) < _MAX_WORD:
+                word += letter
+            blob = stream.read(4 * dimensions)
+            if len(blob) != 4 * dimensions or letter != b" ":
+                raise DataError(
+                    f"word {number:,} is cut off, or no space ends it",
+                    place=Place(path),
+                    expected=f"{count:,} words by its header, each with a space and {dimensions} float32",
+                )
+            # some writers put a line break after each vector
+            yield _checked(bytes(word).lstrip(b"\n"), np.frombuffer(blob, dtype="<f4"), Place(path))
+        if stream.read(2).strip(b"\n"):
+            raise DataError(
+                "continues after the last word", place=Place(path), expected=f"{count:,} words by its header"
+            )
+
+
+def _checked(word: bytes, vector: Matrix, place: Place) -> tuple[str, Matrix]:
+    try:
+        text = word.decode("utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"the word {word!r} is not UTF-8", place=place) from None
+    if not np.isfinite(vector).all():
+        raise DataError(f"the vector of {text!r} is not finite", place=place)
+    return text, vector
+
+
+def _input_embeddings(encoder: Encoder) -> Vectors:
+    """Input embeddings of the pieces that are whole words, in the order of their ids."""
+    tokenizer = encoder.tokenizer
+    pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: int(item[1]))
+    special = set(tokenizer.all_special_tokens)
+    mark = next((m for m in _WORD_STARTS if any(p.startswith(m) for p, _ in pieces)), "")
+    rows: dict[str, int] = {}
+    for piece, row in pieces:
+        if piece not in special and piece.startswith(mark) and not piece.startswith(_WORD_CONTINUES):
+            word = piece.removeprefix(mark)
+            if word.strip():
+                rows.setdefault(word, row)
+    weights = encoder.model.get_input_embeddings().weight.detach().float().cpu().numpy()
+    return Vectors(f"input embeddings of {encoder.name}", tuple(rows), weights[list(rows.values())])

@@ -1,0 +1,131 @@
+"""Calibration, selective answers, similarity of members, difficulty of rows and likely label errors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gapstack.evaluation.metrics import ECE_BINS, answers, normalise
+from gapstack.types import Bools, Floats, Ints, Labels
+
+DIFFICULTIES = ("all right", "most right", "few right", "none right")
+"""Values of :func:`difficulty`, the easiest first."""
+
+_TOLERANCE = 1e-6
+
+
+class Reliability(NamedTuple):
+    """Mean confidence, share right (both 0 to 1; NaN in an empty bin) and rows of each bin: (bins,) each."""
+
+    confidence: Floats
+    accuracy: Floats
+    rows: Ints
+
+
+def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> Reliability:
+    """Reliability diagram: accuracy by confidence of the top answer (DeGroot and Fienberg 1983).
+
+    The bins are those of :func:`~gapstack.evaluation.metrics.expected_calibration_error`, which is the mean distance
+    between the two columns, weighted by rows.
+    """
+    normalised = normalise(probabilities)
+    top = normalised.max(axis=1)
+    place = np.clip(np.ceil(top * bins).astype(int) - 1, 0, bins - 1)
+    rows = np.bincount(place, minlength=bins)
+    sums = (np.bincount(place, each, minlength=bins) for each in (top, answers(normalised) == labels))
+    confidence, accuracy = (
+        np.divide(total, rows, out=np.full(bins, np.nan), where=rows > 0) for total in sums
+    )
+    return Reliability(confidence, accuracy, rows)
+
+
+class RiskCoverage(NamedTuple):
+    """Share of rows answered, the most confident first, and share of them wrong: (points,) each.
+
+    ``area`` is the area under the curve, the mean risk over all coverages: 0 is never wrong.
+    """
+
+    coverage: Floats
+    risk: Floats
+    area: float
+
+
+def risk_coverage(labels: Labels, probabilities: ArrayLike, *, points: int = 50) -> RiskCoverage:
+    """Risk-coverage curve of at most ``points`` points (Geifman and El-Yaniv 2017).
+
+    Rows are answered in order of the top answer's probability; rows of equal confidence each count as their mean.
+    """
+    normalised = normalise(probabilities)
+    confidence, tied = np.unique(-normalised.max(axis=1), return_inverse=True)
+    wrong = answers(normalised) != labels
+    rate = np.bincount(tied, wrong, minlength=len(confidence)) / np.bincount(tied)
+    risk = np.cumsum(rate[np.sort(tied)]) / np.arange(1, len(labels) + 1)
+    ends = np.unique(np.linspace(1, len(labels), min(points, len(labels))).round().astype(int))
+    return RiskCoverage(ends / len(labels), risk[ends - 1], float(risk.mean()))
+
+
+def correlations(values: Floats) -> Floats:
+    """Pearson correlation of members' per-example values: (m, n) to (m, m); NaN for constant values."""
+    centred = values - values.mean(axis=1, keepdims=True)
+    # losses that are equal up to rounding have no correlation
+    spread = np.sqrt((centred**2).sum(axis=1))
+    flat = spread <= 1e-12 * np.abs(values).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = centred @ centred.T / np.outer(spread, spread)
+    result[flat | np.isnan(spread)] = result[:, flat | np.isnan(spread)] = np.nan
+    return np.clip(result, -1, 1)
+
+
+def disagreement(decided: Bools) -> Floats:
+    """Share of rows on which two members decide differently: (m, n, 2) decisions to (m, m)."""
+    share: Floats = (decided[:, None] != decided[None]).any(axis=-1).mean(axis=-1)
+    return share
+
+
+def double_fault(right: Bools) -> Floats:
+    """Share of rows on which two members are both wrong (Giacinto and Roli 2001): (m, n) to (m, m).
+
+    The diagonal is each one's error rate; a pair that shares few errors is worth stacking.
+    """
+    wrong = (~right).astype(np.float64)
+    return wrong @ wrong.T / right.shape[1]
+
+
+def difficulty(right: Bools) -> NDArray[np.str_]:
+    """Difficulty of each row by the share of (m, n) members that are right: of :data:`DIFFICULTIES`, (n,).
+
+    After the GAP paper's "agreement with gold" (Webster et al. 2018), with bins that do not depend on the number of
+    members. "Most" is at least half.
+    """
+    share = right.mean(axis=0)
+    place = np.select([share == 1, share >= 0.5, share > 0], [0, 1, 2], default=3)
+    return np.array(DIFFICULTIES)[place]
+
+
+def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
+    """Self-confidence of each label, (n,): its probability (Northcutt, Jiang and Chuang 2021).
+
+    The probabilities must be from models that were not trained on these labels.
+    """
+    return normalise(probabilities)[np.arange(len(labels)), labels]
+
+
+def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]:
+    """Rows off the diagonal of the confident joint (confident learning), those of lowest quality first.
+
+    A row counts if the probability of another class is at least the mean that rows of this class give it (Northcutt et
+    al. 2021, section 3.1), and exceeds that of the label; with cleanlab's tolerance.
+    """
+    normalised = normalise(probabilities)
+    quality = label_quality(labels, normalised)
+    classes = range(normalised.shape[1])
+    present = [quality[labels == each].mean() if (labels == each).any() else np.inf for each in classes]
+    confident = normalised >= np.array(present) - _TOLERANCE
+    # of several confident classes the most probable counts
+    guess = np.where(confident.sum(axis=1) > 1, normalised.argmax(axis=1), confident.argmax(axis=1))
+    favoured = normalised + _TOLERANCE * np.eye(len(classes))[labels]
+    wrong = confident.any(axis=1) & (guess != labels) & (favoured.argmax(axis=1) != labels)
+    rows = np.flatnonzero(wrong)
+    return rows[np.argsort(quality[rows])]

@@ -1,0 +1,156 @@
+"""Inputs with added pieces: a question before the text, endings after it, and tags around its mentions.
+
+Pieces are inserted into the text's window, which is cut so that all fit and no mention is lost. The separator is the
+one that the encoder's tokenizer puts between two texts. Token types are all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gapstack.data import Corpus
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import PieceView, align, special_pieces
+from gapstack.types import Ints
+
+TAGS = ("<P>", "<A>", "<B>")
+"""Attree's tags of pronoun, A and B, as in :data:`gapstack.encoding.pieces.MENTIONS`; the opening tag closes too."""
+
+
+def before_text(
+    corpus: Corpus, encoder: Encoder, questions: Sequence[str], max_pieces: int | None = None
+) -> tuple[PieceView, Ints]:
+    """Put a question before each text: ``[CLS] question [SEP] text [SEP]``.
+
+    Returns
+    -------
+    view : PieceView
+        Mentions are those in the text; pieces of the question have the character range (0, 0).
+    text : (n, 2) int64
+        Half-open piece range of each text, special pieces left out.
+
+    Raises
+    ------
+    MemberError
+        If a question and the mentions of its text do not fit into the window.
+    """
+    added = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, questions)]
+    plain = align(corpus, encoder, max_pieces, reserved=_sizes(added))
+    before, after = map(len, special_pieces(encoder))
+    view = insert(plain, plain.bounds[:-1] + before, added)
+    return view, np.stack([before + _sizes(added), view.lengths - after], axis=1)
+
+
+def with_endings(
+    corpus: Corpus,
+    encoder: Encoder,
+    closings: Sequence[str],
+    endings: Sequence[Sequence[str]],
+    max_pieces: int | None = None,
+) -> PieceView:
+    """Append closing words and each of k endings to each text: ``[CLS] text closing [SEP] ending [SEP]``.
+
+    The result has n * k inputs, those of a row one after the other. The text is cut to leave room for the longest
+    ending. ``closings`` begin with a space.
+
+    Raises
+    ------
+    MemberError
+        If the longest ending, the closing words and the mentions of a text do not fit into the window.
+    """
+    count = len(endings[0]) if len(endings) else 0
+    ends = pieces(encoder, [ending for row in endings for ending in row])
+    closed = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, closings)]
+    added = [np.concatenate([closed[place // count], end]) for place, end in enumerate(ends)]
+    longest = _sizes(added).reshape(len(corpus), count).max(axis=1, initial=0)
+    view = _repeated(align(corpus, encoder, max_pieces, reserved=longest), count)
+    return insert(view, view.bounds[1:] - len(special_pieces(encoder)[1]), added)
+
+
+def tagged(
+    corpus: Corpus, encoder: Encoder, max_pieces: int | None = None, tags: Sequence[str] = TAGS
+) -> PieceView:
+    """Tag mentions: ``<A> name <A>``, ``<P> pronoun <P>`` (Attree 2019, section 3.1).
+
+    Tags are put around the mentions' word pieces, so a mention may begin inside a word. They are not new vocabulary:
+    the tokenizer may make several pieces of each (BERT's: ``< a >``). Mentions of the result do not include their
+    tags, which have the character range (0, 0).
+
+    Raises
+    ------
+    MemberError
+        If the mentions and tags of a text do not fit into the window.
+    """
+    added = pieces(encoder, tags)
+    return insert_tags(align(corpus, encoder, max_pieces, reserved=2 * int(_sizes(added).sum())), added)
+
+
+def insert_tags(view: PieceView, tags: Sequence[Ints]) -> PieceView:
+    """Put the pieces ``tags`` of pronoun, A and B before and after theirs; a closing tag precedes an opening one."""
+    ranges = view.bounds[:-1, None, None] + view.mentions
+    sizes = _sizes(tags)
+    # one entry for each tag's piece, closing ones first: insertion at one place keeps the order of the list
+    places = np.concatenate([np.repeat(ranges[:, m, side], sizes[m]) for side in (1, 0) for m in range(3)])
+    added = np.concatenate([np.tile(tags[m], len(view)) for _ in range(2) for m in range(3)])
+    # tag pieces before each original piece
+    shift = np.cumsum(np.bincount(places, minlength=len(view.ids) + 1))[: len(view.ids)]
+    bounds = view.bounds + 2 * int(sizes.sum()) * np.arange(len(view) + 1)
+    first, last = ranges[..., 0], ranges[..., 1] - 1
+    mentions = np.stack([first + shift[first], last + shift[last] + 1], axis=-1) - bounds[:-1, None, None]
+    return PieceView(
+        np.insert(view.ids, places, added), np.insert(view.chars, places, 0, axis=0), bounds, mentions
+    )
+
+
+def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ints]:
+    """Ids of each text without special pieces."""
+    backend = encoder.tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    encodings = backend.encode_batch(list(texts), add_special_tokens=False)
+    return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
+
+
+def separator(encoder: Encoder) -> Ints:
+    """Ids of the encoder's separator between two texts ([SEP] for BERT)."""
+    probe: Any = encoder.tokenizer.backend_tokenizer.encode("a", "a")
+    special = np.array(probe.special_tokens_mask, dtype=bool)
+    first, second = np.flatnonzero(~special)
+    return np.array(probe.ids, dtype=np.int64)[first + 1 : second]
+
+
+def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
+    """Put ``added[i]`` before piece ``places[i]`` of text i; mentions move along.
+
+    ``places`` (n,) count over all pieces, may be the end of a text, and do not lie in a mention.
+    """
+    sizes = _sizes(added)
+    if not len(view):
+        return view
+    at = np.repeat(places, sizes)
+    moved = (view.bounds[:-1] + view.mentions[:, :, 0].T >= places).T * sizes[:, None]
+    return replace(
+        view,
+        ids=np.insert(view.ids, at, np.concatenate(added)),
+        chars=np.insert(view.chars, at, 0, axis=0),
+        bounds=view.bounds + np.concatenate([[0], np.cumsum(sizes)]),
+        mentions=view.mentions + moved[..., None],
+    )
+
+
+def _repeated(view: PieceView, times: int) -> PieceView:
+    """Each text ``times`` times in a row."""
+    order = np.repeat(np.arange(len(view)), times)
+    if not len(order):
+        return view
+    at = np.concatenate([np.arange(view.bounds[row], view.bounds[row + 1]) for row in order])
+    bounds = np.concatenate([[0], np.cumsum(view.lengths[order])])
+    return PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
+
+
+def _sizes(parts: Sequence[Ints]) -> Ints:
+    return np.array([len(part) for part in parts], dtype=np.int64)

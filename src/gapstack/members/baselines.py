@@ -1,0 +1,254 @@
+"""Baselines: the class prior, a coin, and the five coreference cues of Webster et al. 2018, section 4.3.
+
+A cue decides for a name in one of the passes of its sieve (:mod:`gapstack.text.cues`), with a margin. One small
+monotone model turns decisions into probabilities: the logits of (A, B, NEITHER) are (+s, -s, n) where A is chosen and
+(-s, +s, n) where B is, so that swapping the names swaps the probabilities. For each pass, s is never negative and grows
+with the margin, and n never grows with it. The weights are fitted by ridge-penalised maximum likelihood.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Interval
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from gapstack.data import Corpus, Label
+from gapstack.members.learned import LearnedArrays
+from gapstack.members.member import Probabilities
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.settings import NonNegative, Seed
+from gapstack.text.cues import OURS, Closeness, Counted, Cue, CueDecisions, Definition, decide, needs_parses
+from gapstack.text.scenes import Candidates, CandidatesName, Context, ContextName, Setting
+from gapstack.types import Floats
+
+_HALF_MARGIN = 4.0  # in words or edges: scaled to one half
+_MAX_PASSES = 5
+
+
+class Prior(LearnedArrays, SoftLabelMember):
+    """Label frequencies of the training rows, with add-one smoothing."""
+
+    LEARNED = ("prior",)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        counts = training_set.weights @ training_set.targets + 1.0
+        self.prior_ = counts / counts.sum()
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return np.tile(self.prior_, (len(corpus), 1))
+
+
+class Random(LearnedArrays, SoftLabelMember):
+    """A or B at random; NEITHER has its frequency in the training rows, for a meaningful logloss.
+
+    A row's coin is a hash of its id and the seed. It chooses between the earlier and the later name, so neither the
+    other rows nor which name is called A matter.
+
+    Parameters
+    ----------
+    confidence : float
+        The chosen name's share of the probability of both; above 0.5, below 1.
+    seed : int
+        Seed of the coins.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.soft_labels.SoftLabelMember`; only how often NEITHER is right is learned.
+    """
+
+    confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
+    seed: Seed = 0
+
+    LEARNED = ("neither",)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        neither = float(training_set.weights @ training_set.targets[:, Label.NEITHER])
+        self.neither_ = (neither + 1) / (len(training_set) + len(Label))
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        draws_a = np.array([self._draws_earlier(e.id) == (e.a < e.b) for e in corpus])
+        share_a = np.where(draws_a, self.confidence, 1 - self.confidence)
+        named = np.stack([share_a, 1 - share_a], axis=1) * (1 - self.neither_)
+        return np.concatenate([named, np.full((len(corpus), 1), self.neither_)], axis=1)
+
+    def _draws_earlier(self, identifier: str) -> bool:
+        digest = sha256(f"{self.seed} {identifier}".encode("utf-8", "surrogatepass")).digest()
+        return digest[0] % 2 == 0
+
+
+class CueMember(LearnedArrays, SoftLabelMember):
+    """A coreference cue with calibrated probabilities.
+
+    Parameters
+    ----------
+    candidates : str
+        ``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do).
+    context : str
+        ``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other
+        cues decide alike in both.
+    ridge : float
+        Strength of the penalty on the squared weights, in units of examples.
+    parser : str, optional
+        spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own.
+
+    Attributes
+    ----------
+    strength_, doubt_ : (3 L,) and (4 L,) float64
+        Weights of s and n for each of L passes: constant, margin, single candidate, and for n another name chosen.
+    """
+
+    candidates: CandidatesName = "gold-two-mention"
+    context: ContextName = "page-context"
+    ridge: NonNegative = 1.0
+    parser: str | None = None
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("strength", "doubt")
+    cue: ClassVar[Cue]
+
+    @property
+    def definition(self) -> Definition:
+        """Choices within the cue's definition."""
+        return OURS
+
+    def cue_decisions(self, corpus: Corpus) -> CueDecisions:
+        """Decisions with their passes and margins; needs no fit.
+
+        Raises
+        ------
+        MemberError
+            If the cue reads the page's title in snippet-context.
+        DataNotFoundError
+            If a text has no stored parse and there is no parser.
+        """
+        setting = Setting(Candidates(self.candidates), Context(self.context))
+        return decide(corpus, self.cue, setting, self.parser, self.definition)
+
+    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+        """Decisions for A and B, (n, 2); needs no fit."""
+        return self.cue_decisions(corpus).answers
+
+    def reads(self) -> dict[str, Any]:
+        """Inputs: the parser only where the cue needs one."""
+        return super().reads() | ({} if self._needs_parses() else {"parser": False})
+
+    def _needs_parses(self) -> bool:
+        return needs_parses(self.cue, Candidates(self.candidates), self.definition)
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self.cue_decisions(corpus)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        direction, design, doubt = _design(self.cue_decisions(training_set.corpus))
+        targets, weights = training_set.targets, training_set.weights[:, None]
+        split = design.shape[1]
+
+        def loss(parameters: Floats) -> tuple[float, Floats]:
+            logits = _logits(direction, design @ parameters[:split], doubt @ parameters[split:])
+            error = weights * (softmax(logits, axis=1) - targets)
+            of_strength = design.T @ (direction * (error[:, 0] - error[:, 1]))
+            gradient = np.concatenate([of_strength, doubt.T @ error[:, 2]])
+            cross_entropy = -(weights * targets * log_softmax(logits, axis=1)).sum()
+            value = cross_entropy + self.ridge / 2 * parameters @ parameters
+            return float(value), gradient + self.ridge * parameters
+
+        free, positive, negative = (None, None), (0.0, None), (None, 0.0)
+        bounds = [positive] * split + [free, negative, negative, positive] * _MAX_PASSES
+        parameters = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+        self.strength_, self.doubt_ = parameters[:split], parameters[split:]
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        direction, design, doubt = _design(self.cue_decisions(corpus))
+        return np.asarray(softmax(_logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1))
+
+
+def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
+    """Stack (n,) each into (n, 3)."""
+    return np.stack([direction * strength, -direction * strength, doubt], axis=1)
+
+
+def _design(decisions: CueDecisions) -> tuple[Floats, Floats, Floats]:
+    """The chosen name, +1 A, -1 B, 0 both or none (n,), and the design matrices of s (n, 3L) and n (n, 4L)."""
+    names = decisions.answers.astype(np.float64)
+    alone = np.isinf(decisions.margins)
+    # from 0 for a tie to 1 without a runner-up
+    reach = 1.0 - _HALF_MARGIN / (decisions.margins + _HALF_MARGIN)
+    elsewhere = ~decisions.answers.any(axis=1)
+    ones = np.ones(len(names))
+    columns = np.stack([ones, reach, alone], axis=1)
+    # n falls with the margin where A or B is chosen, and has a constant where another name is
+    doubt = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1)
+    level = np.eye(_MAX_PASSES + 1)[decisions.levels, :_MAX_PASSES]
+    # indicators of the passes times columns: (n, L, c) -> (n, L c)
+    designs = [
+        (level[:, :, None] * each[:, None, :]).reshape(len(level), _MAX_PASSES * each.shape[1])
+        for each in (columns, doubt.astype(np.float64))
+    ]
+    return names[:, 0] - names[:, 1], designs[0], designs[1]
+
+
+class TokenDistance(CueMember):
+    """The nearest name, counted in words: the weakest cue, as GAP was balanced against it."""
+
+    cue = Cue.TOKEN_DISTANCE
+
+
+class TopicalEntity(CueMember):
+    """The closest name that holds the most frequent name word; then token distance.
+
+    By default words are counted over the names that compete, which needs no parser; the paper counts over all names
+    detected in the snippet.
+
+    Parameters
+    ----------
+    counted : str
+        Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper).
+    """
+
+    counted: Literal["detected", "candidates"] = "candidates"
+    cue = Cue.TOPICAL_ENTITY
+
+    @property
+    def definition(self) -> Definition:
+        """Choices within the cue's definition."""
+        return Definition(counted=Counted(self.counted))
+
+
+class SyntacticDistance(CueMember):
+    """The name at the end of the shortest dependency path; then token distance.
+
+    Names in a position that binding theory excludes are left out. The paper parses with a cloud service; here any spaCy
+    pipeline does. Sentences are linked through their roots, at a cost that the paper does not state.
+    """
+
+    cue = Cue.SYNTACTIC_DISTANCE
+
+
+class Parallelism(CueMember):
+    """The closest name in the pronoun's grammatical function, subject or object; then syntactic distance.
+
+    Parameters
+    ----------
+    closeness : str
+        Which of several names in the pronoun's function is the closest: that with the shortest dependency path
+        (``syntactic``), or with the fewest words between (``token``, as in the paper).
+    """
+
+    closeness: Literal["token", "syntactic"] = "syntactic"
+    cue = Cue.PARALLELISM
+
+    @property
+    def definition(self) -> Definition:
+        """Choices within the cue's definition."""
+        return Definition(closeness=Closeness(self.closeness))
+
+
+class Url(Parallelism):
+    """The syntactically closest name that shares a word with the page title; then parallelism.
+
+    GAP's best baseline, "Parallelism+URL" in the paper's tables.
+    """
+
+    cue = Cue.URL

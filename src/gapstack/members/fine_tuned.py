@@ -1,0 +1,417 @@
+"""Base of fine-tuned members: everything but the network's head and its input.
+
+While a plan freezes the whole encoder, it runs once over all rows and only the head is trained, on hidden states in
+float16. Those of the pre-trained encoder are cached on disk (:mod:`gapstack.encoding.activations`) for all folds and
+members.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import softmax
+from torch import Tensor, nn
+
+from gapstack.data import Corpus
+from gapstack.data.extra import ExtraName
+from gapstack.encoding.activations import hidden_states
+from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
+from gapstack.encoding.pieces import PieceView, align
+from gapstack.errors import MemberError
+from gapstack.files import fingerprint
+from gapstack.members.member import Member, Probabilities, State, each_once
+from gapstack.members.soft_labels import contamination, soft_labelled
+from gapstack.progress import progress
+from gapstack.settings import Count, Seed, ValidationFraction
+from gapstack.training import (
+    Data,
+    History,
+    PieceData,
+    Schedule,
+    Targets,
+    TrainingPlan,
+    cross_entropy,
+    predict,
+    seeded,
+    train,
+    train_once,
+    trainable_encoder,
+    validation_rows,
+)
+from gapstack.training.devices import compute_dtype, default_budget, processes
+from gapstack.training.parameters import ENCODER, Weights, freeze
+from gapstack.training.plan import Plan
+from gapstack.training.prediction import passes, predict_in_int8
+from gapstack.types import Rows
+
+_log = logging.getLogger(__name__)
+
+LAST = (-1,)
+LARGE, HIGHEST_LR = 100_000_000, 5e-5
+"""BERT-base has more parameters; the highest rate that Devlin et al. 2019 (A.3) fine-tune it at."""
+ON_GAP = TrainingPlan(
+    epochs=3,
+    batch_size=32,
+    encoder_lr=1e-4,
+    head_lr=5e-4,
+    frozen=("encoder.embeddings",),
+    schedule=Schedule(shape="linear", warmup=0.1),
+    label_smoothing=0.05,
+)
+"""Default plan over the embedded encoder."""
+HEAD_ALONE = TrainingPlan(
+    epochs=15,
+    batch_size=32,
+    head_lr=2e-3,
+    frozen=(ENCODER,),
+    schedule=Schedule(shape="linear", warmup=0.1),
+    label_smoothing=0.05,
+)
+"""Default plan of a head on the frozen encoder."""
+
+
+class FineTuned(Member):
+    """A network over a pre-trained encoder that is fine-tuned on the corpus.
+
+    A subclass defines :meth:`_head`, and :meth:`_data`, :attr:`PLAN` and :meth:`_layers` where the defaults do not fit.
+
+    Parameters
+    ----------
+    extra : sequence of str
+        Corpora that are learned before GAP, by their names in :data:`gapstack.data.extra.EXTRA`.
+    teacher : str or sequence of str, optional
+        Soft labels that are learned before GAP: see :func:`gapstack.data.teacher.load_teacher`.
+    encoder : str, optional
+        Name or folder of the encoder; the embedded MiniLM by default.
+    training : mapping or sequence of mappings, optional
+        Overrides of the member's training plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`; one
+        mapping for each of its phases, or one for all.
+    first : mapping or sequence of mappings, optional
+        Overrides for the stage on ``extra`` and ``teacher``, whose plan is otherwise that of the last phase on GAP; one
+        mapping for each of its phases.
+    validation_share : float
+        Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``.
+    max_pieces : int, optional
+        Longest window in pieces; by default the encoder's limit.
+    int8 : bool
+        Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change. See
+        :func:`~gapstack.training.prediction.predict_in_int8`.
+    seed : int
+        Seed of the head's first weights, dropout, the order of rows and the choice of validation rows.
+    """
+
+    extra: Sequence[ExtraName] = ()
+    teacher: str | Sequence[str] | None = None
+    encoder: str | None = None
+    training: Plan | Sequence[Plan] | None = None
+    first: Plan | Sequence[Plan] | None = None
+    validation_share: ValidationFraction = 0.1
+    max_pieces: Count | None = None
+    int8: bool = False
+    seed: Seed = 0
+
+    PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
+
+    @abstractmethod
+    def _head(self, encoder: Encoder) -> nn.Module:
+        """A freshly initialised head.
+
+        It is called with hidden states (b, L, layers * H) float32, layers side by side in the order of
+        :meth:`_layers`, and by name with the inputs of :meth:`_data` except ``ids``; ``keep`` is missing where nothing
+        is padded. It returns logits (b, 3).
+        """
+
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> Data:
+        """The network's input for a corpus; by default the pieces of its texts and mentions."""
+        return PieceData(align(corpus, encoder, self.max_pieces), targets)
+
+    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
+        """Layers that the head reads, from 0 (embeddings) up or from -1 (the last) down."""
+        return LAST
+
+    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """Loss of each row, (b,); see :data:`gapstack.training.data.Objective`."""
+        return cross_entropy(output, target, smoothing)
+
+    def _recipe(self) -> tuple[TrainingPlan, ...]:
+        """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
+        return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Test sets of the training rows, and what the extra corpora and the teacher share rows with."""
+        return each_once(super().contaminated_by, contamination(self.extra, self.teacher))
+
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute inputs in one pass; before ``fit``, also train the first stage, which all folds share."""
+        super().prepare(corpus)
+        if (self.extra or self.teacher) and not self._is_fitted:
+            plans = self.plans()
+            self._first_stage(*self._network(plans), plans)
+
+    def _prepare(self, corpus: Corpus) -> None:
+        """Run the encoder once if it is frozen."""
+        plan = self.plans()[0]
+        if not (self.extra or self.teacher) and freezes_encoder(plan):
+            encoder = self._encoder()
+            _stored_states(self._data(corpus, encoder, None), encoder, self._layers(encoder), plan.precision)
+
+    def _encoder(self) -> Encoder:
+        return load_encoder(self.encoder)
+
+    def plans(self) -> tuple[TrainingPlan, ...]:
+        """Return the plan of each phase, with the changes of ``training``; raises MemberError if they do not fit."""
+        phases = self._recipe()
+        changes = self.training or {}
+        each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
+        if len(each) != len(phases):
+            raise MemberError(
+                f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}"
+            )
+        plans = tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
+        if self.int8 and all(freezes_encoder(plan) for plan in plans):
+            raise MemberError("int8 rounds a tuned encoder, and all of this one is frozen; leave int8 out")
+        return plans
+
+    def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
+        return replace(plan.changed(dict(changes)), seed=self.seed)
+
+    def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
+        encoder = self._encoder()
+        with seeded(self.seed):
+            body = trainable_encoder(encoder, attention_dropout=plans[-1].attention_dropout)
+            return encoder, Network(body, self._head(encoder), self._layers(encoder))
+
+    def _fit(self, corpus: Corpus) -> None:
+        plans = self.plans()
+        rates = [plan.encoder_lr for plan in plans if not freezes_encoder(plan)]
+        _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
+        encoder, network = self._network(plans)
+        learned = _trained_names(network, plans)
+        changed: set[str] = set()
+        if self.extra or self.teacher:
+            changed = self._first_stage(encoder, network, plans)
+            learned |= changed
+        held: Data | None = None
+        if any(plan.patience is not None for plan in plans):
+            learn, stop = validation_rows(corpus, self.validation_share, self.seed)
+            validation, corpus = corpus.take(stop), corpus.take(learn)
+            held = self._data(validation, encoder, validation.labels)
+        data = self._data(corpus, encoder, corpus.labels)
+        self.history_ = []
+        for plan in plans:
+            pretrained = None if _any_of_encoder(changed) else encoder
+            self.history_.append(self._phase(network, data, held, plan, pretrained))
+            changed |= _trained_names(network, [plan])
+        tensors: dict[str, Tensor] = {name: p for name, p in network.named_parameters() if name in learned}
+        tensors |= {f"head.{name}": buffer for name, buffer in network.head.named_buffers()}
+        # predict with the rounded weights that a file would give back
+        self._restore(State(arrays={name: compact(name, tensor) for name, tensor in tensors.items()}))
+
+    def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
+        """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
+        stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
+        first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
+        corpus, targets = soft_labelled(self.extra, self.teacher, self.augment)
+        train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
+        return _trained_names(network, first)
+
+    def _phase(
+        self,
+        network: Network,
+        data: Data,
+        held: Data | None,
+        plan: TrainingPlan,
+        pretrained: Encoder | None,
+    ) -> History:
+        """Train one phase; ``pretrained`` is the encoder if nothing has changed it yet."""
+        stop = held if plan.patience is not None else None
+        if not freezes_encoder(plan):
+            return train(network, data, plan, stop, objective=self._objective)
+
+        def with_states(part: Data) -> HiddenData:
+            if pretrained is None:
+                return HiddenData(part, _tuned_states(part, network, plan.precision))
+            return HiddenData(part, _stored_states(part, pretrained, network.layers, plan.precision))
+
+        return train(
+            HeadAlone(network.head),
+            with_states(data),
+            replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER)),
+            None if stop is None else with_states(stop),
+            objective=self._objective,
+        )
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        logits = self._logits(self._data(corpus, self._encoder(), None))
+        return np.asarray(softmax(logits, axis=1))
+
+    def _logits(self, data: Data) -> NDArray[np.float64]:
+        """The fitted network's logits, (n, ...)."""
+        precision = self.plans()[-1].precision
+        if _any_of_encoder(self.arrays_):
+            if self.int8:
+                return predict_in_int8(self.network_, data)
+            return predict(self.network_, data, precision=precision)
+        states = _stored_states(data, self._encoder(), self.network_.layers, precision)
+        return predict(HeadAlone(self.network_.head), HiddenData(data, states))
+
+    def _state(self) -> State:
+        return State(arrays=self.arrays_)
+
+    def _restore(self, state: State) -> None:
+        _, network = self._network(self.plans())
+        network.load_state_dict(
+            {name: torch.from_numpy(array) for name, array in state.arrays.items()}, False
+        )
+        self.network_, self.arrays_ = network, state.arrays
+
+
+class Network(nn.Module):
+    """An encoder of transformers without a task head, and a head over some of its layers; see :class:`FineTuned`."""
+
+    def __init__(self, encoder: nn.Module, head: nn.Module, layers: Sequence[int] = LAST):
+        super().__init__()
+        self.encoder = encoder
+        self.head = head
+        self.layers = tuple(layers)
+
+    def hidden(self, ids: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Hidden states (b, L, layers * H) float32 for ``ids`` (b, L) with mask ``keep``, True on pieces."""
+        mask = None if keep is None else keep.long()
+        if self.layers == LAST:
+            states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        else:
+            output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            states = torch.cat([output.hidden_states[layer] for layer in self.layers], dim=-1)
+        return states.float()
+
+    def forward(self, ids: Tensor, keep: Tensor | None = None, **inputs: Tensor) -> Tensor:
+        """Return logits (b, classes)."""
+        if keep is not None:
+            inputs["keep"] = keep
+        logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
+        return logits
+
+
+class HeadAlone(nn.Module):
+    """A head over given hidden states."""
+
+    def __init__(self, head: nn.Module):
+        super().__init__()
+        self.head = head
+
+    def forward(self, hidden: Tensor, **inputs: Tensor) -> Tensor:
+        """Return logits (b, classes)."""
+        logits: Tensor = self.head(hidden, **inputs)
+        return logits
+
+
+class HiddenData:
+    """Rows as ``data`` with hidden states (pieces, D) float16 of all rows end to end, in place of the pieces' ids."""
+
+    def __init__(self, data: Data, states: Tensor):
+        self._data, self._states = data, states
+        self.sizes = data.sizes
+        self._starts = np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the rows and their hidden states."""
+        states = hashlib.blake2b(self._states.numpy().data, digest_size=8).hexdigest()
+        return fingerprint(self._data.fingerprint, states)
+
+    def batch(self, rows: Rows) -> dict[str, Tensor]:
+        """The rows' inputs with ``hidden`` (b, L, D) float32 in place of ``ids``."""
+        found = self._data.batch(rows)
+        count, longest = found.pop("ids").shape
+        hidden = torch.zeros(count, longest, self._states.shape[-1])
+        for place, row in enumerate(rows):
+            start, size = int(self._starts[row]), int(self.sizes[row])
+            hidden[place, :size] = self._states[start : start + size]
+        return {**found, "hidden": hidden}
+
+
+def _stored_states(data: Data, encoder: Encoder, layers: Sequence[int], precision: str) -> Tensor:
+    """Hidden states of the pre-trained encoder for :class:`HiddenData`, from the cache where it has them."""
+    ids: list[Tensor] = []
+    for start in range(0, len(data.sizes), 512):
+        batch = data.batch(np.arange(start, min(start + 512, len(data.sizes))))
+        ids.append(batch["ids"][batch["keep"]] if "keep" in batch else batch["ids"].flatten())
+    pieces = torch.cat(ids).numpy()
+    view = PieceView(
+        pieces,
+        chars=np.zeros((len(pieces), 2), dtype=np.int64),
+        bounds=np.concatenate([[0], np.cumsum(data.sizes)]),
+        mentions=np.zeros((len(data.sizes), 0, 2), dtype=np.int64),
+    )
+    dtype = compute_dtype(precision, processes().device)
+    return torch.from_numpy(hidden_states(view, encoder, layers, dtype).values)
+
+
+@torch.inference_mode()
+def _tuned_states(data: Data, network: Network, precision: str) -> Tensor:
+    """Hidden states of an encoder that has been trained, for :class:`HiddenData`."""
+    device = processes().device
+    network.to(device).eval()
+    weights = Weights(network, compute_dtype(precision, device))
+    starts = np.cumsum(data.sizes) - data.sizes
+    states: Tensor | None = None
+    order = np.argsort(data.sizes, kind="stable")
+    with progress("Encoding", len(order)) as ticker:
+        for rows, inputs, _ in passes(data, order, device, default_budget(device)):
+            found = network.hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
+            if states is None:
+                states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
+            for place, row in enumerate(rows):
+                start, size = int(starts[row]), int(data.sizes[row])
+                states[start : start + size] = found[place, :size]
+            ticker.advance(len(rows))
+    weights.close()
+    assert states is not None
+    return states
+
+
+def freezes_encoder(plan: TrainingPlan) -> bool:
+    """Return True if a plan freezes the whole encoder."""
+    return ENCODER in plan.frozen
+
+
+def _trained_names(network: Network, plans: Iterable[TrainingPlan]) -> set[str]:
+    """Names of the parameters that any of the plans changes."""
+    names: set[str] = set()
+    for plan in plans:
+        freeze(network, tuple(plan.frozen))
+        names |= {name for name, p in network.named_parameters() if p.requires_grad}
+    return names
+
+
+def _any_of_encoder(names: Iterable[str]) -> bool:
+    return any(name.startswith(f"{ENCODER}.") for name in names)
+
+
+@lru_cache(maxsize=64)  # once for all folds
+def _warn_of_rate(member: str, encoder: str | None, rate: float) -> None:
+    """Warn of a large encoder that is trained at a rate for small ones."""
+    size = encoder_size(encoder)
+    if rate > HIGHEST_LR and size is not None and size.parameters > LARGE:
+        _log.warning(
+            "%s trains %s (%.0f million parameters) at a learning rate of %g, which suits small encoders; large ones "
+            'forget their pre-training above %g. Set training.encoder_lr, or use settings = "published"',
+            *(member, encoder, size.parameters / 1e6, rate, HIGHEST_LR),
+        )
+
+
+def compact(name: str, tensor: Tensor) -> NDArray[Any]:
+    """A learned tensor as it is stored: the encoder's in float16, which has more bits than bfloat16."""
+    tensor = tensor.detach().cpu()
+    return (tensor.half() if name.startswith(f"{ENCODER}.") else tensor).numpy().copy()

@@ -1,0 +1,326 @@
+"""Members over a frozen encoder: the encoder's vectors, small networks over arrays, and heads over mention vectors."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from scipy.special import softmax
+from torch import nn
+
+from gapstack.data import Corpus, Gender
+from gapstack.encoding.activations import SpanActivations, span_activations
+from gapstack.encoding.debias import null_space
+from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.errors import MemberError
+from gapstack.features.blocks import BlockName, Features, features
+from gapstack.members.member import Probabilities, State
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.settings import Count, Natural, Seed, ValidationFraction
+from gapstack.training import (
+    RowData,
+    Schedule,
+    Targets,
+    TrainingPlan,
+    predict,
+    seeded,
+    train,
+    validation_rows,
+)
+from gapstack.training.plan import Plan
+from gapstack.types import Floats32
+
+Arrays = Mapping[str, NDArray[Any]]
+"""Inputs of a head by name; the first axis is rows."""
+Depth = tuple[tuple[int, ...], int]
+"""Layers, 1 the first, and the number of layers of the encoder that they are counted in."""
+
+ON_MENTIONS = TrainingPlan(
+    epochs=20,
+    batch_size=64,
+    head_lr=2e-3,
+    schedule=Schedule(shape="linear", warmup=0.1),
+    weight_decay=3.0,
+    label_smoothing=0.05,
+    precision="float32",
+)
+"""Default plan of heads over the embedded encoder's vectors."""
+_SCALES = "scales/"
+
+
+def chosen_layers(chosen: Sequence[int] | int | None, encoder: Encoder, default: Depth) -> tuple[int, ...]:
+    """Return the layers ``chosen``; None for those as deep in ``encoder`` as ``default``, rounded and unique."""
+    if chosen is None:
+        layers, depth = default
+        return tuple(dict.fromkeys(round(layer / depth * encoder.num_layers) for layer in layers))
+    return (chosen,) if isinstance(chosen, int) else tuple(chosen)
+
+
+def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) -> NDArray[Any]:
+    """Mean vector of each mention's pieces, (n, 3, layers * hidden), summed and divided in ``dtype``."""
+    counts = activations.counts.ravel()
+    pieces = activations.vectors.reshape(len(activations.vectors), np.prod(activations.vectors.shape[1:]))
+    if not len(counts):
+        return np.empty((0, activations.counts.shape[1], pieces.shape[1]), dtype=dtype)
+    sums = np.add.reduceat(pieces, counts.cumsum() - counts, axis=0, dtype=dtype)
+    sums /= counts[:, None].astype(dtype)
+    return sums.reshape(*activations.counts.shape, -1)
+
+
+class EncoderMember(SoftLabelMember):
+    """A member that reads a pre-trained encoder.
+
+    Parameters
+    ----------
+    encoder : str, optional
+        Name or folder of the encoder; the embedded MiniLM by default.
+    """
+
+    encoder: str | None = None
+
+    LAYERS: ClassVar[Depth] = ((2,), 3)
+    """Layers that are read by default."""
+
+    def _encoder(self) -> Encoder:
+        return load_encoder(self.encoder)
+
+    def _mean_vectors(
+        self,
+        corpus: Corpus,
+        chosen: Sequence[int] | int | None,
+        max_pieces: int | None,
+        dtype: DTypeLike = np.float32,
+    ) -> NDArray[Any]:
+        """Mean vectors of pronoun, A and B in the layers ``chosen``, (n, 3, layers * hidden)."""
+        encoder = self._encoder()
+        layers = chosen_layers(chosen, encoder, self.LAYERS)
+        return mean_vectors(span_activations(corpus, encoder, layers, max_pieces=max_pieces), dtype)
+
+
+class FrozenHead(SoftLabelMember):
+    """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
+
+    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` where
+    the training rows decide a scale of the inputs, and :meth:`_to_learn` where copies of rows are learned.
+
+    Parameters
+    ----------
+    training : mapping, optional
+        Overrides of the member's plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`.
+    seeds : int
+        Number of networks.
+    validation_share : float
+        Share of the training rows, whole pages, that early stopping holds back if the plan has ``patience``. Each seed
+        holds back others.
+    seed : int
+        Seed of all that is random.
+    """
+
+    training: Plan | None = None
+    seeds: Count = 1
+    validation_share: ValidationFraction = 0.1
+    seed: Seed = 0
+
+    PLAN: ClassVar[TrainingPlan]
+
+    @abstractmethod
+    def _arrays(self, corpus: Corpus) -> Arrays:
+        """Inputs of a corpus, from a cache or computed."""
+
+    @abstractmethod
+    def _head(self, arrays: Arrays) -> nn.Module:
+        """A freshly initialised network for arrays of these shapes.
+
+        It is called with the arrays by name, float32 for float64, and returns logits (b, 3).
+        """
+
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        """What :meth:`_scaled` needs from the training rows."""
+        return {}
+
+    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        """Put inputs on the scale of the training rows."""
+        return arrays
+
+    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
+        """Inputs to learn from, and the row (m,) that each belongs to."""
+        return self._arrays(corpus), np.arange(len(corpus))
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self._arrays(corpus)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        arrays, rows = self._to_learn(training_set.corpus)
+        self.scales_ = self._scales(arrays)
+        state = {f"{_SCALES}{name}": scale for name, scale in self.scales_.items()}
+        everything = self._data(arrays, training_set.weighted[rows])
+        for number in range(self.seeds):
+            seed = self.seed * 1000 + number
+            plan = replace(self.PLAN.changed(dict(self.training or {})), seed=seed)
+            learned, held = everything, None
+            if plan.patience is not None:
+                learned, held = self._split(training_set, seed)
+            with seeded(seed):
+                network = self._head(arrays)
+            train(network, learned, plan, held)
+            state |= {f"{number}/{name}": value.cpu().numpy() for name, value in network.state_dict().items()}
+        self.shapes_ = {name: list(array.shape[1:]) for name, array in arrays.items()}
+        self._restore(State(state, values={"shapes": self.shapes_}))
+
+    def _split(self, training_set: TrainingSet, seed: int) -> tuple[RowData, RowData]:
+        """Rows to learn from, and rows given with labels to stop by."""
+        given = training_set.corpus.take(np.arange(training_set.gold))
+        learn, stop = validation_rows(given, self.validation_share, seed)
+        rest = training_set.take(np.concatenate([learn, np.arange(len(given), len(training_set))]))
+        arrays, rows = self._to_learn(rest.corpus)
+        held = given.take(stop)
+        return self._data(arrays, rest.weighted[rows]), self._data(self._arrays(held), held.labels)
+
+    def _data(self, arrays: Arrays, targets: Targets | None = None) -> RowData:
+        return RowData(self._scaled(arrays, self.scales_), targets)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return self._answer(self._arrays(corpus))
+
+    def _answer(self, arrays: Arrays) -> Probabilities:
+        """Mean of the networks' probabilities for these inputs."""
+        data = self._data(arrays)
+        answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
+        return np.asarray(np.mean(answers, axis=0))
+
+    def _state(self) -> State:
+        return State(self.arrays_, values={"shapes": self.shapes_})
+
+    def _restore(self, state: State) -> None:
+        self.arrays_, self.shapes_ = state.arrays, state.values["shapes"]
+        self.scales_ = _below(state.arrays, _SCALES)
+        empty = {name: np.empty((0, *shape)) for name, shape in self.shapes_.items()}
+        self.networks_ = []
+        for number in range(self.seeds):
+            with seeded(self.seed):
+                network = self._head(empty)
+            own = _below(state.arrays, f"{number}/")
+            network.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+            self.networks_.append(network.eval())
+
+
+def _below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
+    """Arrays whose names begin with ``prefix``, by the rest of the name."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+class MentionHead(EncoderMember, FrozenHead):
+    """A :class:`FrozenHead` whose inputs are ``mentions`` and, with feature blocks, ``names`` and ``row``.
+
+    ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, each unit standardised over the
+    training rows; ``names`` (n, 2, k) and ``row`` (n, m) the features of both names and of the row, scaled to [0, 1] by
+    the training rows. A missing feature is 0.5.
+
+    A subclass also defines ``LAYERS``, and offers :attr:`blocks` and :attr:`max_pieces` as settings where it reads
+    them.
+
+    Parameters
+    ----------
+    layers : sequence of int, optional
+        Layers that are read, side by side; None for those at the depth of ``LAYERS``.
+    null_space : bool
+        Project the vectors first to where no linear classifier tells the pronoun's gender (Ravfogel et al. 2020);
+        see :func:`gender_null_space`.
+    """
+
+    layers: Sequence[Natural] | None = None
+    null_space: bool = False
+
+    PLAN = ON_MENTIONS
+    blocks: Sequence[BlockName] = field(default=(), init=False)
+    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
+    max_pieces: Count | None = field(default=None, init=False)
+    """Longest window in pieces; None for the encoder's limit."""
+
+    def _mentions(self, corpus: Corpus) -> Floats32:
+        """Mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
+        return self._mean_vectors(corpus, self.layers, self.max_pieces)
+
+    def _features(self, corpus: Corpus) -> Features:
+        """Features of :attr:`blocks`."""
+        return features(corpus, self.blocks)
+
+    def _other_inputs(self, corpus: Corpus) -> Arrays:
+        """Inputs other than ``mentions``."""
+        if not self.blocks:
+            return {}
+        found = self._features(corpus)
+        return {"names": found.candidates, "row": found.shared}
+
+    def _arrays(self, corpus: Corpus) -> Arrays:
+        return {"mentions": self._mentions(corpus), **self._other_inputs(corpus)}
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        if self.null_space:
+            corpus = training_set.corpus
+            self.projection_ = gender_null_space(self._mentions(corpus), corpus.genders, self.seed)
+        super()._learn(training_set)
+
+    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        scales: dict[str, NDArray[Any]] = {"projection": self.projection_} if self.null_space else {}
+        mentions = self._projected(arrays, scales).reshape(-1, arrays["mentions"].shape[-1])
+        spread = mentions.std(axis=0)
+        scales["mentions_mean"] = mentions.mean(axis=0)
+        # encoders have dead units, which stay constant
+        scales["mentions_spread"] = np.where(spread > 1e-4, spread, np.float32(1))
+        for name in {"names", "row"} & set(arrays):
+            values = arrays[name].reshape(math.prod(arrays[name].shape[:-1]), arrays[name].shape[-1])
+            scales[f"{name}_low"] = np.nanmin(values, axis=0, initial=np.inf)
+            scales[f"{name}_high"] = np.nanmax(values, axis=0, initial=-np.inf)
+        return scales
+
+    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        scaled = dict(arrays)
+        centred = self._projected(arrays, scales) - scales["mentions_mean"]
+        scaled["mentions"] = centred / scales["mentions_spread"]
+        for name in {"names", "row"} & set(arrays):
+            scaled[name] = unit_range(arrays[name], scales[f"{name}_low"], scales[f"{name}_high"])
+        return scaled
+
+    def _projected(self, arrays: Arrays, scales: Arrays) -> Floats32:
+        """The vectors (n, 3, D), with ``null_space`` those that hide the gender."""
+        if not self.null_space:
+            return arrays["mentions"]
+        return np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
+
+
+def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
+    """Projections (3, D, D) for pronoun, A and B that hide the pronoun's gender in vectors (n, 3, D).
+
+    The pronoun has one of its own and the names share one: a single classifier would leave what the two show in
+    opposite directions.
+
+    Raises
+    ------
+    MemberError
+        If the rows do not have pronouns of both genders.
+    """
+    gendered = np.isin(genders, [Gender.FEMININE, Gender.MASCULINE])
+    feminine = genders[gendered] == Gender.FEMININE
+    if not 1 < feminine.sum() < len(feminine) - 1:
+        raise MemberError("null_space needs training rows with feminine and with masculine pronouns")
+    pronouns, names = mentions[gendered, 0], mentions[gendered, 1:].reshape(-1, mentions.shape[-1])
+    own = null_space(pronouns, feminine, seed=seed).projection
+    other = null_space(names, np.repeat(feminine, 2), seed=seed).projection
+    return np.stack([own, other, other]).astype(np.float32)
+
+
+def unit_range(
+    values: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values with ``low`` at 0 and ``high`` at 1, clipped; 0.5 for missing values and where both are equal."""
+    width = high - low
+    is_known = np.isfinite(values) & (width > 0)
+    scaled = (values - low) / np.where(width > 0, width, 1)
+    return np.where(is_known, np.clip(scaled, 0, 1), 0.5)

@@ -1,0 +1,212 @@
+"""The five zeros' frozen network: dense towers over masked names in windows, and hand-made features.
+
+Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gendered Ambiguous Pronouns with BERT*: their
+second system, 22nd place of the shared task. A and B are replaced by the mask token; ``*`` for a lost letter is
+repaired from the vocabulary; pronoun, A and B are each read in the middle of a window of 64 pieces, in the layers
+fourth to sixth from the last of BERT-large, side by side. A dense layer over [p; a; b] (112 units, batch normalisation,
+dropout .9), one such layer for both p - a and p - b (the released code; the paper's text has products), and one over
+hand-made features (128, dropout .8) go together through three units and batch normalisation.
+
+Most of the paper's 69 features have a counterpart in the blocks ``surface``, ``cues`` and ``positions``; none have the
+decisions of three resolvers, which other members read, and the probabilities of an MLP over ELMo.
+
+Other differences: the encoder is the embedded MiniLM alone, where the paper reads two. The network is averaged over
+both orders of the names, so swapping A and B swaps the probabilities; ``symmetric=False`` is the paper's network.
+Vectors are standardised; features are scaled by the training rows, where the paper's code uses test rows too. Its L2
+penalty on the last layer is AdamW's weight decay on all layers. Windows near an end of the text get more of the other
+side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gapstack.data import Corpus, Example, Label
+from gapstack.data.example import Replacement, edit
+from gapstack.encoding.activations import window_activations
+from gapstack.encoding.encoders import Encoder
+from gapstack.errors import MemberError
+from gapstack.features.blocks import BlockName, Features
+from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors
+from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block
+from gapstack.settings import Count, FractionBelowOne
+from gapstack.text.grammar import Role
+from gapstack.types import Floats32
+
+PUBLISHED: dict[str, Any] = {
+    "encoder": "bert-large-uncased",
+    "layers": [21, 20, 19],
+    "symmetric": False,
+    "vector_dropout": 0.9,
+    "feature_dropout": 0.8,
+    "training": {
+        "epochs": 1000,
+        "batch_size": 64,
+        "head_lr": 2e-2,
+        "weight_decay": 0.02,
+        "label_smoothing": 0.0,
+        "schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0},
+        "max_norm": None,
+        "patience": 50,
+    },
+}
+"""Settings of the paper's code; ``encoder`` ``bert-large-cased`` for the other half of its input."""
+
+_VECTOR_UNITS, _FEATURE_UNITS = 112, 128
+_CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}
+"""Categorical features with the number of their values."""
+_GARBLED = re.compile(r"[^\W\d_]*(?:\*[^\W\d_]*)+")
+_MIN_LETTERS = 2  # "a*" matches any word of two letters
+_WORD_STARTS = "\u0120\u2581"
+"""Marks of a word's first piece in byte-pair and sentence-piece vocabularies."""
+
+
+class FrozenMLP(MentionHead):
+    """Dense towers over masked mentions in windows of their own and hand-made features.
+
+    Parameters
+    ----------
+    blocks : sequence of str
+        Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
+    window : int
+        Pieces of the window around each mention, special pieces included.
+    symmetric : bool
+        Average the network over both orders of the names.
+    vector_dropout, feature_dropout : float
+        On the units of the towers over vectors and over features.
+    """
+
+    blocks: Sequence[BlockName] = ("surface", "cues", "positions")
+    window: Count = 64
+    symmetric: bool = True
+    vector_dropout: FractionBelowOne = 0.9
+    feature_dropout: FractionBelowOne = 0.8
+
+    LAYERS = ((4, 5), 6)
+
+    def _mentions(self, corpus: Corpus) -> Floats32:
+        encoder = self._encoder()
+        masked = corpus.map(lambda example: mask_names(repair_stars(example, encoder), encoder))
+        layers = chosen_layers(self.layers, encoder, self.LAYERS)
+        return mean_vectors(window_activations(masked, encoder, layers, max_pieces=self.window))
+
+    def _features(self, corpus: Corpus) -> Features:
+        block = super()._features(corpus)
+        return replace(
+            block,
+            candidates=numeric(block.candidates, block.candidate_names),
+            shared=numeric(block.shared, block.shared_names),
+        )
+
+    def _head(self, arrays: Arrays) -> nn.Module:
+        columns = 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
+        network = TowersNetwork(
+            arrays["mentions"].shape[-1],
+            columns,
+            vector_dropout=self.vector_dropout,
+            feature_dropout=self.feature_dropout,
+        )
+        return SwapEquivariant(network) if self.symmetric else network
+
+
+def numeric(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:
+    """Features (..., k) for a network: roles one-hot in the first columns (none for NaN), others as signed logs."""
+    codes = [number for number, name in enumerate(names) if name in _CODES]
+    rest = [number for number in range(len(names)) if number not in codes]
+    columns = [values[..., [code]] == np.arange(_CODES[names[code]]) for code in codes]
+    logs = np.sign(values[..., rest]) * np.log1p(np.abs(values[..., rest]))
+    return np.concatenate([*columns, logs], axis=-1)
+
+
+class TowersNetwork(nn.Module):
+    """Three towers side by side, then three units and batch normalisation.
+
+    ``inputs`` is the width of the mention vectors, ``columns`` the number of all features (0 for none).
+    """
+
+    def __init__(self, inputs: int, columns: int, *, vector_dropout: float, feature_dropout: float):
+        super().__init__()
+        self.joint = dense_block(3 * inputs, _VECTOR_UNITS, vector_dropout)
+        self.siamese = dense_block(inputs, _VECTOR_UNITS, vector_dropout)
+        outputs = 3 * _VECTOR_UNITS
+        if columns:
+            self.dense = nn.Sequential(
+                nn.Linear(columns, _FEATURE_UNITS), nn.ReLU(), nn.Dropout(feature_dropout)
+            )
+            outputs += _FEATURE_UNITS
+        self.last = nn.Sequential(nn.Linear(outputs, len(Label)), BatchNorm(len(Label)))
+
+    def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:
+        """Return logits (b, 3)."""
+        differences = mentions[:, :1] - mentions[:, 1:]
+        # (b, 2 * units): both names through one layer and one batch norm
+        siamese = self.siamese(differences.flatten(0, 1)).view(len(mentions), -1)
+        parts = [self.joint(mentions.flatten(1)), siamese]
+        if names is not None and row is not None:
+            parts.append(self.dense(torch.cat([names.flatten(1), row], dim=-1)))
+        logits: Tensor = self.last(torch.cat(parts, dim=-1))
+        return logits
+
+
+def mask_names(example: Example, encoder: Encoder) -> Example:
+    """Replace A and B by the encoder's mask token, MemberError if it has none; other occurrences of the names stay."""
+    mask: str | None = encoder.tokenizer.mask_token
+    if mask is None:
+        raise MemberError(
+            f"encoder {encoder.name} has no mask token to hide names; use a masked language model"
+        )
+    return edit(example, [Replacement(span.start, span.end, mask) for span in (example.a, example.b)])
+
+
+def repair_stars(example: Example, encoder: Encoder) -> Example:
+    """Replace each ``*``, which GAP has where Wikipedia had an accented letter.
+
+    A word becomes the first of the encoder's vocabulary (the most frequent words come first) that matches it with any
+    letter for each ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
+    """
+    return edit(example, _repaired_letters(example.text, encoder)) if "*" in example.text else example
+
+
+def _repaired_letters(text: str, encoder: Encoder) -> Iterator[Replacement]:
+    """Replacements of single letters, so that a mention may end inside the word."""
+    for match in _GARBLED.finditer(text):
+        repaired = _first_match(encoder, match.group())
+        for place, letter in enumerate(match.group() if repaired else ""):
+            if letter == "*":
+                at = match.start() + place
+                yield Replacement(at, at + 1, str(repaired)[place])
+
+
+@lru_cache(maxsize=4096)
+def _first_match(encoder: Encoder, garbled: str) -> str | None:
+    if len(garbled) - garbled.count("*") < _MIN_LETTERS:
+        return None
+    for form in dict.fromkeys((garbled, garbled.lower())):
+        pattern = re.compile(re.escape(form).replace(r"\*", "."))
+        match = next((word for word in _words(encoder).get(len(form), ()) if pattern.fullmatch(word)), None)
+        if match is not None:
+            return match
+    return None
+
+
+@lru_cache(maxsize=2)
+def _words(encoder: Encoder) -> dict[int, list[str]]:
+    """Words of the vocabulary that consist of letters, by length, in the vocabulary's order."""
+    vocabulary: dict[str, int] = encoder.tokenizer.get_vocab()
+    marked = any(token[:1] in _WORD_STARTS for token in vocabulary if token)
+    words: dict[int, list[str]] = {}
+    for token in sorted(vocabulary, key=vocabulary.__getitem__):
+        word = token.lstrip(_WORD_STARTS)
+        # where first pieces are marked, the others are continuations, as those with "##" are elsewhere
+        if word.isalpha() and (word != token or not marked):
+            words.setdefault(len(word), []).append(word)
+    return words

@@ -1,0 +1,179 @@
+"""Layers of several members' heads: dense layers, interactions of name and pronoun, and running standardisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gapstack.precision import fastest_dtype
+
+_SWAPPED = {"mentions": [0, 2, 1], "names": [1, 0]}
+"""Order of an input's second axis after A and B are swapped."""
+_MIN_BATCH_WEIGHT = 0.01
+"""Smallest weight of a batch in the running scale of features."""
+_MAX_DEVIATIONS = 5.0
+"""Standard deviations at which a feature is clipped."""
+
+
+def _product(
+    layer: nn.Module, fused: Callable[..., Tensor], bias: Tensor, rows: Tensor, weight: Tensor
+) -> Tensor:
+    """``bias + rows @ weight``, which ``fused`` computes.
+
+    In training the factors are in bfloat16 where the device multiplies that in hardware, since these products take most
+    of the time; weights, sums and predictions stay in float32.
+    """
+    if layer.training and (dtype := fastest_dtype(rows.device)) != rows.dtype:
+        return bias + (rows.to(dtype) @ weight.to(dtype)).float()
+    return fused(bias, rows, weight)
+
+
+class ParallelLinear(nn.Module):
+    """Several linear layers of one shape applied at once: (count, rows, inputs) -> (count, rows, outputs).
+
+    Weights have an initial variance of 1 / inputs (LeCun et al. 1998), as SELU requires.
+    """
+
+    def __init__(self, count: int, inputs: int, outputs: int, *, zero: bool = False):
+        super().__init__()
+        scale = 0.0 if zero else inputs**-0.5
+        self.weight = nn.Parameter(torch.randn(count, inputs, outputs) * scale)
+        self.bias = nn.Parameter(torch.zeros(count, 1, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map (count, rows, inputs) to (count, rows, outputs)."""
+        return _product(self, torch.baddbmm, self.bias, rows, self.weight)
+
+    def keep(self, which: slice) -> None:
+        """Keep only these layers."""
+        self.weight = nn.Parameter(self.weight[which].detach().clone())
+        self.bias = nn.Parameter(self.bias[which].detach().clone())
+
+
+class SharedLinear(nn.Module):
+    """Several linear layers of one shape over the same rows, as one product: (rows, inputs) -> (rows, count, outputs).
+
+    Initial weights are as in :class:`ParallelLinear`.
+    """
+
+    def __init__(self, count: int, inputs: int, outputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(inputs, count, outputs) * inputs**-0.5)
+        self.bias = nn.Parameter(torch.zeros(count, outputs))
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map (rows, inputs) to (rows, count, outputs)."""
+        product = _product(self, torch.addmm, self.bias.flatten(), rows, self.weight.flatten(1))
+        return product.unflatten(1, self.bias.shape)
+
+    def keep(self, which: slice) -> None:
+        """Keep only these layers."""
+        self.weight = nn.Parameter(self.weight[:, which].detach().clone())
+        self.bias = nn.Parameter(self.bias[which].detach().clone())
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation that uses the running statistics for a batch of one row in training too."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Map (b, width) to (b, width)."""
+        if self.training and len(rows) == 1:
+            return functional.batch_norm(
+                rows, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+            )
+        return super().forward(rows)
+
+
+def dense_block(inputs: int, outputs: int, dropout: float) -> nn.Sequential:
+    """Dense, batch normalisation, ReLU, dropout: (b, inputs) -> (b, outputs)."""
+    return nn.Sequential(nn.Linear(inputs, outputs), BatchNorm(outputs), nn.ReLU(), nn.Dropout(dropout))
+
+
+def initialise_like_bert(*layers: nn.Linear) -> None:
+    """Draw weights from a normal distribution with standard deviation 0.02; set biases to zero."""
+    for layer in layers:
+        nn.init.normal_(layer.weight, std=0.02)
+        nn.init.zeros_(layer.bias)
+
+
+def first_pieces(hidden: Tensor, mentions: Tensor) -> Tensor:
+    """Vectors (b, m, D) of the first pieces of mentions with half-open ranges (b, m, 2), from states (b, L, D)."""
+    rows = torch.arange(len(hidden), device=hidden.device)[:, None]
+    return hidden[rows, mentions[..., 0]]
+
+
+def inclusive(mentions: Tensor) -> Tensor:
+    """Half-open ranges (b, m, 2) with inclusive ends, as allennlp's span extractors take them."""
+    return torch.stack([mentions[..., 0], mentions[..., 1] - 1], dim=-1)
+
+
+def cross(name: Tensor, pronoun: Tensor) -> Tensor:
+    """[name; pronoun; name * pronoun; pronoun - name] (..., 4 D) from (..., D) and (..., D), which broadcast.
+
+    The interactions of Yang et al. 2019, after Mou et al. 2016.
+    """
+    name, pronoun = torch.broadcast_tensors(name, pronoun)
+    return torch.cat([name, pronoun, name * pronoun, pronoun - name], dim=-1)
+
+
+class SwapEquivariant(nn.Module):
+    """A network averaged over both orders of A and B, so that swapping them swaps their columns.
+
+    Both orders go through the network as one batch, for batch normalisation. It maps inputs by name to logits (b, 3):
+    ``mentions`` (b, 3, ...) of pronoun, A and B, ``names`` (b, 2, ...); other inputs do not depend on the order.
+    """
+
+    def __init__(self, network: nn.Module):
+        super().__init__()
+        self.network = network
+
+    def forward(self, **inputs: Tensor) -> Tensor:
+        """Return logits (b, 3)."""
+        both = {name: torch.cat([value, _swap(name, value)]) for name, value in inputs.items()}
+        first, second = self.network(**both).chunk(2)
+        mean: Tensor = (first + second[:, [1, 0, 2]]) / 2
+        return mean
+
+
+def _swap(name: str, value: Tensor) -> Tensor:
+    order: Any = _SWAPPED.get(name)
+    return value if order is None else value[:, order]
+
+
+class RunningScale(nn.Module):
+    """Standardises inputs over all rows seen in training, with 0 for missing values; inputs get no gradient.
+
+    Unlike batch normalisation, it scales by all rows so far in training too, and not by the batch.
+    """
+
+    mean: Tensor
+    square: Tensor
+    seen: Tensor
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("square", torch.ones(width))
+        self.register_buffer("seen", torch.zeros(width))
+
+    @torch.no_grad()
+    def forward(self, values: Tensor) -> Tensor:
+        """Map (b, width), which may hold NaN, to (b, width)."""
+        known = ~values.isnan()
+        filled = torch.where(known, values, 0.0)
+        if self.training:
+            self._update(filled, known.sum(0))
+        spread = (self.square - self.mean**2).clamp_min(0).sqrt()
+        scaled = (filled - self.mean) / torch.where(spread > 1e-4, spread, 1.0)
+        return torch.where(known, scaled, 0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
+
+    def _update(self, filled: Tensor, counts: Tensor) -> None:
+        self.seen += counts
+        # an exact mean of all rows at first, then one of the latest few thousand
+        share = torch.where(counts > 0, (counts / self.seen.clamp_min(1)).clamp_min(_MIN_BATCH_WEIGHT), 0.0)
+        for moment, values in ((self.mean, filled), (self.square, filled**2)):
+            moment.lerp_(values.sum(0) / counts.clamp_min(1), share)

@@ -1,0 +1,350 @@
+"""Masked LM: log probabilities of two common names in the pronoun's place, calibrated.
+
+Lois, Fonollosa and Costa-jussa 2019, *BERT Masked Language Modeling for Co-reference Resolution* (46th place of the
+shared task): names are replaced by common English ones and BERT's word probabilities are made a classifier. Code and
+settings were not found, so this is a reconstruction.
+
+A and B become common first names of the pronoun's gender that are one word piece each
+(:mod:`~gapstack.members.name_substitution`), and the pronoun is masked. The log probabilities of both names at the
+mask, and of all other words together, are averaged over several pairs of names in both orders. A multinomial logistic
+regression over these three and the distance of the first two is fitted on the training rows, equivariant to swapping A
+and B. With four inputs, it cannot memorise rows.
+
+An encoder with a masked-LM head of its own is used in float32: only the regression is fitted. An encoder without one,
+such as the embedded MiniLM, first gets BERT's head with the input embeddings as decoder. Head and layers are trained on
+unlabelled texts that name A or B again: names are substituted, a later mention is masked, and its name is the target.
+The texts are stage 2's (no page of GAP is among them), the rows given to ``fit``, or rows that a teacher has answered,
+whose pronoun is masked. The saved state says which (``learned_from``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gapstack.cache import Memory, row_key
+from gapstack.data import Corpus, Example, sources
+from gapstack.encoding.encoders import Encoder, quiet
+from gapstack.encoding.pieces import MENTIONS, PieceView, align
+from gapstack.errors import MemberError
+from gapstack.files import fingerprint
+from gapstack.members.fine_tuned import compact
+from gapstack.members.frozen_head import EncoderMember
+from gapstack.members.layers import initialise_like_bert
+from gapstack.members.learned import SwapEquivariantLogistic
+from gapstack.members.member import Probabilities, State, each_once
+from gapstack.members.name_substitution import (
+    COMMON_NAMES,
+    masked_name_examples,
+    masked_pronoun_examples,
+    single_pieces,
+    substitute_names,
+    unused,
+)
+from gapstack.members.soft_labels import TrainingSet
+from gapstack.settings import AtLeastTwo, Count, Positive, Seed
+from gapstack.training import (
+    PieceData,
+    Schedule,
+    TrainingPlan,
+    predict,
+    seeded,
+    train_once,
+    trainable_encoder,
+)
+from gapstack.training.parameters import freeze
+from gapstack.training.plan import Plan
+from gapstack.types import Floats
+
+PUBLISHED: dict[str, Any] = {"encoder": "bert-base-uncased"}
+"""An encoder with a masked-LM head of its own: ``create("masked_lm", **PUBLISHED)``. Which one the authors used, and
+with what settings, is not known."""
+
+GIVEN: Final = "given"
+STAGE2: Final = "stage2"
+TAUGHT: Final = "taught"
+FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
+"""Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
+_MIRROR = (1, 0, 2, 3)
+
+
+class MaskedLM(EncoderMember):
+    """A masked language model's preference between two common names in the pronoun's place.
+
+    Parameters
+    ----------
+    encoder : str, optional
+        Name or folder; the embedded MiniLM by default. Its vocabulary must have a mask.
+    pairs : int
+        Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row.
+    names : mapping of gender to sequence of str, optional
+        First names to choose from; by default
+        :data:`~gapstack.members.name_substitution.COMMON_NAMES`. Those of more than one piece are left out.
+    texts : str
+        What an encoder without a masked-LM head learns one from. Texts without labels: ``stage2``, the rows of Kaggle's
+        second stage, or ``given``, the rows given to ``fit``. Or ``taught``, the rows of ``extra`` and ``teacher``: the
+        name that they have for the pronoun is the target in its place.
+    masked_examples : int
+        Most texts with a mask to make of these.
+    training : mapping, optional
+        Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too.
+    strength : float
+        Inverse of the regression's L2 penalty, scikit-learn's ``C``.
+    max_pieces : int, optional
+        Longest window in pieces; by default the encoder's limit.
+    seed : int
+        Seed of the head's initial weights, dropout, and the choice and order of masked examples.
+    """
+
+    pairs: Count = 2
+    names: Mapping[str, Sequence[str]] | None = None
+    texts: Literal["given", "stage2", "taught"] = STAGE2
+    masked_examples: AtLeastTwo = 4000
+    training: Plan | None = None
+    strength: Positive = 1.0
+    max_pieces: Count | None = None
+    seed: Seed = 0
+
+    PLAN = TrainingPlan(
+        epochs=1,
+        batch_size=32,
+        encoder_lr=2e-4,
+        head_lr=2e-3,
+        frozen=("encoder.embeddings",),
+        schedule=Schedule(shape="linear", warmup=0.1),
+    )
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Stage 2, if its texts are trained on, though without labels."""
+        learns = not has_own_head(self._encoder())
+        return each_once(super().contaminated_by, ("gap-stage2",) if learns and self.texts == STAGE2 else ())
+
+    def reads(self) -> dict[str, Any]:
+        """Leave the texts out unless they are trained on."""
+        learns = self.texts == STAGE2 and not has_own_head(self._encoder())
+        return super().reads() | ({} if learns else {"texts": False})
+
+    def _plan(self) -> TrainingPlan:
+        return replace(self.PLAN.changed(dict(self.training or {})), seed=self.seed)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        encoder = self._encoder()
+        learns = not has_own_head(encoder)
+        # it would be surer of the rows that its head has learned than of others
+        read = training_set
+        if learns and self.texts == TAUGHT:
+            read = training_set.take(np.arange(training_set.gold))
+        self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
+        arrays: dict[str, NDArray[Any]] = {}
+        learned_from = "nothing: its own masked-LM head"
+        if learns:
+            arrays, learned_from = self._learn_head(training_set, encoder)
+        self._take(encoder, State(arrays, values={"learned_from": learned_from}))
+        rows, classes, weights = read.as_classes()
+        self.regression_ = self._regression().fit(self._features(read.corpus)[rows], classes, weights)
+
+    def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], str]:
+        """Train a tied head and layers on masked names; return the tensors, and what they learned from."""
+        plan, model = self._plan(), self._fresh(encoder)
+        examples, targets, learned_from = self._masked_examples(training_set, encoder)
+        view = align(examples, encoder, self.max_pieces)
+        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
+        freeze(model, tuple(plan.frozen))
+        learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
+        return learned, learned_from
+
+    def _masked_examples(self, training_set: TrainingSet, encoder: Encoder) -> tuple[Corpus, list[int], str]:
+        """Texts with a mask in a name's or the pronoun's place, ids of the names, and where they are from."""
+        make: Callable[..., tuple[Corpus, list[int]]]
+        if self.texts == TAUGHT:
+            rows = np.arange(training_set.gold, len(training_set))
+            texts = training_set.corpus.take(rows)
+            make = partial(masked_pronoun_examples, training_set.targets[rows])
+            title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
+        else:
+            texts = training_set.corpus if self.texts == GIVEN else sources.stage2()
+            make = masked_name_examples
+            title, kind, lacks = texts.name, "without labels", "names A and B and then either again"
+        names = {gender: self._names(encoder, gender) for gender in set(texts.genders)}
+        found, targets = make(texts, names, _mask(encoder), self.masked_examples, self.seed)
+        if not len(found):
+            raise MemberError(
+                f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
+                "from them; give more rows, texts='stage2', or another encoder"
+            )
+        return found, targets, f"{len(found)} masked names in {title}, {len(texts)} texts {kind}"
+
+    def _fresh(self, encoder: Encoder) -> LanguageModel:
+        own = with_own_head(encoder)
+        if own is not None:
+            return LanguageModel(own)
+        with seeded(self.seed):
+            head = TiedHead(encoder.hidden_size, int(encoder.config["vocab_size"]))
+            return LanguageModel(
+                trainable_encoder(encoder, attention_dropout=self._plan().attention_dropout), head
+            )
+
+    def _names(self, encoder: Encoder, gender: str) -> dict[str, int]:
+        return single_pieces(encoder, COMMON_NAMES if self.names is None else self.names, gender)
+
+    def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, NDArray[np.int64]]:
+        """Every row with every pair of names in both orders, and the row number of each copy."""
+        mask = _mask(encoder)
+        ids = {gender: self._names(encoder, gender) for gender in dict.fromkeys(corpus.genders)}
+        copies: list[Example] = []
+        words: list[tuple[int, int]] = []
+        owners: list[int] = []
+        for row, example in enumerate(corpus):
+            of_name = ids[example.gender]
+            free = unused(example.text, list(of_name))
+            for one, other in list(zip(free[::2], free[1::2], strict=False))[: self.pairs]:
+                for a, b in ((one, other), (other, one)):
+                    copy = substitute_names(example, a, b, mask)
+                    copies.append(replace(copy, id=f"{example.id} as {a}, {b}"))
+                    words.append((of_name[a], of_name[b]))
+                    owners.append(row)
+        view = align(Corpus(copies), encoder, self.max_pieces)
+        return PieceData(view, None, {"at": _masked(view), "words": np.array(words)}), np.array(owners)
+
+    def _features(self, corpus: Corpus) -> Floats:
+        """:data:`FEATURES` of each row, (n, 4); results of this model are kept in memory."""
+        encoder = self._encoder()
+        decides = fingerprint(self.model_key_, self.pairs, self.names, self.max_pieces)
+
+        def compute(rows: list[int]) -> Floats:
+            data, owners = self._substituted(corpus.take(rows), encoder)
+            precision = "float32" if has_own_head(encoder) else self._plan().precision
+            log_p = predict(self.model_, data, precision=precision)
+            sums = np.zeros((len(rows), log_p.shape[1]))
+            np.add.at(sums, owners, log_p)
+            return sums / np.bincount(owners)[:, None]
+
+        means = np.array(_read.fetch([row_key(example, decides) for example in corpus], compute))
+        return np.column_stack([means, np.abs(means[:, 0] - means[:, 1])])
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        return self.regression_.predict_proba(self._features(corpus))
+
+    def _regression(self) -> SwapEquivariantLogistic:
+        return SwapEquivariantLogistic(_MIRROR, strength=self.strength)
+
+    def _take(self, encoder: Encoder, state: State) -> None:
+        """Use the weights as they are stored, so that a saved member predicts the same."""
+        self.model_ = self._fresh(encoder)
+        self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in state.arrays.items()}, strict=False)
+        self.model_arrays_, self.values_ = state.arrays, state.values
+        hashes = {
+            name: hashlib.blake2b(array.tobytes(), digest_size=8).hexdigest()
+            for name, array in state.arrays.items()
+        }
+        self.model_key_ = fingerprint(encoder.fingerprint, hashes, self._plan().precision)
+
+    def _state(self) -> State:
+        return self.regression_.added_to(State(self.model_arrays_, values=self.values_))
+
+    def _restore(self, state: State) -> None:
+        self.regression_ = self._regression()
+        self._take(self._encoder(), self.regression_.taken_from(state))
+
+
+_read: Memory[Floats] = Memory(100_000)  # about 20 MB
+"""Mean log probabilities, (3,), by row and model: folds with the same model compute each row once."""
+
+
+def _mask(encoder: Encoder) -> str:
+    mask: str | None = encoder.tokenizer.mask_token
+    if mask is None:
+        raise MemberError(
+            f"encoder {encoder.name} has no mask among its pieces; use one trained to fill masks"
+        )
+    return mask
+
+
+def _masked(view: PieceView) -> NDArray[np.int64]:
+    """Positions (n,) of the masks in the pronouns' place."""
+    return view.mentions[:, MENTIONS.index("pronoun"), 0]
+
+
+class LanguageModel(nn.Module):
+    """An encoder of transformers with its own masked-LM head, or with ``head``."""
+
+    def __init__(self, encoder: nn.Module, head: TiedHead | None = None):
+        super().__init__()
+        self.encoder = encoder
+        self.head = head
+
+    def forward(
+        self, ids: Tensor, at: Tensor, keep: Tensor | None = None, words: Tensor | None = None, **_: Tensor
+    ) -> Tensor:
+        """Logits (b, V) of all words at the positions ``at`` (b,) of ``ids`` (b, L).
+
+        With ``words`` (b, w): log probabilities (b, w + 1) of these words, and of all others together.
+        """
+        output = self.encoder(input_ids=ids, attention_mask=None if keep is None else keep.long())
+        rows = torch.arange(len(ids), device=ids.device)
+        if self.head is None:
+            logits = output.logits[rows, at].float()
+        else:
+            embeddings: Tensor = self.encoder.get_input_embeddings().weight  # type: ignore[operator]
+            logits = self.head(output.last_hidden_state[rows, at].float(), embeddings.float())
+        if words is None:
+            return logits
+        log_p = logits.double().log_softmax(dim=-1)
+        others = log_p.scatter(1, words, -torch.inf).logsumexp(dim=-1, keepdim=True)
+        return torch.cat([log_p.gather(1, words), others], dim=-1)
+
+
+class TiedHead(nn.Module):
+    """BERT's masked-LM head (Devlin et al. 2019): dense, GELU, layer norm, and the input embeddings as decoder."""
+
+    def __init__(self, width: int, vocabulary: int):
+        super().__init__()
+        self.dense = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+        initialise_like_bert(self.dense)
+
+    def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
+        """Logits (..., V) from hidden states (..., H) and embeddings (V, H)."""
+        return functional.linear(self.norm(functional.gelu(self.dense(hidden))), embeddings, self.bias)
+
+
+def has_own_head(encoder: Encoder) -> bool:
+    """Return True if the encoder's configuration says that its files hold its masked-LM head."""
+    names = encoder.config.get("architectures") or []
+    return any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names)
+
+
+def with_own_head(encoder: Encoder) -> nn.Module | None:
+    """Load an encoder with the masked-LM head of its pre-training; None if it has none.
+
+    Raises
+    ------
+    MemberError
+        If its configuration promises a head that its weights lack.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    if not has_own_head(encoder):
+        return None
+    with quiet():
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            encoder.folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True
+        )
+    if report["missing_keys"]:
+        raise MemberError(
+            f"encoder {encoder.name} says that it is a {encoder.config['architectures'][0]}, and its weights lack "
+            f"{', '.join(sorted(report['missing_keys'])[:3])}; get its files again"
+        )
+    ready: nn.Module = model.eval()
+    return ready

@@ -1,0 +1,148 @@
+"""Name substitution: both names replaced by common first names of the pronoun's gender, each one word piece.
+
+Substitution removes what the names themselves tell (fame, gender, number of pieces). It applies to every row, and to A
+and B alike:
+
+- Both mentions are replaced, and every other occurrence of a name as whole words that overlaps no mention. The longer
+  name is searched first, so "Ann" is not found in "Ann Lee". Where both names have the same words, other occurrences
+  stay.
+- Names that occur in the text are not used. If that leaves fewer than two, the first of the list are used all the
+  same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gapstack.data import Corpus, Example
+from gapstack.data.example import Gender, Replacement, edit, occurrences
+from gapstack.encoding.encoders import Encoder
+from gapstack.errors import MemberError
+from gapstack.members.added_pieces import pieces
+from gapstack.types import Floats
+
+COMMON_NAMES: dict[str, tuple[str, ...]] = {
+    Gender.FEMININE: (
+        *("Mary", "Elizabeth", "Anna", "Margaret", "Sarah", "Helen", "Alice", "Laura", "Emma", "Julia"),
+        *("Barbara", "Susan", "Rachel", "Emily", "Linda", "Nancy"),
+    ),
+    Gender.MASCULINE: (
+        *("John", "Robert", "David", "Michael", "James", "Peter", "Thomas", "Paul", "Richard", "Henry"),
+        *("George", "Daniel", "Edward", "Frank", "Joseph", "Simon"),
+    ),
+    Gender.NEUTRAL: (
+        *("Alex", "Chris", "Sam", "Jamie", "Robin", "Jordan", "Taylor", "Morgan", "Terry", "Casey"),
+        *("Jackie", "Kelly", "Leslie", "Charlie"),
+    ),
+}
+"""English first names by the pronoun's gender."""
+
+
+def single_pieces(encoder: Encoder, names: Mapping[str, Sequence[str]], gender: str) -> dict[str, int]:
+    """A gender's names that are one piece of the encoder's vocabulary, with its id; MemberError if fewer than two."""
+    listed = names.get(gender, ())
+    # after another word, since some vocabularies write the space before a word into its piece
+    alone, *behind = pieces(encoder, ["a", *(f"a {name}" for name in listed)])
+    ids_of = {
+        name: int(ids[-1])
+        for name, ids in zip(listed, behind, strict=True)
+        if len(ids) == len(alone) + 1 and ids[-1] != encoder.tokenizer.unk_token_id
+    }
+    if len(ids_of) < 2:
+        known = ", ".join(listed) or "(none given)"
+        raise MemberError(
+            f"encoder {encoder.name} has {len(ids_of)} of the {gender} names {known} as one "
+            "word piece; expected two at least. Give names that are in its vocabulary, or use another encoder"
+        )
+    return ids_of
+
+
+def unused(text: str, names: Sequence[str]) -> list[str]:
+    """Names that do not occur in the text as words, whatever their case; all names if fewer than two are left."""
+    free = [name for name in names if not occurrences(text, name, any_case=True)]
+    return free if len(free) >= 2 else list(names)
+
+
+def substitute_names(example: Example, a: str, b: str, pronoun: str | None = None) -> Example:
+    """Replace the names by ``a`` and ``b`` wherever they occur, and the pronoun by ``pronoun``."""
+    names = {example.a: a, example.b: b}
+    mentions = [example.pronoun, *names]
+    replacements = [Replacement(*span, name) for span, name in names.items()]
+    if pronoun is not None:
+        replacements.append(Replacement(*example.pronoun, pronoun))
+    if example.a_text != example.b_text:
+        for span in sorted(names, key=lambda span: (span.start - span.end, example.words(span))):
+            for place in occurrences(example.text, example.words(span)):
+                if not any(place.overlaps(other) for other in mentions):
+                    mentions.append(place)
+                    replacements.append(Replacement(*place, names[span]))
+    return edit(example, replacements)
+
+
+def masked_name_examples(
+    corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
+) -> tuple[Corpus, list[int]]:
+    """Make masked examples of texts that name A or B again: names substituted, and a later mention masked.
+
+    The masked mention is not a name's first and follows both names, as most pronouns do. Half of the examples mask the
+    name that comes first: it is repeated far more often than the other, and a model would learn to prefer it. Names are
+    drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used. Returns at most
+    ``most`` examples, whose pronoun is the mask, and the ids of the masked names.
+    """
+    rng = np.random.default_rng(seed)
+    by_order: tuple[list[tuple[Example, int]], ...] = ([], [])
+    for example in corpus:
+        ids = names[example.gender]
+        pair = _two_names(example, ids, rng)
+        copy = substitute_names(example, *pair)
+        # the mentions are added, since one may be a part of a word
+        mentions = set(zip((copy.a, copy.b), pair, strict=True))
+        mentions |= {(place, name) for name in pair for place in occurrences(copy.text, name)}
+        first = [min(place for place, other in mentions if other == name) for name in pair]
+        for place, name in sorted(mentions):
+            if place > max(first):
+                chosen_name = _Masked(copy.id, copy.text, place, copy.a, copy.b, copy.url, copy.label)
+                masked = edit(chosen_name, [Replacement(*place, mask)])
+                by_order[first[pair.index(name)] == max(first)].append((masked, ids[name]))
+    each = min(most // 2, *map(len, by_order))
+    chosen = [part[place] for part in by_order for place in rng.permutation(len(part))[:each]]
+    examples = [replace(masked, id=f"{place}", label=None) for place, (masked, _) in enumerate(chosen)]
+    return Corpus(examples, name=f"{corpus.name}, repeated names"), [target for _, target in chosen]
+
+
+def masked_pronoun_examples(
+    answers: Floats, corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
+) -> tuple[Corpus, list[int]]:
+    """Make masked examples of rows whose pronoun is probably A or B: names substituted, and the pronoun masked.
+
+    Rows whose A and B have probabilities below .5 in ``answers`` (n, 3) are left out. Other arguments and the result
+    are as for :func:`masked_name_examples`; targets are the ids of the likelier names.
+    """
+    rng = np.random.default_rng(seed)
+    answered = np.flatnonzero(answers[:, :2].max(axis=1) >= 0.5)
+    examples: list[Example] = []
+    targets: list[int] = []
+    for row in rng.permutation(answered)[:most].tolist():
+        example = corpus[row]
+        ids = names[example.gender]
+        pair = _two_names(example, ids, rng)
+        examples.append(replace(substitute_names(example, *pair, mask), label=None))
+        targets.append(ids[pair[int(answers[row, :2].argmax())]])
+    return Corpus(examples, name=f"{corpus.name}, masked pronouns"), targets
+
+
+def _two_names(example: Example, names: Mapping[str, int], rng: np.random.Generator) -> tuple[str, str]:
+    """Draw the names that take the place of A and B."""
+    a, b = rng.choice(unused(example.text, list(names)), 2, replace=False)
+    return str(a), str(b)
+
+
+@dataclass(frozen=True, slots=True)
+class _Masked(Example):
+    """An example whose pronoun is a masked mention, and so may be the very span of A or B."""
+
+    def __post_init__(self) -> None:
+        pass  # spans may coincide

@@ -1,0 +1,166 @@
+"""Base of members that learn from probabilities: extra corpora and a teacher's soft labels, next to GAP's labels.
+
+Distillation as in Hinton, Vinyals and Dean 2015, section 2, at temperature 1.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.data import Corpus, Example, Label
+from gapstack.data.augment import variants
+from gapstack.data.corpus import one_hot
+from gapstack.data.extra import EXTRA, ExtraName, load
+from gapstack.data.teacher import CONTAMINATES, load_teacher
+from gapstack.members.member import Member, each_once
+from gapstack.settings import Positive
+from gapstack.types import Floats
+
+Teacher = str | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """Rows to learn from: those given to ``fit``, then those of extra corpora and of a teacher.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        n rows; those after the first ``gold`` have targets and no labels.
+    targets : (n, 3) float64
+        Probabilities of A, B and NEITHER to learn; rows sum to 1.
+    weights : (n,) float64
+        Weights of the rows, 1 on average.
+    gold : int
+        Number of rows that were given to ``fit``; they come first.
+    """
+
+    corpus: Corpus
+    targets: Floats
+    weights: Floats
+    gold: int
+
+    @classmethod
+    def given(cls, corpus: Corpus) -> TrainingSet:
+        """Labelled rows of equal weight."""
+        return cls(corpus, one_hot(corpus.labels), np.ones(len(corpus)), len(corpus))
+
+    def __len__(self) -> int:
+        return len(self.corpus)
+
+    @property
+    def weighted(self) -> Floats | NDArray[np.int64]:
+        """Targets for :func:`gapstack.training.cross_entropy`: rows that sum to their weight, or plain labels."""
+        if self.gold == len(self):
+            return self.corpus.labels
+        weighted: Floats = self.targets * self.weights[:, None]
+        return weighted
+
+    def take(self, rows: NDArray[np.int64]) -> TrainingSet:
+        """Select rows, given in increasing order."""
+        gold = int((rows < self.gold).sum())
+        return TrainingSet(self.corpus.take(rows), self.targets[rows], self.weights[rows], gold)
+
+    def as_classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """Rows (m,), classes (m,) and weights (m,) with the same logloss, for estimators without soft labels."""
+        if self.gold == len(self):
+            return np.arange(len(self)), self.corpus.labels, np.ones(len(self))
+        rows, classes = np.nonzero(self.targets)
+        return rows, classes, self.targets[rows, classes] * self.weights[rows]
+
+
+def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
+    """Unique rows of several training sets, and targets (n, sets, 3) that sum to a row's weight in each set.
+
+    The weight is 0 where a set lacks the row, and 1 on average over the n rows, so that a batch of them counts in each
+    set like a batch of its own.
+    """
+    rows = {row.id: row for part in parts for row in part.corpus}
+    place = {row: number for number, row in enumerate(rows)}
+    targets = np.zeros((len(rows), len(parts), len(Label)))
+    for column, part in enumerate(parts):
+        own = [place[row] for row in part.corpus.ids]
+        weights = part.weights * (len(rows) / len(part))
+        targets[own, column] = part.targets * weights[:, None]
+    return Corpus(list(rows.values()), name=parts[0].corpus.name), targets
+
+
+def contamination(extra: Sequence[str], teacher: Teacher) -> tuple[str, ...]:
+    """Test sets and suites that extra corpora and a teacher share rows with."""
+    return each_once(*(EXTRA[name].contaminates for name in extra), CONTAMINATES if teacher else ())
+
+
+def soft_labelled(
+    extra: Sequence[str], teacher: Teacher, augment: Sequence[str] = ()
+) -> tuple[Corpus, Floats]:
+    """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
+    parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in extra)]
+    if teacher:
+        soft = load_teacher(teacher)
+        parts.append((soft.corpus, soft.probabilities))
+    rows: list[Example] = []
+    targets: list[Floats] = []
+    for source, (corpus, probabilities) in enumerate(parts):
+        own = Corpus([replace(row, id=f"{source}:{row.id}", label=None) for row in corpus], name=corpus.name)
+        rows += list(own)
+        targets.append(probabilities)
+        for variant in variants(own, tuple(augment)):
+            changed = np.flatnonzero(variant.changed)
+            rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
+            # an exchange of columns is its own inverse
+            targets.append(variant.restore(probabilities[changed]))
+    return Corpus(rows, name="taught"), np.concatenate(targets)
+
+
+class SoftLabelMember(Member):
+    """A member that learns from probabilities, and so from more than GAP's labels.
+
+    Parameters
+    ----------
+    extra : sequence of str
+        Corpora whose rows are learned from beside GAP's, by their names in :data:`gapstack.data.extra.EXTRA`.
+    teacher : str or sequence of str, optional
+        Soft labels to learn from beside GAP's labels: see :func:`gapstack.data.teacher.load_teacher`.
+    gold_weight : float
+        Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1.
+    augment, average
+        See :class:`~gapstack.members.member.Member`; rows of ``extra`` and ``teacher`` are copied alike.
+    """
+
+    extra: Sequence[ExtraName] = ()
+    teacher: str | Sequence[str] | None = None
+    gold_weight: Positive = 1.0
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """Test sets of the training rows, and what the extra corpora and the teacher share rows with."""
+        return each_once(super().contaminated_by, contamination(self.extra, self.teacher))
+
+    def prepare(self, corpus: Corpus) -> None:
+        """Compute inputs in one pass; before ``fit``, also those of the extra corpora and the teacher."""
+        super().prepare(corpus)
+        if (self.extra or self.teacher) and not self._is_fitted:
+            self._prepare(soft_labelled(self.extra, self.teacher, self.augment)[0])
+
+    def _fit(self, corpus: Corpus) -> None:
+        self._learn(self._training_set(corpus))
+
+    @abstractmethod
+    def _learn(self, training_set: TrainingSet) -> None:
+        """Learn from rows given to ``fit``, augmented ones included, and those of extra corpora and teacher."""
+
+    def _training_set(self, corpus: Corpus) -> TrainingSet:
+        given = TrainingSet.given(corpus)
+        if not (self.extra or self.teacher):
+            return given
+        rows, targets = soft_labelled(self.extra, self.teacher, self.augment)
+        weights = np.repeat([self.gold_weight, 1.0], [len(given), len(rows)])
+        both = Corpus([*corpus, *rows], label_set=corpus.label_set, name=corpus.name)
+        return TrainingSet(
+            both, np.concatenate([given.targets, targets]), weights / weights.mean(), len(given)
+        )

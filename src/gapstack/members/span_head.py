@@ -1,0 +1,209 @@
+"""Span head: narrow self-attentive spans of one upper layer, and 17 features of the mentions' positions.
+
+Abzaliev 2019, *On GAP Coreference Resolution Shared Task: Insights from the 3rd Place Solution*. One hidden state, the
+fifth or sixth from above of 24, is projected to 64 numbers a piece; allennlp's self-attentive span extractor makes a
+vector each of A, B and the pronoun. They are concatenated, batch normalised, sent through a narrow ReLU layer,
+normalised again, with dropout .6, concatenated with the features, and classified. The logits of many heads are
+averaged.
+
+The paper trains on other corpora first, the head and then the one encoder layer that it reads, then the head alone on
+GAP: ten folds, four encoders, forty heads.
+
+Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default there are no other corpora, and
+the layer is tuned on GAP itself, in a second phase with the head. :data:`PUBLISHED` has the paper's order without
+OntoNotes, which is not free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the
+encoder layer. The features are the block ``positions``, standardised over training; ``blocks`` names others.
+
+Swapping A and B does not swap the probabilities, as in the paper; with ``either_order`` it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gapstack.data import Corpus, Label
+from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import align
+from gapstack.errors import MemberError
+from gapstack.features.blocks import BlockName, features
+from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
+from gapstack.members.frozen_head import chosen_layers
+from gapstack.members.layers import BatchNorm, RunningScale, SwapEquivariant, inclusive
+from gapstack.members.msnet import WHOLE_BATCH
+from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural
+from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
+
+_FIRST_STAGE = {
+    "epochs": 60,
+    "batch_size": 32,
+    "label_smoothing": 0.0,
+    "weight_decay": 0.0,
+    "schedule": {"shape": "triangular", "cycles": 20, "floor": 0.05, "warmup": 0.0},
+}
+PUBLISHED: dict[str, Any] = {
+    "encoder": "bert-large-uncased",
+    "layer": 20,
+    "seeds": 1,
+    "tune_layer": False,
+    "extra": ["dpr-train", "winogender"],
+    "first": [
+        _FIRST_STAGE | {"head_lr": 1e-3, "frozen": ["encoder"]},
+        _FIRST_STAGE | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
+    ],
+    "training": {
+        "epochs": 15,
+        "batch_size": 20,
+        "head_lr": 2e-3,
+        "label_smoothing": 0.0,
+        "weight_decay": 0.0,
+        "schedule": {"shape": "constant", "warmup": 0.0},
+    },
+}
+"""Settings of one of the paper's four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the layer
+of 9e-5, and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten folds."""
+
+
+class SpanHead(FineTuned):
+    """Heads over narrow self-attentive spans of one layer, and features.
+
+    Parameters
+    ----------
+    layer : int, optional
+        Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24.
+    blocks : sequence of str
+        Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty.
+    seeds : int
+        Heads whose logits are averaged.
+    tune_layer : bool
+        Tune the encoder layer that is read, with the heads, in a second phase; else the encoder is frozen.
+    width, units : int
+        Of the projected pieces and of the hidden layer.
+    dropout : float
+        On the hidden layer.
+    feature_units : int
+        Of a hidden layer over the features; 0, as in the paper, for none.
+    feature_dropout : float
+        On the features and on that layer; none in the paper.
+    either_order : bool
+        Average each head over both orders of A and B, for equivariance; not in the paper.
+    """
+
+    layer: LayerNumber | None = None
+    blocks: Sequence[BlockName] = ("positions",)
+    seeds: Count = 4
+    tune_layer: bool = True
+    width: Count = 64
+    units: Count = 64
+    dropout: FractionBelowOne = 0.6
+    feature_units: Natural = 0
+    feature_dropout: FractionBelowOne = 0.0
+    either_order: bool = False
+
+    def _recipe(self) -> tuple[TrainingPlan, ...]:
+        head = HEAD_ALONE.changed({"token_budget": WHOLE_BATCH})
+        if not self.tune_layer:
+            return (head,)
+        encoder = self._encoder()
+        (read,) = self._layers(encoder)
+        others = [number for number in range(encoder.num_layers + 1) if number != read]
+        return head, ON_GAP.changed({"frozen": others, "token_budget": WHOLE_BATCH})
+
+    def _layers(self, encoder: Encoder) -> tuple[int, ...]:
+        (layer,) = chosen_layers(self.layer, encoder, ((20,), 24))
+        if not 1 <= layer <= encoder.num_layers:
+            raise MemberError(
+                f"span_head reads layer {layer}, but encoder {encoder.name} has layers 1 to {encoder.num_layers}"
+            )
+        return (layer,)
+
+    def _head(self, encoder: Encoder) -> nn.Module:
+        # the empty corpus has all columns
+        names, row = (table.shape[-1] for table in self._features(Corpus([])).values())
+        heads = []
+        for _ in range(self.seeds):
+            classifier = Classifier(self, 2 * names + row)
+            vote = SwapEquivariant(classifier) if self.either_order else classifier
+            heads.append(SelfAttentiveHead(encoder.hidden_size, self.width, vote))
+        return SpanHeads(heads, names, row)
+
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+        return PieceData(align(corpus, encoder, self.max_pieces), targets, self._features(corpus))
+
+    def _features(self, corpus: Corpus) -> dict[str, NDArray[np.float64]]:
+        """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN for missing values."""
+        if not self.blocks:
+            return {"names": np.empty((len(corpus), 2, 0)), "row": np.empty((len(corpus), 0))}
+        table = features(corpus, self.blocks)
+        return {"names": table.candidates, "row": table.shared}
+
+    def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
+        """Mean of the heads' losses in training (b, seeds, 3); loss of their mean logits otherwise."""
+        if output.dim() == 2:
+            return cross_entropy(output, target, smoothing)
+        losses = [cross_entropy(logits, target, smoothing) for logits in output.unbind(1)]
+        return torch.stack(losses).mean(0)
+
+
+class SpanHeads(nn.Module):
+    """Several heads over one layer's hidden states and one scale of each name's ``names`` and the row's features."""
+
+    def __init__(self, heads: Sequence[nn.Module], names: int, row: int):
+        super().__init__()
+        self.names_scale, self.row_scale = RunningScale(names), RunningScale(row)
+        self.heads = nn.ModuleList(heads)
+
+    def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor, **_: Tensor) -> Tensor:
+        """Return logits: the heads' mean (b, 3); in training each one's own (b, seeds, 3).
+
+        From hidden states (b, L, H), mention ranges (b, 3, 2), and features of A and B (b, 2, k) and of the row
+        (b, m), NaN for missing values.
+        """
+        names, row = self.names_scale(names.flatten(0, 1)).view_as(names), self.row_scale(row)
+        logits = torch.stack([head(hidden, mentions, names, row) for head in self.heads], dim=1)
+        return logits if self.training else logits.mean(1)
+
+
+class SelfAttentiveHead(nn.Module):
+    """Spans of the three mentions, and a classifier over them and the features."""
+
+    def __init__(self, hidden: int, width: int, vote: nn.Module):
+        super().__init__()
+        self.project = nn.Linear(hidden, width)  # a convolution of kernel 1
+        self.extractor = SelfAttentiveSpanExtractor(width)
+        self.vote = vote
+
+    def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
+        """Return logits (b, 3)."""
+        # (b, 3, width)
+        spans = self.extractor(self.project(hidden), inclusive(mentions))
+        logits: Tensor = self.vote(mentions=spans, names=names, row=row)
+        return logits
+
+
+class Classifier(nn.Module):
+    """Logits from three spans and ``columns`` features, with the sizes of a member's settings."""
+
+    def __init__(self, member: SpanHead, columns: int):
+        super().__init__()
+        inputs, units, own = 3 * member.width, member.units, member.feature_units
+        self.dense = nn.Sequential(
+            *(BatchNorm(inputs), nn.Linear(inputs, units), nn.ReLU()),
+            *(BatchNorm(units), nn.Dropout(member.dropout)),
+        )
+        self.features = nn.Sequential(nn.Dropout(member.feature_dropout))
+        if own:
+            self.features.extend([nn.Linear(columns, own), nn.ReLU(), nn.Dropout(member.feature_dropout)])
+        self.classifier = nn.Linear(units + (own or columns), len(Label))
+
+    def forward(self, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
+        """Map spans (b, 3, width) and features (b, 2, k) and (b, m) to logits (b, 3)."""
+        features = self.features(torch.cat([names.flatten(1), row], dim=-1))
+        logits: Tensor = self.classifier(torch.cat([self.dense(mentions.flatten(1)), features], dim=-1))
+        return logits

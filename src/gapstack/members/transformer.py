@@ -1,0 +1,297 @@
+"""Attention heads as cues: Transformer-Single and Transformer-Multi (Webster et al. 2018, section 4.4).
+
+The paper reads its own translation model, Transformer-Single one head chosen on GAP validation, Transformer-Multi three
+heads combined by extremely random trees. Here the attention is any encoder's, and it is read in both directions by
+default (:mod:`gapstack.encoding.attention`); ``direction="name-to-pronoun"`` is the paper's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.data import Corpus, Label
+from gapstack.encoding.attention import Attention, attention
+from gapstack.errors import MemberError, NotFittedError
+from gapstack.evaluation.gap import f1_percent
+from gapstack.members.baselines import CueMember
+from gapstack.members.learned import ArrayFields
+from gapstack.members.member import Probabilities, State
+from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
+from gapstack.settings import Count, Natural, ProbabilityFloor, Seed
+from gapstack.text.cues import CueDecisions
+from gapstack.text.scenes import Candidates, CandidatesName
+from gapstack.types import Floats
+
+DirectionName = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
+
+
+def head_f1(training_set: TrainingSet, weights: Attention, direction: str) -> NDArray[np.float64]:
+    """Overall F1 of each head's favourite by the targets, (layers, heads), in percent (the paper's Table 8)."""
+    # (n, L, H, 2) -> (L, H, n, 2)
+    decided = np.moveaxis(weights.choices(direction), 0, 2).astype(np.float64)
+    row_weights = np.repeat(training_set.weights[:, None], Label.NEITHER, axis=1)
+    true = row_weights * training_set.targets[:, : Label.NEITHER]
+    tp = np.tensordot(decided, true, axes=2)
+    return f1_percent(tp, np.tensordot(decided, row_weights, axes=2) - tp, true.sum() - tp)
+
+
+class TransformerSingle(CueMember):
+    """The name with the most attention of one head, with probabilities from its margin as for the other cues.
+
+    Parameters
+    ----------
+    layer, head : int, optional
+        The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all
+        heads or those of ``layer``.
+    direction : str
+        ``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
+        :class:`~gapstack.encoding.attention.Direction`.
+    encoder : str, optional
+        As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
+    candidates, context, ridge, parser, extra, teacher, gold_weight
+        As for :class:`~gapstack.members.baselines.CueMember`; a parser is needed for detected names only.
+
+    Attributes
+    ----------
+    layer_, head_ : int
+        The head in use.
+    """
+
+    layer: Natural | None = None
+    head: Natural | None = None
+    direction: DirectionName = "both"
+    encoder: str | None = None
+
+    LEARNED: ClassVar[tuple[str, ...]] = (*CueMember.LEARNED, "layer", "head")
+
+    def cue_decisions(self, corpus: Corpus) -> CueDecisions:
+        """Raw decisions with their margins in decibels.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``, unless layer and head are given.
+        """
+        layer, head = getattr(self, "layer_", self.layer), getattr(self, "head_", self.head)
+        if layer is None or head is None:
+            raise NotFittedError(
+                "TransformerSingle has no head yet; give layer and head, or call fit(corpus)"
+            )
+        return self._attention(corpus).cue_decisions(layer, head, self.direction)
+
+    def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
+        """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
+        return head_f1(TrainingSet.given(corpus), self._attention(corpus), self.direction)
+
+    def _needs_parses(self) -> bool:
+        return self.candidates == Candidates.DETECTED
+
+    def _attention(self, corpus: Corpus) -> Attention:
+        return attention(corpus, self.encoder, self.candidates, self.parser)
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self._attention(corpus)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        table = head_f1(training_set, self._attention(training_set.corpus), self.direction)
+        allowed = np.ones_like(table, dtype=bool)
+        if self.layer is not None:
+            allowed &= np.arange(len(table))[:, None] == self.layer
+        if self.head is not None:
+            allowed &= np.arange(table.shape[1]) == self.head
+        layer, head = np.unravel_index(np.where(allowed, table, -1.0).argmax(), table.shape)
+        self.layer_ = int(layer) if self.layer is None else self.layer
+        self.head_ = int(head) if self.head is None else self.head
+        super()._learn(training_set)
+
+
+class TransformerMulti(SoftLabelMember):
+    """ExtraTrees over features of the best attention heads, one instance for each name.
+
+    The paper decides TRUE or FALSE for each name and does not state the number of trees. Here A and B get the trees'
+    values, NEITHER the rest to 1, and the three are divided by their sum. ``features="share"`` keeps the size of the
+    attention, which suits a stack.
+
+    Parameters
+    ----------
+    heads : int
+        Largest number of heads that chi-square selects.
+    features : str
+        ``choice``: whether the head's favourite counts for the name, as in the paper. ``share``: the name's share of
+        the head's attention to A and B.
+    direction : str
+        As for :class:`TransformerSingle`.
+    trees, min_samples_leaf : int
+        Size of the forest and of its smallest leaf.
+    floor : float
+        Lower bound of a class before the three are divided by their sum.
+    encoder, candidates, parser
+        As for :class:`TransformerSingle`.
+    seed : int
+        Seed of the trees.
+    extra, teacher, gold_weight
+        See :class:`~gapstack.members.soft_labels.SoftLabelMember`. A name that may be TRUE is an instance of both
+        kinds, each with its share of the row's weight; ``min_samples_leaf`` counts both.
+
+    Attributes
+    ----------
+    selected_ : (heads,) int64
+        Positions of the selected heads, layer by layer.
+    heads_a_layer_ : int
+    forest_ : Forest
+    """
+
+    heads: Count = 3
+    features: Literal["choice", "share"] = "choice"
+    direction: DirectionName = "both"
+    trees: Count = 100
+    min_samples_leaf: Count = 1
+    floor: ProbabilityFloor = 0.03
+    encoder: str | None = None
+    candidates: CandidatesName = "gold-two-mention"
+    parser: str | None = None
+    seed: Seed = 0
+
+    def reads(self) -> dict[str, Any]:
+        """Inputs: the parser only where other names compete with A and B."""
+        return super().reads() | ({} if self.candidates == Candidates.DETECTED else {"parser": False})
+
+    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+        """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""
+        self._check_fitted()
+        return self._name_values(corpus) > 0.5
+
+    def head_names(self) -> list[str]:
+        """The selected heads, as ``L3H1``; for direction ``each`` the second direction's follow the first's."""
+        self._check_fitted()
+        return [f"L{index // self.heads_a_layer_}H{index % self.heads_a_layer_}" for index in self.selected_]
+
+    def _prepare(self, corpus: Corpus) -> None:
+        self._table(corpus)
+
+    def _learn(self, training_set: TrainingSet) -> None:
+        from sklearn.ensemble import ExtraTreesClassifier
+        from sklearn.feature_selection import SelectKBest
+
+        table, heads_a_layer = self._table(training_set.corpus)
+        # names as instances: all A, then all B
+        rows = np.concatenate([table[:, 0], table[:, 1]])
+        true = training_set.targets[:, : Label.NEITHER].T.ravel()
+        # weight of each name as FALSE and as TRUE, (2n, 2)
+        kinds = np.tile(training_set.weights, 2)[:, None] * np.column_stack([1.0 - true, true])
+        if not kinds.any(axis=0).all():
+            raise MemberError(
+                "TransformerMulti needs names of both kinds to fit: some that are TRUE, some FALSE"
+            )
+        # a head that never chooses has no chi-square
+        with np.errstate(invalid="ignore"):
+            selection = SelectKBest(weighted_chi2, k=min(self.heads, rows.shape[1])).fit(rows, kinds)
+        forest = ExtraTreesClassifier(
+            self.trees, min_samples_leaf=self.min_samples_leaf, random_state=self.seed
+        )
+        self.selected_ = np.flatnonzero(selection.get_support()).astype(np.int64)
+        self.heads_a_layer_ = heads_a_layer
+        names, is_true = np.nonzero(kinds)
+        forest.fit(rows[np.ix_(names, self.selected_)], is_true.astype(bool), kinds[names, is_true])
+        self.forest_ = Forest.from_sklearn(forest)
+
+    def _predict_proba(self, corpus: Corpus) -> Probabilities:
+        names = self._name_values(corpus)
+        values = np.column_stack([names, 1.0 - names.sum(axis=1)])
+        return np.maximum(values, self.floor)
+
+    def _name_values(self, corpus: Corpus) -> Floats:
+        """The trees' values for A and B, (n, 2)."""
+        if not len(corpus):
+            return np.empty((0, 2))
+        table = self._table(corpus)[0][:, :, self.selected_]
+        return self.forest_.predict(table.reshape(-1, table.shape[2])).reshape(-1, 2)
+
+    def _table(self, corpus: Corpus) -> tuple[Floats, int]:
+        """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
+        weights = attention(corpus, self.encoder, self.candidates, self.parser)
+        if self.features == "choice":
+            table = weights.choices(self.direction).astype(np.float64)
+        else:
+            pairs = weights.pairs(self.direction).astype(np.float64)
+            total = pairs.sum(axis=-1, keepdims=True)
+            table = np.divide(pairs, total, out=np.full_like(pairs, 0.5), where=total > 0)
+        # (n, L, H, 2) -> (n, 2, L * H)
+        return np.moveaxis(table, -1, 1).reshape(len(table), 2, -1), table.shape[2]
+
+    def _state(self) -> State:
+        return State(
+            arrays={"selected": self.selected_, **self.forest_.arrays()},
+            values={"heads_a_layer": self.heads_a_layer_},
+        )
+
+    def _restore(self, state: State) -> None:
+        self.selected_ = state.arrays["selected"]
+        self.heads_a_layer_ = state.values["heads_a_layer"]
+        self.forest_ = Forest.from_arrays(state.arrays)
+
+
+def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
+    """Chi-square of each column, (features,), for rows (n, features) that weigh (n, classes) as one of each class.
+
+    Like :func:`sklearn.feature_selection.chi2`, with weights and soft labels.
+    """
+    observed = kinds.T @ rows
+    shares = kinds.sum(axis=0) / kinds.sum()
+    expected = np.outer(shares, observed.sum(axis=0))
+    statistic: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
+    return statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Forest(ArrayFields):
+    """Binary classification trees, their nodes end to end; rows go left where a feature is at most the threshold."""
+
+    PREFIX = "forest_"
+
+    roots: NDArray[np.int64]  # (trees,) first node of each tree
+    left: NDArray[np.int64]  # (nodes,) child; -1 at a leaf
+    right: NDArray[np.int64]
+    feature: NDArray[np.int64]  # (nodes,) column that a node tests
+    threshold: Floats
+    positive: Floats  # (nodes,) share of the positive class among a node's training rows
+
+    @classmethod
+    def from_sklearn(cls, fitted: Any) -> Forest:
+        """Take the arrays out of a fitted scikit-learn forest over the classes False and True."""
+        trees = [estimator.tree_ for estimator in fitted.estimators_]
+        counts = [tree.node_count for tree in trees]
+        roots = np.cumsum([0, *counts[:-1]]).astype(np.int64)
+        offsets = np.repeat(roots, counts)
+        left, right, feature, threshold, values = (
+            np.concatenate([getattr(tree, name) for tree in trees])
+            for name in ("children_left", "children_right", "feature", "threshold", "value")
+        )
+        shares = values[:, 0] / values[:, 0].sum(axis=1, keepdims=True)
+        # a forest fitted on one class only has one column
+        positive = shares[:, np.flatnonzero(fitted.classes_)].sum(axis=1)
+        inner = left >= 0
+        return cls(
+            roots=roots,
+            left=np.where(inner, left + offsets, -1),
+            right=np.where(inner, right + offsets, -1),
+            feature=feature.astype(np.int64),
+            threshold=threshold.astype(np.float64),
+            positive=positive.astype(np.float64),
+        )
+
+    def predict(self, rows: Floats) -> Floats:
+        """Mean over the trees of the positive share in each row's leaf: (n,) for (n, features)."""
+        # scikit-learn compares in float32
+        values = np.asarray(rows, dtype=np.float32)
+        node = np.tile(self.roots, (len(values), 1))
+        while (inner := self.left[node] >= 0).any():
+            tested = np.take_along_axis(values, np.where(inner, self.feature[node], 0), axis=1)
+            child = np.where(tested <= self.threshold[node], self.left[node], self.right[node])
+            node = np.where(inner, child, node)
+        mean: Floats = self.positive[node].mean(axis=1)
+        return mean

@@ -1,0 +1,269 @@
+"""The tables of Dawkins 2021, published figures next to ours: ``gap reproduce dawkins2021``.
+
+Tables 2 and 3 measure word vectors; tables 1, 4 and 5 a coreference system over them, trained with and without
+gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vectors :data:`SPACES` and of the members of
+:data:`RECIPE`, each trained with several seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gapstack.audits import SUITES, sowinobias, winobias
+from gapstack.audits.embeddings import (
+    PAPER_SPACES,
+    PAPER_TABLES,
+    EmbeddingAudit,
+    audit_embeddings,
+    published_spaces,
+)
+from gapstack.audits.statistics import Sides, mean_percent, over_seeds
+from gapstack.audits.suite import Items
+from gapstack.data import Corpus
+from gapstack.data.sources import paper, papers_note
+from gapstack.data.word_lists import read_lists
+from gapstack.display.render import Cell, Column, Table
+from gapstack.encoding.debias import DEBIASERS
+from gapstack.encoding.static_vectors import read_vectors
+from gapstack.errors import DamageError, DataError
+from gapstack.evaluation import Interval, score
+from gapstack.files import cache_root, discard, fingerprint
+from gapstack.members import Member, create
+from gapstack.members.identity import identity_of
+from gapstack.members.part import Part
+from gapstack.members.store import is_saved, load, save
+from gapstack.papers.report import PaperReport, Rows, tables_report, two_sections
+from gapstack.progress import progress
+from gapstack.runs import Recipe
+from gapstack.types import Floats
+
+PAPER = "dawkins2021"
+RECIPE = "sowinobias"
+"""The recipe of our figures in tables 1, 4 and 5."""
+SEEDS = (0, 1, 2)
+SPACES = ("glove", "gn_glove")
+"""The vectors of our figures in tables 2 and 3: GloVe, also debiased, and GN-GloVe."""
+_SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
+ARMS = {
+    f"{label}{suffix}": f"{space}{copies}"
+    for label, space in _SPACES.items()
+    for suffix, copies in (("", ""), ("_swap", " + swapped copies"))
+}
+"""Rows of tables 1 and 4 by the recipe's labels."""
+STATIC_ARMS = {f"static_{label}": space for label, space in _SPACES.items() if label != "inlp"}
+"""Rows of table 5, whose system has no contextual vectors, by the recipe's labels."""
+_SIDES = ("pro", "anti", "average", "difference")
+_VECTOR_TITLES = {
+    "table2_single_attribute_weat": "Table 2: single-attribute WEAT of the female-stereotyped adjectives",
+    "table3": "Table 3: clustering and recoverability of the most biased words, percent, and GIPE",
+}
+_VECTOR_COLUMNS = {
+    "latent": Column("latent", "latent", 4),
+    "latent_p": Column("latent_p", "p", 4),
+    "definitional": Column("definitional", "definitional", 4),
+    "definitional_p": Column("definitional_p", "p", 4),
+    "kmeans": Column("kmeans", "k-means", 1),
+    "v_measure": Column("v_measure", "V-measure", 2),
+    "linear_svm": Column("linear_svm", "linear SVM", 1),
+    "rbf_svm": Column("rbf_svm", "RBF SVM", 1),
+    "gipe": Column("gipe", "GIPE, all", 4),
+    "gipe_sowinobias": Column("gipe_sowinobias", "GIPE, SoWinoBias", 4),
+    "proximity_sowinobias": Column("proximity_sowinobias", "plain average there", 4),
+}
+
+
+class DawkinsArm(NamedTuple):
+    """Figures of one arm over all seeds: F1 on GAP test, and by suite or part of it."""
+
+    f1: float
+    sides: Mapping[str, Sides]
+
+
+def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> PaperReport:
+    """Train and audit the members of a recipe with each of :data:`SEEDS`, audit the vectors, and make the tables.
+
+    Members are fitted on all of ``train`` and kept in the cache, so that a killed call continues where it stopped; F1
+    is that on ``test``. ``data`` is searched first for the suites and the word lists. Raises DataNotFoundError if the
+    data of a suite are missing, and DataError if a member was trained on them.
+    """
+    arms = train_arms(recipe, train, test, data)
+    notes = (
+        f"Ours: means over {len(SEEDS)} seeds; fitted on {train.name} ({len(train):,} rows, {train.label_set} labels) "
+        f"and on DPR's training part, F1 on {test.name}. Brackets: 95%, seeds and sentences resampled, those of "
+        "SoWinoBias about the same two occupations together.",
+        "The paper trains on OntoNotes, its GloVe has 300 dimensions and billions of words, and its contextual vectors "
+        "are ELMo's. Our contextual vectors are the frozen encoder's, and GloVe and GN-GloVe are the files of "
+        "these names in the data set vectors.",
+    )
+    lists = read_lists(data)
+    plain, trained = (read_vectors(name, limit=None) for name in SPACES)
+    neutral = DEBIASERS["gn_glove"]().apply(trained, lists)
+    audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
+    return tables_report(PAPER, PAPER, (*downstream_tables(arms), *vector_tables(audited)), notes)
+
+
+def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:
+    """Fit every member of the recipe with every seed; figures by label."""
+    items = suites(data)
+    f1: dict[str, list[float]] = {part.label: [] for part in recipe.members}
+    answers: dict[str, list[Mapping[str, Floats]]] = {part.label: [] for part in recipe.members}
+    with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
+        for seed in SEEDS:
+            for part in recipe.members:
+                member = _fitted(part, seed, train)
+                f1[part.label].append(score(test, member.predict_proba(test)).f1_overall or 0.0)
+                answers[part.label].append(suite_answers(member, items))
+                ticker.advance(note=f"{part.label}, seed {seed}")
+    return {label: DawkinsArm(float(np.mean(f1[label])), _sides(items, answers[label])) for label in f1}
+
+
+def suites(data: Path | None = None) -> dict[str, Items]:
+    """Rows of WinoBias's current release, and of SoWinoBias as the audit samples them.
+
+    Raises DataNotFoundError if the data of one are missing.
+    """
+    items = {name: SUITES[name].load(data, cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
+    every = items["winobias"]
+    rows = np.flatnonzero(every.facts["release"] == "current")
+    facts = {name: fact[rows] for name, fact in every.facts.items()}
+    return items | {"winobias": replace(every, corpus=every.corpus.take(rows), facts=facts)}
+
+
+def suite_answers(member: Member, items: Mapping[str, Items]) -> dict[str, Floats]:
+    """Probabilities by suite; DataError if the member was trained on rows of one."""
+    for name in items:
+        if SUITES[name].contamination_ids & set(member.contaminated_by):
+            expected = "a member that was trained on other rows"
+            raise DataError(f"a member was trained on rows of {name}", expected=expected)
+    return {name: member.predict_proba(suite.corpus.unlabelled()) for name, suite in items.items()}
+
+
+def _fitted(part: Part, seed: int, train: Corpus) -> Member:
+    """The member with this seed, fitted on ``train`` or loaded from the cache."""
+    member = create(part.name, **{**part.settings, "seed": seed})
+    key = fingerprint(identity_of(member), train.fingerprint, train.label_fingerprint)
+    folder = cache_root() / "fitted" / f"{part.label}-{key}"
+    if is_saved(folder):
+        try:
+            return load(folder)
+        except DamageError:
+            discard(folder)
+    save(member.fit(train), part.name, folder)
+    return member
+
+
+def _sides(items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]) -> dict[str, Sides]:
+    """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
+    figures: dict[str, Sides] = {}
+    suite = items["winobias"]
+    counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
+    for kind in ("type1", "type2"):
+        pro, anti = winobias.sides(suite, suite.facts["kind"] == kind)
+        each = np.arange(len(pro)).astype(str)
+        figures[kind] = over_seeds(each, counts[:, pro], counts[:, anti], winobias.f1)
+    suite = items["sowinobias"]
+    right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
+    polarity = suite.facts["polarity"]
+    for part in ("all", "positive", "negative"):
+        pro, anti = sowinobias.sides(suite, (polarity == part) | (part == "all"))
+        groups = suite.facts["occupations"][pro]
+        figures[part] = over_seeds(groups, right[:, pro], right[:, anti], mean_percent)
+    return figures
+
+
+def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
+    """Tables 1, 4 and 5."""
+    figures = paper(PAPER)
+    note = papers_note(PAPER) or "The paper's differences are absolute."
+
+    def table(
+        key: str,
+        names: Mapping[str, str],
+        parts: Mapping[str, str],
+        sides: Sequence[str],
+        title: str,
+        caption: str,
+        *,
+        f1: bool = True,
+    ) -> Table:
+        columns = [Column("f1", "F1", 1)] if f1 else []
+        for part, heading in parts.items():
+            titles = {"pro": f"{heading} pro", "difference": "pro-anti"}
+            columns += [Column(f"{part}_{side}", titles.get(side, side), 1) for side in sides]
+        ours = [
+            (names[label], _arm_cells(arm, parts, sides)) for label, arm in arms.items() if label in names
+        ]
+        theirs: Rows = [
+            (system, dict(zip((column.key for column in columns), map(float, row), strict=False)))
+            for system, row in figures.get(key, {}).items()
+            if system.partition(" ")[0].partition(",")[0] in _SPACES.values()
+        ]
+        sections = {"ours": ours, "the paper": theirs}
+        return two_sections(columns, sections, title, f"{caption} {note}", "static vectors")
+
+    return (
+        table(
+            "table1",
+            ARMS,
+            {"type1": "WB F1", "all": "SWB acc."},
+            _SIDES,
+            "Table 1: coreference over contextual vectors, left as they are, and static vectors as named",
+            "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, type 1 of the current release, ours GAP's F1 over "
+            "the decisions on both names. SWB: SoWinoBias, accuracy in percent.",
+        ),
+        table(
+            "table4_by_polarity",
+            ARMS,
+            {"positive": "positive", "negative": "negative"},
+            ("pro", "anti", "difference"),
+            "Table 4: SoWinoBias by polarity of the adjective",
+            "Accuracy in percent.",
+            f1=False,
+        ),
+        table(
+            "table5_end_to_end_lee2017",
+            STATIC_ARMS,
+            {"type1": "WB F1", "type2": "type 2 F1"},
+            _SIDES,
+            "Table 5: coreference over static vectors alone",
+            "As table 1; the paper's system is Lee et al. 2017.",
+        ),
+    )
+
+
+def _arm_cells(arm: DawkinsArm, parts: Iterable[str], sides: Iterable[str]) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {"f1": arm.f1}
+    for part in parts:
+        for side in sides:
+            figure: Interval = getattr(arm.sides[part], side)
+            interval = f"{figure.value:+.1f} [{figure.low:.1f}, {figure.high:.1f}]"
+            cells[f"{part}_{side}"] = interval if side == "difference" else figure.value
+    return cells
+
+
+def vector_tables(found: EmbeddingAudit) -> tuple[Table, ...]:
+    """Tables 2 and 3."""
+    theirs = published_spaces()
+    note = papers_note(PAPER) or "The paper's vectors have 300 dimensions."
+    described = f"{found.name}: {found.words:,} words, {found.dimensions} dimensions, seed {found.seed}. "
+    coverage = "; ".join(str(coverage) for coverage in found.coverage if "SoWinoBias" in coverage.name)
+    ours = {space: found.figures[name] for space, name in PAPER_SPACES.items() if name in found.figures}
+
+    def rows(spaces: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> Rows:
+        return [(space, {key: figures.get(key) for key in keys}) for space, figures in spaces.items()]
+
+    return tuple(
+        two_sections(
+            [_VECTOR_COLUMNS[key] for key in keys],
+            {"ours": rows(ours, keys), "the paper": rows(theirs, keys)},
+            _VECTOR_TITLES[table],
+            f"Ours: {described}Words covered: {coverage}. {note}",
+            "vectors",
+        )
+        for table, keys in PAPER_TABLES.items()
+    )

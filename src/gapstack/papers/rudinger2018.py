@@ -1,0 +1,226 @@
+"""The tables and figures of Rudinger et al. 2018 (Winogender): ``gap reproduce rudinger2018``.
+
+By default three cues of the GAP paper, which do not look at gender, and trees over surface features, all fitted on
+GAP's training splits; ``--run`` adds runs, saved members, or folders of other systems' predictions.
+
+The paper's three systems link a pronoun to any mention or to none, and were not given the two mentions; ours choose
+between the two or neither. Humans were asked which of the two the pronoun means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gapstack.audits import SUITES, Audit, Target, audit, target_of
+from gapstack.audits.plots import regression_svg
+from gapstack.audits.published import published
+from gapstack.audits.report import audit_json
+from gapstack.audits.statistics import correlation
+from gapstack.audits.winogender import chosen_by_gender, resolutions, statistics_of
+from gapstack.data.sources import GapData, paper, papers_note
+from gapstack.display.render import Cell, Column, Table
+from gapstack.errors import DataError
+from gapstack.members import create
+from gapstack.members.predictor import Predictor
+from gapstack.papers.report import PaperReport, Rows, two_sections
+
+MEMBERS = ("token_distance", "syntactic_distance", "parallelism", "surface")
+"""Our members that need no run."""
+OCCUPATIONS = ("manager", "doctor")
+"""Examples: the paper follows managers from the workforce through texts to its systems."""
+
+_SUITE = "winogender"
+
+
+def reproduce(
+    gap: GapData,
+    runs: Sequence[str] = (),
+    *,
+    folder: Path | None = None,
+    parser: str | Path | None = None,
+    members: Sequence[str] = MEMBERS,
+) -> PaperReport:
+    """Audit our members, and existing systems, on Winogender.
+
+    ``members`` are fitted on all splits but test, with ``parser`` for the cues; ``runs`` are targets of ``gap audit``;
+    ``folder`` is searched first for Winogender and the paper's figures. Raises DataNotFoundError if Winogender, the
+    parser or a run is missing, and DataError if every system was trained on Winogender.
+    """
+    SUITES[_SUITE].load(folder)  # raises before anything is fitted
+    systems: dict[str, Predictor] = {}
+    for name in members:
+        member = create(name)
+        if parser is not None and "parser" in member.get_params():
+            member.set_params(parser=str(parser))
+        systems[name] = member.fit(gap.train)
+    notes = [f"Our members: fitted on {gap.train.name} ({len(gap.train)} rows, {gap.train.label_set} labels)"]
+    for name in runs:
+        target = target_of(name, list(SUITES))
+        known = set(systems)
+        for label, system in target.systems.items():
+            systems[f"{Path(name).name}:{label}" if label in known else label] = system
+        notes.append(f"{target.title}: {target.note}" if target.note else target.title)
+    audited = audit(Target(systems, "members and runs", "; ".join(notes)), folder, [_SUITE])
+    if not audited.covered:
+        raise DataError(f"nothing was audited on Winogender: it {audited.not_covered[_SUITE]}")
+    if _SUITE in audited.refused:
+        notes.append(f"Left out, as trained on Winogender: {', '.join(audited.refused[_SUITE])}")
+    covered = audited.covered[0]
+    notes += [covered.items.describe(), *filter(None, (covered.remark,))]
+    notes.append("Brackets: 95% intervals, occupations resampled")
+    note = ". ".join(notes) + ". " + papers_note("rudinger2018", data=folder)
+    return _report(audited, note.strip(), folder)
+
+
+def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
+    """The paper's tables 1 and 2, the statistics of its text, and what figure 3 shows; figures 3 and 4 as files."""
+    theirs = paper("rudinger2018", data)
+    covered = audited.covered[0]
+    items = covered.items
+    names, bls, text = statistics_of(items)
+    choices = {name: resolutions(items, answers) for name, answers in covered.answers.items()}
+    chosen = {
+        occupation: {name: chosen_by_gender(items, choice, occupation) for name, choice in choices.items()}
+        for occupation in OCCUPATIONS
+    }
+    percentages = {"workers, BLS": bls, "text, Bergsma and Lin": text}
+    examples: Rows = [
+        *(
+            (source, {occupation: float(values[names.index(occupation)]) for occupation in OCCUPATIONS})
+            for source, values in percentages.items()
+        ),
+        *(
+            (system, {occupation: str(chosen[occupation][system]) for occupation in OCCUPATIONS})
+            for system in choices
+        ),
+    ]
+    between = correlation(bls, text)
+    below = int((text < bls).sum())
+    tables = (
+        *_panel_tables(audited, theirs, note, data),
+        _figure3_table(theirs, [Column("", "", 2).show(between), f"{below} of {len(bls)}"], len(bls)),
+        _examples_table(theirs, examples),
+    )
+    figures = {
+        "paper": dict(theirs),
+        "note": note,
+        "audit": audit_json(audited),
+        "figure3": {
+            "pearson_r": between._asdict(),
+            "occupations": len(bls),
+            "fewer_women_in_text": below,
+        },
+        "examples": {
+            occupation: {system: one._asdict() for system, one in by_system.items()}
+            for occupation, by_system in chosen.items()
+        },
+    }
+    plots = covered.findings.scatters
+    files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
+    return PaperReport("rudinger2018", tables, figures, files=files)
+
+
+def _panel_tables(audited: Audit, paper: Mapping[str, Any], note: str, data: Path | None) -> list[Table]:
+    """Tables 1 and 2, and the shares and accuracies of the text."""
+    covered = audited.covered[0]
+    panels = {panel.key: panel.rows for panel in covered.findings.panels}
+
+    def table(
+        panel: str,
+        columns: Sequence[Column],
+        title: str,
+        caption: str,
+        theirs: Rows | None = None,
+        **more: Cell,
+    ) -> Table:
+        key = f"{_SUITE}.{panel}"
+        if theirs is None:
+            theirs = [(name.removesuffix(" (paper)"), row) for name, row in published(key, data).items()]
+        ours: Rows = [
+            (system, {c.key: more.get(c.key) or c.show(figures.get(c.key)) for c in columns})
+            for system, figures in panels[key].items()
+        ]
+        return two_sections(columns, {"the paper": theirs, "ours": ours}, title, caption)
+
+    genders = ("masculine", "feminine", "neutral")
+    systems = "".join(f"{name}: {what}. " for name, what in paper.get("systems", {}).items())
+    humans = paper.get("text", {}).get("humans")
+    judged: Rows = []
+    if humans:
+        majority = {"accuracy": humans["percent"], "of": humans["of"]}
+        judged = [
+            ("humans, each judgement", {"accuracy": humans["agree_percent"], "of": humans["judgements"]}),
+            (f"humans, majority ({humans['majority_agrees']} right)", majority),
+            ("humans, Winograd schemas", {"accuracy": humans["winograd_agree_percent"]}),
+        ]
+    return [
+        table(
+            "correlation",
+            [Column("text", "r with Bergsma and Lin", 2), Column("bls", "r with BLS", 2)],
+            "Table 1: correlation of the occupations' bias scores with the share of women",
+            "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine ones; - "
+            f"where it is the same for all. {systems}{note}",
+        ),
+        table(
+            "gotcha",
+            [
+                Column(f"{g}_{k}", f"{g[:3]}. {k}", 1)
+                for g in ("feminine", "masculine")
+                for k in ("no", "yes")
+            ],
+            'Table 2: accuracy in percent by gender, on sentences that are no "gotchas" and that are',
+            "A gotcha's right answer goes against the majority gender of the occupation (BLS).",
+        ),
+        table(
+            "resolved",
+            [
+                Column("flips", "pairs differ", 0),
+                *(Column(f"occupation_{gender}", f"occ. {gender[:3]}.", 0) for gender in genders),
+                *(Column(f"neither_{gender}", f"neither {gender[:3]}.", 0) for gender in genders),
+            ],
+            "In the text: minimal pairs resolved differently, and pronouns resolved to the occupation, percent",
+            "By gender of the pronoun. Neither: resolved to none of the two (not in the paper).",
+        ),
+        table(
+            "gotcha",
+            [Column("accuracy", "right, percent", 1), Column("of", "of")],
+            "In the text: validation by humans, and accuracy on all sentences",
+            f"The two sentences that humans miss: {humans['the_two_missed']}." if humans else "",
+            judged,
+            of=len(covered.items.corpus),
+        ),
+    ]
+
+
+def _figure3_table(paper: Mapping[str, Any], ours: Sequence[Cell], occupations: int) -> Table:
+    r = paper.get("figure3", {}).get("pearson_r_bls_against_text")
+    columns = [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")]
+    cells = dict(zip(("r", "below"), ours, strict=True))
+    return two_sections(
+        columns,
+        {
+            "the paper": [] if r is None else [("the 60 occupations", {"r": r})],
+            "ours": [(f"the {occupations} occupations", cells)],
+        },
+        "Figure 3: percent of women among workers (BLS) and in text (Bergsma and Lin)",
+        "The paper: most points lie well below the diagonal. --output writes figures 3 and 4 as SVG.",
+    )
+
+
+def _examples_table(paper: Mapping[str, Any], ours: Rows) -> Table:
+    manager = paper.get("text", {}).get("manager_percent_female", {})
+    names = {
+        "BLS": "workers, BLS",
+        "Bergsma and Lin": "text, Bergsma and Lin",
+        "systems": "RULE, STAT and NEURAL",
+    }
+    theirs: Rows = [(names[key], {"manager": float(manager[key])}) for key in names if key in manager]
+    return two_sections(
+        [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
+        {"the paper": theirs, "ours": ours},
+        "In the text: percent of women among managers: workers, mentions in texts, pronouns resolved to one",
+        "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation. The "
+        "paper has no figure for doctors.",
+    )

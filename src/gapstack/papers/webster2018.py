@@ -1,0 +1,313 @@
+"""The tables of Webster et al. 2018 (Mind the GAP), published figures next to ours: ``gap reproduce webster2018``.
+
+Members are fitted on GAP validation, as in the paper; nothing is fitted or chosen on test. ``paper`` is
+:func:`gapstack.data.sources.paper` of webster2018; where it is empty, the tables show our figures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gapstack.audits.plots import precision_recall_svg
+from gapstack.data import Corpus, make_folds
+from gapstack.data.sources import GapData, find, load_gap, paper, papers_note
+from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.evaluation import Scores, gold_decisions
+from gapstack.members.transformer import TransformerSingle
+from gapstack.papers.report import PaperReport, Rows, tables_report
+from gapstack.papers.webster2018_agreement import (
+    difficulty_of,
+    difficulty_table,
+    read_red,
+    red_table,
+    red_template,
+    statistics_table,
+)
+from gapstack.papers.webster2018_corpus import (
+    annotation_table,
+    diversity_table,
+    ontonotes_table,
+    patterns_table,
+)
+from gapstack.papers.webster2018_systems import FittedCues, Systems, read_resolvers
+from gapstack.text.parses import heads_of
+from gapstack.text.scenes import Candidates, Context, Setting
+from gapstack.types import Bools, Floats
+
+TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
+_DRAWN = ("Syntactic Distance", "Parallelism", "Transformer-Single", "Transformer-Multi")
+_OFF_THE_SHELF = "off the shelf"
+_DETECTED = Setting(Candidates.DETECTED, Context.SNIPPET)
+_SCORES = {"masculine": "M", "feminine": "F", "bias": "B", "overall": "O"}
+_SCORE_COLUMNS = [
+    Column(prefix + name, title + letter, 2 if name == "bias" else 1, "high" if name == "overall" else None)
+    for prefix, title in (("paper_", "paper "), ("", "ours "))
+    for name, letter in _SCORES.items()
+]
+
+
+def reproduce(
+    data: GapData | Path | None = None,
+    encoder: str | None = None,
+    parser: str | Path | None = None,
+    *,
+    resolvers: Path | None = None,
+    red: Path | None = None,
+    seed: int = 0,
+) -> PaperReport:
+    """Compute the paper's tables, the statistics of its text and its figure 1; table 5 has published figures only.
+
+    ``data`` is loaded data or the folder to search first; with the embedded sample a fifth of its training part is the
+    validation split. ``resolvers`` is a folder of off-the-shelf resolvers' decisions, by default the data set of this
+    name; ``red`` is the annotated ``red.tsv`` of an earlier report, for table 12. ``seed`` is that of the random
+    baseline, the trees, the sample's validation part and the choice of Red pairs.
+    """
+    annotations = read_red(red) if red else None
+    found = data if isinstance(data, GapData) else load_gap(data)
+    splits = _splits(found, seed)
+    place = data if isinstance(data, Path) else None
+    folder = None if found.is_sample else resolvers or find("resolvers", place)
+    fitted = [
+        FittedCues(splits["validation"], candidates, encoder, parser, seed)
+        for candidates in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION)
+    ]
+
+    def decide(split: str) -> Systems:
+        corpus = splits[split]
+        cues = {setting: decisions for one in fitted for setting, decisions in one.decide(corpus).items()}
+        heads = heads_of(corpus, parser) if folder else None
+        return Systems(corpus, read_resolvers(corpus, split, folder, heads), cues)
+
+    development, test = decide("development"), decide("test")
+    theirs = paper("webster2018", place)
+    agreement = [(systems, difficulty_of(systems)) for systems in (development, test)]
+    tables = (
+        patterns_table(splits, parser),
+        diversity_table(splits, theirs),
+        annotation_table(splits, theirs),
+        off_the_shelf(development, theirs),
+        ontonotes_table(theirs),
+        cue_table(6, development, Candidates.DETECTED, theirs),
+        cue_table(7, development, Candidates.GOLD_TWO_MENTION, theirs),
+        head_table(fitted[0].single, {s: splits[s] for s in ("validation", "development")}, theirs),
+        against_parallelism(development, theirs),
+        rates_table(development),
+        test_table(test, theirs),
+        rates_table(test),
+        difficulty_table(agreement, theirs),
+        red_table(theirs, annotations),
+        statistics_table(agreement, theirs, parser),
+    )
+    files = {
+        "figure1.svg": _figure(development),
+        "red.tsv": red_template(development.corpus, agreement[0][1], seed),
+    }
+    notes = [
+        f"{TITLE}.",
+        *filter(None, [papers_note("webster2018", data=place)]),
+        f"Data: {found.source}, {test.corpus.label_set} labels. The transformer cues are fitted on "
+        f"{splits['validation'].name} ({len(splits['validation'])} rows).",
+        "Figure 1 shows the available systems, cues in snippet-context.",
+        "neuralcoref (spring 2019) was given only texts of up to 500 characters; on other rows it counts as FALSE "
+        "for both names. e2e-coref has decisions for test only."
+        if folder
+        else "No off-the-shelf resolver's decisions were found, so their rows are missing.",
+    ]
+    return tables_report("webster2018", TITLE, tables, notes, files)
+
+
+def _figure(systems: Systems) -> str:
+    cues = systems.cues[_DETECTED]
+    scores = systems.resolver_scores() | systems.scores({name: cues[name] for name in _DRAWN})
+    title = f"Figure 1: precision and recall by gender, {_DETECTED}, {systems.corpus.name}"
+    return precision_recall_svg({name: found.gap for name, found in scores.items()}, title)
+
+
+def _splits(data: GapData, seed: int) -> Mapping[str, Corpus]:
+    if {"development", "validation", "test"} <= data.splits.keys():
+        return data.splits
+    folds = make_folds(data.train, 5, seed=seed).assignment
+    return {
+        "development": data.train.take(np.flatnonzero(folds > 0)),
+        "validation": data.train.take(np.flatnonzero(folds == 0)),
+        "test": data.test,
+    }
+
+
+def published(
+    figures: Mapping[str, Any], table: str, names: Iterable[str] | None = None
+) -> dict[str, list[float]]:
+    """Rows of one of the paper's tables of scores, by system: all, or those with one of the names."""
+    rows = {name: row for name, row in figures.get(table, {}).items() if isinstance(row, list)}
+    rows.pop("columns", None)
+    return rows if names is None else {name: rows[name] for name in names if name in rows}
+
+
+def _score_rows(scores: Mapping[str, Scores], theirs: Mapping[str, list[float]]) -> Rows:
+    """Rows with the paper's figures and ours; those of the paper alone come first."""
+    alone = [name for name in theirs if name not in scores]
+    rows: dict[str, dict[str, Cell]] = {name: {} for name in (*alone, *scores)}
+    for name, cells in rows.items():
+        cells.update(zip((f"paper_{key}" for key in _SCORES), theirs.get(name, [None] * 4), strict=True))
+        if name in scores:
+            own = scores[name]
+            ours = (own.f1_masculine, own.f1_feminine, own.bias, own.f1_overall)
+            cells.update(zip(_SCORES, ours, strict=True))
+    return list(rows.items())
+
+
+def off_the_shelf(systems: Systems, paper: Mapping[str, Any]) -> Table:
+    """Table 4: off-the-shelf resolvers on the development split."""
+    theirs = published(paper, "table4_off_the_shelf_development")
+    return Table(
+        _SCORE_COLUMNS,
+        [Section("", _score_rows(systems.resolver_scores(), theirs))],
+        title=f"Table 4: off-the-shelf resolvers, {systems.corpus.name}",
+        caption=(
+            "The paper's four resolvers are not available. As in the paper, mentions of neuralcoref's clusters are "
+            "aligned by their head words, here those of our parser."
+        ),
+        name_title="resolver",
+    )
+
+
+def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapping[str, Any]) -> Table:
+    """Tables 6 and 7: every cue over the same candidates, in the context that it reads."""
+    key = {
+        Candidates.DETECTED: "table6_development_detected_candidates",
+        Candidates.GOLD_TWO_MENTION: "table7_development_gold_two_mention",
+    }[candidates]
+    return Table(
+        _SCORE_COLUMNS,
+        [
+            Section(
+                str(setting.context), _score_rows(systems.scores(decided), published(paper, key, decided))
+            )
+            for setting, decided in systems.cues.items()
+            if setting.candidates is candidates
+        ],
+        title=f"Table {number}: cues, {Setting(candidates).names}, {systems.corpus.name}",
+        caption=(
+            "Random is one draw. The transformer cues and the trees are fitted on the validation split, as in the "
+            "paper. All cues is ExtraTrees over the decisions of the others; the paper's footnote 20 says only that it "
+            "performed like Parallelism, the rest is our reading."
+        ),
+        name_title="cue",
+    )
+
+
+def head_table(single: TransformerSingle, splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
+    """Table 8: F1 of each attention head on each of the splits, detected candidates, snippet-context."""
+    grids: dict[str, Floats] = {}  # (heads, layers)
+    if theirs := paper.get("table8_attention_heads"):
+        grids["paper, translation model"] = np.array(theirs["f1"])
+    grids |= {f"ours, {split}": single.head_table(corpus).T for split, corpus in splits.items()}
+    sections, best = [], []
+    for title, grid in grids.items():
+        rows = [(f"H{h}", {f"L{i}": float(f1) for i, f1 in enumerate(row)}) for h, row in enumerate(grid)]
+        sections.append(Section(title, rows))
+        head, layer = np.unravel_index(grid.argmax(), grid.shape)
+        best.append(f"{title}: L{layer}H{head} {grid.max():.1f}")
+    return Table(
+        [Column(f"L{i}", f"L{i}", 1) for i in range(max(grid.shape[1] for grid in grids.values()))],
+        sections,
+        title="Table 8: overall F1 of each attention head, by layer, detected candidates, snippet-context",
+        caption=(
+            f"Best head: {'; '.join(best)}. Ours in table 6 is L{single.layer_}H{single.head_}, the best on the "
+            "validation split. The paper's caption says validation; its text says development, as its best figure is "
+            "that of table 6."
+        ),
+        name_title="head",
+    )
+
+
+def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
+    """Table 9: where the transformer cues and Parallelism are right."""
+    gold = gold_decisions(systems.corpus)
+    decided = systems.cues[_DETECTED]
+    theirs = paper.get("table9_parallelism_against_transformer_single", {})
+    known = {
+        "Parallelism right": (
+            "transformer correct, parallelism correct",
+            "transformer incorrect, parallelism correct",
+        ),
+        "Parallelism wrong": ("transformer correct, parallelism incorrect", "both incorrect"),
+    }
+    sections = []
+    for name in ("Transformer-Single", "Transformer-Multi"):
+        shares = pair_shares(gold, decided["Parallelism"], decided[name])
+        rows: list[tuple[str, dict[str, Cell]]] = []
+        for (row, keys), own in zip(known.items(), shares.tolist(), strict=True):
+            cells: dict[str, Cell] = dict(zip(("right", "wrong"), own, strict=True))
+            if name == "Transformer-Single":
+                cells.update(zip(("paper_right", "paper_wrong"), map(theirs.get, keys), strict=True))
+            rows.append((row, cells))
+        sections.append(Section(name, rows))
+    return Table(
+        [
+            Column(f"{prefix}{verdict}", f"{title} {verdict}", 1)
+            for prefix, title in (("paper_", "paper"), ("", "ours"))
+            for verdict in ("right", "wrong")
+        ],
+        sections,
+        title=f"Table 9: Transformer against Parallelism, percent of pairs, {systems.corpus.name}",
+        caption=(
+            "Columns say whether the transformer cue is right. Detected candidates, snippet-context; a pair is a "
+            "pronoun and one of its two names. The paper states no unit; its margins fit pairs in this setting."
+        ),
+    )
+
+
+def pair_shares(gold: Bools, first: Bools, second: Bools) -> Floats:
+    """Percent of the 2n pairs of pronoun and name by the systems that decide them correctly.
+
+    (2, 2): rows are the first system, right and wrong, columns the second.
+    """
+    one, two = gold == first, gold == second
+    return np.array([[100.0 * (a & b).mean() for b in (two, ~two)] for a in (one, ~one)])
+
+
+def test_table(systems: Systems, paper: Mapping[str, Any]) -> Table:
+    """Table 10: the test split."""
+    key = "table10_test"
+    ours = {name for decided in systems.cues.values() for name in decided}
+    others = {name: row for name, row in published(paper, key).items() if name not in ours}
+    sections = [Section(_OFF_THE_SHELF, _score_rows(systems.resolver_scores(), others))]
+    for setting, decided in systems.cues.items():
+        known = published(paper, key, decided if setting.candidates is Candidates.DETECTED else ())
+        sections.append(Section(str(setting), _score_rows(systems.scores(decided), known)))
+    return Table(
+        _SCORE_COLUMNS,
+        sections,
+        title=f"Table 10: {systems.corpus.name}",
+        caption=(
+            "The paper names no setting for its cues on test; by the height of their scores it is that of table 6, "
+            "detected candidates."
+        ),
+        name_title="system",
+    )
+
+
+def rates_table(systems: Systems) -> Table:
+    """Precision and recall by gender of every system on one split."""
+    keys = [(gender, rate) for gender in ("masculine", "feminine") for rate in ("precision", "recall")]
+    parts = {_OFF_THE_SHELF: systems.resolver_scores()}
+    parts |= {str(setting): systems.scores(decided) for setting, decided in systems.cues.items()}
+    sections = []
+    for title, scores in parts.items():
+        rows = [
+            (name, {f"{gender}_{rate}": getattr(getattr(s.gap, gender), rate) for gender, rate in keys})
+            for name, s in scores.items()
+        ]
+        sections += [Section(title, rows)] if rows else []
+    return Table(
+        [Column(f"{gender}_{rate}", f"{_SCORES[gender]} {rate}", 1) for gender, rate in keys],
+        sections,
+        title=f"Precision and recall by gender, {systems.corpus.name}",
+        caption="Ours alone; the paper shows precision and recall as points of its figure 1.",
+        name_title="system",
+    )

@@ -1,0 +1,251 @@
+"""Tables 11 and 12 of Webster et al. 2018, agreement with gold and its Red pairs, and the statistics in its text.
+
+``paper`` is :func:`gapstack.data.sources.paper` of webster2018; where it is empty, the tables show ours alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapstack.data import Corpus
+from gapstack.data.cells import Row, read_table
+from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.errors import DataError, Place
+from gapstack.evaluation import gold_decisions
+from gapstack.papers.webster2018_systems import E2E, NEURALCOREF, Systems
+from gapstack.text.cues import PAPER, Cue, measure, passes, sieve
+from gapstack.text.parses import parses
+from gapstack.text.scenes import Candidates, Context, Setting, scene
+from gapstack.types import Bools
+
+CATEGORIES = {
+    "roles": "roles in described events",
+    "syntax": "syntactic cues in complex constructions",
+    "topic": "topicality, parentheticals",
+    "knowledge": "domain knowledge",
+    "error": "annotation error, truly ambiguous",
+}
+"""What is needed to resolve a Red pair, as in table 12: the word in a file of annotations, and the paper's."""
+RED_COLUMNS = ("id", "name", "category", "pronoun", "A", "B", "gold", "text")
+RED_ROWS = 75
+"""Pairs that the authors sorted."""
+_DETECTED = Setting(Candidates.DETECTED, Context.SNIPPET)
+_GOLD_TWO_MENTION = Setting(Candidates.GOLD_TWO_MENTION, Context.SNIPPET)
+# the first four that are available, as many as in the paper
+_BY_PRIORITY = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic Distance", "Token Distance")
+_COUNT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """Agreement with gold of some systems on m pairs of a name and a pronoun.
+
+    ``pairs`` (m, 2) has the row of each pair and its name, 0 for A and 1 for B; ``right`` (m,) the number of systems
+    that are right about it. Pairs that all get right are Green, pairs that none does are Red, others are Yellow.
+    """
+
+    systems: tuple[str, ...]
+    pairs: NDArray[np.int64]
+    right: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Pairs in each bin, from all systems right down to none: (systems + 1,)."""
+        return np.bincount(self.right, minlength=len(self.systems) + 1)[::-1]
+
+    @property
+    def red(self) -> NDArray[np.int64]:
+        """Pairs that no system gets right, (k, 2) as :attr:`pairs`."""
+        return np.asarray(self.pairs[self.right == 0])
+
+    def colours(self) -> list[str]:
+        """Colour of each bin, in the order of :attr:`counts`."""
+        return ["Green", *["Yellow"] * (len(self.systems) - 1), "Red"]
+
+
+def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficulty:
+    """Count the systems that are right about each pair, from their (n, 2) decisions.
+
+    By the paper's footnote 21 a row whose label is A or B counts with that name's pair alone, and a row whose label is
+    Neither with both pairs: 2,201 pairs on GAP development.
+    """
+    gold = gold_decisions(corpus)
+    pairs = np.argwhere(gold | ~gold.any(axis=1, keepdims=True))
+    right = sum(
+        (gold == decisions)[pairs[:, 0], pairs[:, 1]].astype(np.int64) for decisions in decided.values()
+    )
+    return Difficulty(tuple(decided), pairs, np.asarray(right))
+
+
+def difficulty_of(systems: Systems) -> Difficulty:
+    """Agreement with gold of four systems: off-the-shelf resolvers first, then our cues in gold-two-mention."""
+    decided = {name: resolver.decided for name, resolver in systems.resolvers.items()}
+    decided |= systems.cues[_GOLD_TWO_MENTION]
+    chosen = [name for name in _BY_PRIORITY if name in decided][:_COUNT]
+    return agreement_with_gold(systems.corpus, {name: decided[name] for name in chosen})
+
+
+Agreement = Sequence[tuple[Systems, Difficulty]]
+"""Systems on some splits, and their agreement with gold."""
+
+
+def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
+    """Table 11: agreement with gold, from the easiest pairs to the hardest."""
+    found = {systems.corpus.name: difficulty for systems, difficulty in agreement}
+    theirs = paper.get("table11_agreement_with_gold", {})
+    longest = max(found.values(), key=lambda difficulty: len(difficulty.systems))
+    most = len(longest.systems)
+    columns = [Column("paper", "paper %", 1), Column("paper_pairs", "pairs")]
+    rows: list[tuple[str, dict[str, Cell]]] = [
+        (f"{most - place} right ({colour})", {}) for place, colour in enumerate(longest.colours())
+    ]
+    if most + 1 == len(theirs.get("count", ())):
+        for row, share, count in zip(rows, theirs["percent"], theirs["count"], strict=True):
+            row[1].update(paper=share, paper_pairs=count)
+    for name, difficulty in found.items():
+        columns += [Column(f"{name}_share", f"{name} %", 1), Column(f"{name}_pairs", "pairs")]
+        # bins are matched from the hardest, which exists for any number of systems
+        for row, count in zip(rows[-len(difficulty.counts) :], difficulty.counts.tolist(), strict=True):
+            row[1][f"{name}_share"] = 100.0 * count / len(difficulty.right)
+            row[1][f"{name}_pairs"] = count
+    used = "; ".join(f"{name}: {', '.join(difficulty.systems)}" for name, difficulty in found.items())
+    return Table(
+        columns,
+        [Section("", rows)],
+        title="Table 11: agreement with gold, pairs by the number of systems that are right",
+        caption=(
+            "A row of A or B counts with the pair of that name, a row of Neither with both (footnote 21). Systems, "
+            f"which are not the paper's: {used}."
+        ),
+        name_title="systems",
+    )
+
+
+def red_table(paper: Mapping[str, Any], annotations: Mapping[str, int] | None = None) -> Table:
+    """Table 12: what is needed to resolve Red pairs: the paper's counts, and those of a file of annotations."""
+    theirs = paper.get("table12_75_red_examples", {})
+    rows: list[tuple[str, dict[str, Cell]]] = [
+        (
+            f"{words} ({key})",
+            {"paper": theirs.get(words), "ours": annotations.get(key, 0) if annotations else None},
+        )
+        for key, words in CATEGORIES.items()
+    ]
+    return Table(
+        [Column("paper", "paper"), Column("ours", "yours")],
+        [Section("", rows)],
+        title=f"Table 12: {RED_ROWS} Red pairs",
+        caption=(
+            "Annotated by hand. With --output the reproduction writes red.tsv, Red pairs of our systems on "
+            "development; put a category's word into its column and give the file with --red."
+        ),
+        name_title="category",
+    )
+
+
+def red_template(corpus: Corpus, difficulty: Difficulty, seed: int = 0) -> str:
+    """A TSV for annotations: :data:`RED_ROWS` Red pairs at random, or all if there are fewer."""
+    red = difficulty.red
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(red))[:RED_ROWS])
+    lines = ["\t".join(RED_COLUMNS)]
+    for row, name in red[chosen].tolist():
+        example = corpus[row]
+        gold = "" if example.label is None else example.label.name
+        shown = (example.pronoun_text, example.a_text, example.b_text)
+        lines.append("\t".join((example.id, "AB"[name], "", *shown, gold, example.text)))
+    return "\n".join(lines) + "\n"
+
+
+def read_red(path: Path) -> Counter[str]:
+    """Count the categories of a filled template; rows without one do not count.
+
+    Raises DataError for other columns than the template's, an unknown category, or no row with one.
+    """
+
+    def category(row: Row) -> str:
+        word = row["category"].strip().lower()
+        if word and word not in CATEGORIES:
+            expected = f"one of {', '.join(CATEGORIES)}"
+            raise row.error("category", f"unknown category {row['category']!r}", expected=expected)
+        return str(word)
+
+    counts = Counter(filter(None, read_table(Path(path), (RED_COLUMNS,), category)))
+    if not counts:
+        raise DataError("has no category", place=Place(path), expected="a word in the column category")
+    return counts
+
+
+def opposed(first: Bools, second: Bools) -> Bools:
+    """Rows, (n,), on which each of two systems names one of A and B alone, and not the same."""
+    one = (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
+    return np.asarray(one & (first != second).all(axis=1))
+
+
+def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Bools:
+    """Of Parallelism over detected candidates, (n, 3): makes a choice, which is scored as A or B, and is one of them.
+
+    A detected candidate counts as A or B where its words are a part of the name's, or the other way round; it *is* one
+    of the two where their characters overlap.
+    """
+    found = np.zeros((len(corpus), 3), dtype=bool)
+    for row, (example, tree) in enumerate(zip(corpus, parses(corpus, parser), strict=True)):
+        names = scene(example, tree, Candidates.DETECTED)
+        winner = sieve(passes(Cue.PARALLELISM, measure(names), PAPER))[0]
+        if winner >= 0:
+            span = names.spans[winner]
+            is_name = span.overlaps(example.a) or span.overlaps(example.b)
+            found[row] = True, names.hits[winner].any(), is_name
+    return found
+
+
+def statistics_table(
+    agreement: Agreement, paper: Mapping[str, Any], parser: str | Path | None = None
+) -> Table:
+    """The statistics in the paper's text, for each split."""
+    text = paper.get("text", {})
+    parts = {systems.corpus.name: systems for systems, _ in agreement}
+    key = "parallelism_predictions_scored_through_a_candidate_that_is_not_one_of_the_two_names"
+    neither: dict[str, Cell] = {"paper": text.get(key)}
+    scored: dict[str, Cell] = {}
+    for name, systems in parts.items():
+        chosen, hits, own = parallelism_choices(systems.corpus, parser).T
+        neither[name] = float((chosen & ~own).sum() / max(1, chosen.sum()))
+        scored[name] = float((hits & ~own).sum() / max(1, hits.sum()))
+    right: dict[str, Cell] = {"paper": text.get("agreement_with_gold_average_in_the_text")}
+    right |= {systems.corpus.name: float(difficulty.right.mean()) for systems, difficulty in agreement}
+    counts: dict[str, dict[str, Cell]] = {}
+    for split, systems in parts.items():
+        for name, resolver in systems.resolvers.items():
+            rows_opposed = opposed(systems.cues[_DETECTED]["Parallelism"], resolver.decided)
+            counts.setdefault(name, {})[split] = int(rows_opposed.sum())
+    lee = "lee2017_against_parallelism_opposed_rows"
+    rows: list[tuple[str, dict[str, Cell]]] = [
+        ("inter-annotator kappa", {"paper": text.get("kappa")}),
+        ("rows: Parallelism and Lee et al. (2017) opposed", {"paper": text.get(lee)}),
+        *((f"rows: Parallelism and {name} opposed", cells) for name, cells in counts.items()),
+        ("share: Parallelism's choice is neither name", neither),
+        ("share: the same, among choices scored as A or B", scored),
+        ("systems right about a pair, mean", right),
+    ]
+    if bins := paper.get("table11_agreement_with_gold"):
+        mean = float(np.dot(bins["systems_right"], bins["count"]) / sum(bins["count"]))
+        rows.append(("the same, by the counts of table 11", {"paper": mean}))
+    return Table(
+        [Column(name, name, 2) for name in ("paper", *parts)],
+        [Section("", rows)],
+        title="Statistics in the text",
+        caption=(
+            "Opposed: each of the two names one of A and B alone, and not the same; the paper's is of 2,000 rows of "
+            "development. Parallelism chooses among detected candidates in snippet-context; its choice is "
+            "one of the two names where it shares a character with one. The paper's text gives a mean of 2.1 systems, "
+            "the counts of its table 11 another."
+        ),
+        name_title="statistic",
+    )

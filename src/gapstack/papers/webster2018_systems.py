@@ -1,0 +1,191 @@
+"""Systems in the tables of Webster et al. 2018: off-the-shelf resolvers, and the cues in each task setting.
+
+Cues are those of the paper, :data:`gapstack.text.cues.PAPER`, and attention is read from the name to the pronoun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gapstack.data import Corpus
+from gapstack.encoding.attention import Direction
+from gapstack.evaluation import Scores, gold_decisions, score_decisions
+from gapstack.members.transformer import TransformerMulti, TransformerSingle
+from gapstack.resolvers.align import read_resolver
+from gapstack.resolvers.clusters import Heads
+from gapstack.text.cues import PAPER, Cue, decide, measures
+from gapstack.text.scenes import Candidates, Context, Setting
+from gapstack.types import Bools
+
+Decisions = dict[str, Bools]
+"""(n, 2) decisions by the name of the system."""
+
+CUES = {
+    Context.SNIPPET: {
+        "Token Distance": Cue.TOKEN_DISTANCE,
+        "Topical Entity": Cue.TOPICAL_ENTITY,
+        "Syntactic Distance": Cue.SYNTACTIC_DISTANCE,
+        "Parallelism": Cue.PARALLELISM,
+    },
+    Context.PAGE: {"Parallelism+URL": Cue.URL},
+}
+"""Cues by their names in the paper, in the least context that they read."""
+SETTINGS = [Setting(c, x) for c in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION) for x in Context]
+"""The four task settings, detected candidates first."""
+ALL_CUES = "All cues"
+NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
+
+
+@dataclass(frozen=True)
+class ResolverDecisions:
+    """Decisions (n, 2) of an off-the-shelf resolver, FALSE without clusters, and the rows (n,) that it was run on."""
+
+    decided: Bools
+    given: Bools
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Decisions of all available systems on one split."""
+
+    corpus: Corpus
+    resolvers: Mapping[str, ResolverDecisions]
+    cues: Mapping[Setting, Decisions]
+
+    def scores(self, decided: Decisions) -> dict[str, Scores]:
+        """Score each system."""
+        return {name: score_decisions(self.corpus, answers) for name, answers in decided.items()}
+
+    def resolver_scores(self) -> dict[str, Scores]:
+        """Score each resolver on all rows, and on the rows that it was run on where these are fewer."""
+        found: dict[str, Scores] = {}
+        for name, resolver in self.resolvers.items():
+            found[name] = score_decisions(self.corpus, resolver.decided)
+            rows = np.flatnonzero(resolver.given)
+            if 0 < len(rows) < len(self.corpus):
+                part = self.corpus.take(rows)
+                found[f"{name}, {len(rows)} rows given"] = score_decisions(part, resolver.decided[rows])
+        return found
+
+
+def read_resolvers(
+    corpus: Corpus, split: str, folder: Path | None, heads: Heads | None = None
+) -> dict[str, ResolverDecisions]:
+    """Read the off-the-shelf resolvers whose files for ``split`` are in ``folder``, by name.
+
+    neuralcoref's clusters are aligned by ``heads``, as in the paper, or without by words
+    (:meth:`gapstack.resolvers.clusters.Clusters.decide`); of e2e-coref only decisions exist.
+    """
+    found: dict[str, ResolverDecisions] = {}
+    if folder is None:
+        return found
+    neuralcoref = folder / f"neuralcoref_hf_{split}.jsonl.xz"
+    if neuralcoref.is_file():
+        clusters = read_resolver(neuralcoref, corpus).clusters
+        found[NEURALCOREF] = ResolverDecisions(clusters.decide(corpus, heads), clusters.covers(corpus))
+    e2e = folder / f"e2e_coref_gap_{split}_features.tsv"
+    if e2e.is_file():
+        found[E2E] = ResolverDecisions(read_e2e(e2e, corpus), np.ones(len(corpus), dtype=bool))
+    return found
+
+
+def read_e2e(path: Path, corpus: Corpus) -> Bools:
+    """Read e2e-coref's decisions, (n, 2): columns ``A-e2e`` and ``B-e2e``, row i for the id that ends in i + 1."""
+    import pandas as pd
+
+    values = pd.read_csv(path, sep="\t", index_col=0)[["A-e2e", "B-e2e"]].to_numpy(dtype=bool)
+    return values[[int(name.rpartition("-")[2]) - 1 for name in corpus.ids]]
+
+
+def cue_decisions(
+    corpus: Corpus, setting: Setting, parser: str | Path | None = None, seed: int = 0
+) -> Decisions:
+    """Decisions of the cues that read no more than the context of ``setting``, by name.
+
+    In snippet-context these are the random baseline and the cues of the text, in page-context URL alone.
+    """
+    decided = {
+        name: decide(corpus, cue, setting, parser, PAPER).answers
+        for name, cue in CUES[setting.context].items()
+    }
+    if setting.context is Context.PAGE:
+        return decided
+    return {"Random": random_decisions(corpus, setting.candidates, parser, seed), **decided}
+
+
+def random_decisions(
+    corpus: Corpus, candidates: Candidates, parser: str | Path | None = None, seed: int = 0
+) -> Bools:
+    """Choose one of the competing names with equal chances, (n, 2); none where no name competes."""
+    generator = np.random.default_rng(seed)
+    parsed = candidates is Candidates.DETECTED
+    decided = np.zeros((len(corpus), 2), dtype=bool)
+    for row, names in enumerate(measures(corpus, candidates, parser, parsed=parsed)):
+        if len(names.hits):
+            decided[row] = names.hits[generator.integers(len(names.hits))]
+    return decided
+
+
+class FittedCues:
+    """All cues over the same candidates, fitted on a labelled corpus by the paper's recipe.
+
+    All cues is scikit-learn's ExtraTrees over the decisions of all other cues (the paper's footnote 20). The paper says
+    no more of it; here a name is an instance, as in Transformer-Multi, and its features are the cues' choices.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        candidates: Candidates,
+        encoder: str | None = None,
+        parser: str | Path | None = None,
+        seed: int = 0,
+    ) -> None:
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        self.candidates, self.parser, self.seed = candidates, parser, seed
+        options: dict[str, Any] = {
+            "direction": Direction.NAME_TO_PRONOUN.value,
+            "candidates": candidates.value,
+            "encoder": encoder,
+            "parser": None if parser is None else str(parser),
+        }
+        self.single = TransformerSingle(**options).fit(corpus)
+        self.multi = TransformerMulti(**options, seed=seed).fit(corpus)
+        decided, gold = self._single_cues(corpus), gold_decisions(corpus).ravel()
+        self.trees = {
+            context: ExtraTreesClassifier(100, random_state=seed).fit(_features(decided, context), gold)
+            for context in Context
+        }
+
+    def decide(self, corpus: Corpus) -> dict[Setting, Decisions]:
+        """Decisions in both contexts, each by name."""
+        decided = self._single_cues(corpus)
+        together = {c: trees.predict(_features(decided, c)).reshape(-1, 2) for c, trees in self.trees.items()}
+        return {
+            Setting(self.candidates, context): {**decided[context], ALL_CUES: together[context]}
+            for context in Context
+        }
+
+    def _single_cues(self, corpus: Corpus) -> dict[Context, Decisions]:
+        decided = {
+            context: cue_decisions(corpus, Setting(self.candidates, context), self.parser, self.seed)
+            for context in Context
+        }
+        decided[Context.SNIPPET] |= {
+            "Transformer-Single": self.single.decide(corpus),
+            "Transformer-Multi": self.multi.decide(corpus),
+        }
+        return decided
+
+
+def _features(decided: Mapping[Context, Decisions], context: Context) -> Bools:
+    """Choices of the cues that may be used in a context, (2n, cues): a row for each name."""
+    contexts = [Context.SNIPPET] if context is Context.SNIPPET else list(Context)
+    used = [answers for c in contexts for name, answers in decided[c].items() if name != "Random"]
+    return np.stack(used, axis=-1).reshape(-1, len(used))

@@ -1,0 +1,257 @@
+"""The shared task's systems (Webster et al. 2019), published figures next to ours: ``gap reproduce webster2019``.
+
+Tables 2 and 3 of the overview are read from the data set ``papers``, and so are the GAP paper's baselines; figures of
+the teams' own papers are notes (``team_papers.json``). Most are not comparable: other encoders, splits and labels,
+often whole ensembles. Each is therefore shown with its conditions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from gapstack.data.sources import paper, papers_note
+from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.encoding.encoders import EMBEDDED
+from gapstack.evaluation import score
+from gapstack.members import MEMBERS, create
+from gapstack.papers.report import PaperReport
+from gapstack.runs import Result, Run
+
+NOTES: dict[str, Any] = json.loads(
+    (resources.files("gapstack.papers") / "team_papers.json").read_text(encoding="utf-8")
+)
+"""Figures of the teams' own papers by member, with their conditions; the team of each member."""
+
+RECIPE = "families"
+"""The recipe of our figures."""
+
+
+_BASELINES = {
+    "parallelism": "Parallelism",
+    "url": "Parallelism+URL",
+    "transformer_multi": "Transformer-Multi",
+}
+_BASELINE_TABLES = {
+    "table10_test": "GAP test, names not given",
+    "table7_development_gold_two_mention": "GAP development",
+}
+
+OURS: Mapping[str, tuple[str | None, str | None, tuple[str, ...]]] = {
+    "probert": ("single", None, ()),
+    "grep": ("single", None, ("syntax", "URL")),
+    "msnet": ("single", "linear", ()),
+    "span_head": ("one layer", "linear", ("syntax", "URL")),
+    "siamese": (None, "siamese", ("syntax", "NER", "URL")),
+    "pair_product": ("single", "linear", ()),
+    "frozen_mlp": (None, "linear", ("syntax", "NER", "URL")),
+    "anonymised": (None, "linear", ("URL",)),
+    "question_answering": ("single", None, ()),
+    "multiple_choice": ("single", None, ()),
+    "sequence": ("single", None, ()),
+    "kernel_svm": (None, "SVM", ()),
+    "bidaf": (None, "BIDAF", ()),
+    "masked_lm": ("single", None, ()),
+    "rgcn": (None, "R-GCN", ("syntax",)),
+}
+"""Table 3's columns for our members as :data:`RECIPE` sets them: fine-tuning, crossing, resources.
+
+``single``: one encoder is fine-tuned, ``one layer``: one layer of it, None: it is frozen. ``coref`` is none of ours by
+default: clusters of a resolver are a setting of ``grep``.
+"""
+
+METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
+_COLUMNS = (
+    Column("encoder", "encoder"),
+    Column("cross_validated", "logloss CV"),
+    Column("logloss", "logloss"),
+    Column("f1_masculine", "F1 M", 1),
+    Column("f1_feminine", "F1 F", 1),
+    Column("f1_overall", "F1 O", 1),
+    Column("bias", "bias"),
+    Column("seconds", "seconds", 0),
+    Column("parameters", "learned"),
+)
+
+
+_TABLE3 = (
+    Column("rank", "rank"),
+    Column("stage2", "stage 2", 5),
+    Column("size", "team"),
+    Column("affiliation", "affiliation"),
+    Column("region", "region"),
+    Column("tuning", "fine-tuning"),
+    Column("crossing", "feature crossing"),
+    Column("resources", "resources"),
+)
+
+
+def report(run: Run, data: Path | None = None) -> PaperReport:
+    """Compare all members of a run of :data:`RECIPE` with their published figures."""
+    lines, overview = reported(data), paper("webster2019", data)
+    systems = [
+        system_record(run, result, part.name, lines.get(part.name, []), _encoder(part.name, part.settings))
+        for part, result in zip(run.recipe.members, run.members, strict=True)
+    ]
+    if run.stack:
+        systems.append(system_record(run, run.stack, "", [], None))
+    title = (
+        f"Published systems, measured here: logloss CV out of fold on {run.train.name} ({len(run.train)} rows), "
+        f"all else on {run.test.name} ({len(run.test)} rows), {run.test.label_set} labels"
+    )
+    names = [part.name for part in run.recipe.members]
+    figures = {
+        "title": title,
+        "paper": dict(overview),
+        "notes": NOTES["provenance"],
+        "note": run.stack_note,
+        "systems": systems,
+    }
+    tables = (scores_table(systems, title, run.stack_note), teams_table(names, overview))
+    return PaperReport("webster2019", tables, figures)
+
+
+def system_record(
+    run: Run, result: Result, name: str, reported: Sequence[Mapping[str, Any]], encoder: str | None
+) -> dict[str, Any]:
+    """A member of the run, or its stack (without ``name``): published figures, and our :data:`METRICS`."""
+    trained, held = score(run.train, result.out_of_fold), score(run.test, result.test)
+    return {
+        "member": result.label,
+        "paper": MEMBERS.entry(name).paper if name else "all of these, stacked",
+        "encoder": encoder,
+        "team": NOTES["teams"].get(name),
+        "columns": _facts(OURS[name]) if name in OURS else None,
+        "reported": list(reported),
+        "measured": {
+            "out_of_fold": {key: trained.value(key) for key in METRICS},
+            "held_out": {key: held.value(key) for key in METRICS},
+            "seconds": result.seconds,
+            "parameters": result.parameters,
+            "not_for": list(result.contaminated_by),
+        },
+    }
+
+
+def _encoder(name: str, settings: dict[str, Any]) -> str | None:
+    """Name of a member's encoder; None if it has none."""
+    chosen = create(name, **settings).get_params()
+    return (Path(chosen["encoder"]).name if chosen["encoder"] else EMBEDDED) if "encoder" in chosen else None
+
+
+def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) -> Table:
+    """A line for each member as measured here, then one for each published figure."""
+    rows: list[tuple[str, Mapping[str, Cell]]] = []
+    for system in systems:
+        measured = system["measured"]
+        contaminated = ", ".join(measured["not_for"])
+        cells = {
+            **measured["held_out"],
+            "encoder": system["encoder"],
+            "cross_validated": measured["out_of_fold"]["logloss"],
+            "seconds": measured["seconds"],
+            "parameters": f"{measured['parameters']:,}" if measured["parameters"] else None,
+        }
+        rows.append((system["member"] + (f" (not for {contaminated})" if contaminated else ""), cells))
+        rows += [
+            (f"- {_conditions(line)}", {column.key: line.get(column.key) for column in _COLUMNS})
+            for line in system["reported"]
+        ] or [("- no published figure", {})]
+    caption = (
+        "Lines with a figure's author are what the papers report, and on what; their labels are the official ones, or "
+        "unknown, unless a name is given; those of stage 2 are not public. * a note, from the team's own paper, "
+        "README, poster, notebook or probabilities, as are F1 and bias on stage 2. Seconds: features and all folds; "
+        "learned: numbers that one fold's fit learned and keeps as arrays."
+    )
+    parts = [f"{note}." if note else "", caption, papers_note("webster2018", "webster2019")]
+    return Table(
+        _COLUMNS,
+        [Section("", rows)],
+        title=title,
+        caption=" ".join(filter(None, parts)),
+        name_title="member",
+    )
+
+
+def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
+    """Tables 2 and 3 of the overview, our members of these names below their teams."""
+    teams = overview.get("systems", {})
+    sections = []
+    for team in dict.fromkeys((*teams, *NOTES["stage2"])):
+        rows: list[tuple[str, Mapping[str, Cell]]] = []
+        if team in teams:
+            *facts, tuning, crossing, resources = teams[team]
+            cells = dict(zip(("rank", "stage2", "size", "affiliation", "region"), facts, strict=True))
+            rows.append((team, cells | _facts((tuning, crossing, resources))))
+        own = [name for name in dict.fromkeys(names) if name in OURS and NOTES["teams"][name] == team]
+        rows += [(f"- our {name}", _facts(OURS[name])) for name in own]
+        sections += [Section("", rows)] if rows else []
+    conflict = overview.get("conflict", "")
+    return Table(
+        _TABLE3,
+        sections,
+        title="Tables 2 and 3 of the overview: the teams' systems, and our members after them",
+        caption=(
+            "Team: its size. Fine-tuning of the teams: of a single model or of an ensemble; of ours: of the one "
+            "encoder, of one layer, or - where it is frozen. Ours are single models, set as in the recipe "
+            f"{RECIPE}." + (f" The overview's {conflict}." if conflict else "")
+        ),
+        name_title="system",
+    )
+
+
+def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
+    """Published figures by member, each with its conditions: the papers', if available, and the notes.
+
+    ``note`` is True for a figure of :data:`NOTES`.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {}
+
+    def add(member: str, who: str, models: str, split: str, labels: str | None, **more: Any) -> None:
+        line = {"who": who, "models": models, "split": split, "labels": labels, "note": False, **more}
+        lines.setdefault(member, []).append(line)
+
+    gap, teams = paper("webster2018", data), paper("webster2019", data).get("systems", {})
+    for member, system in _BASELINES.items():
+        for key, split in _BASELINE_TABLES.items():
+            if system in gap.get(key, {}):
+                keys = ("f1_masculine", "f1_feminine", "bias", "f1_overall")
+                figures = dict(zip(keys, gap[key][system], strict=True))
+                source = f"GAP paper, {key.partition('_')[0]}"
+                who = "Webster et al. 2018"
+                add(member, who, "one model", split, "official", encoder=None, source=source, **figures)
+    for member, own in NOTES["systems"].items():
+        lines.setdefault(member, []).extend(line | {"note": True} for line in own)
+    for team, line in NOTES["stage2"].items():
+        figures = {key: line[key] for key in ("f1_overall", "bias") if key in line}
+        if team in teams:
+            figures["logloss"] = teams[team][1]
+        for member in line["members"] if figures else ():
+            source = "overview, table 2"
+            add(
+                member,
+                team,
+                line["models"],
+                "stage 2",
+                None,
+                encoder=line["encoder"],
+                source=source,
+                **figures,
+            )
+    return lines
+
+
+def _facts(facts: Sequence[Any]) -> dict[str, Cell]:
+    """Table 3's columns."""
+    tuning, crossing, resources = facts
+    return {"tuning": tuning, "crossing": crossing, "resources": ", ".join(resources) or None}
+
+
+def _conditions(line: Mapping[str, Any]) -> str:
+    """Conditions of a published figure: team, number of models, rows, and labels other than the official ones."""
+    labels = f", labels of {line['labels']}" if line["labels"] not in (None, "official") else ""
+    models = f", {line['models']}" if line["models"] != "one model" else ""
+    return f"{line['who']}{models}{'*' if line['note'] else ''}: {line['split']}{labels}"

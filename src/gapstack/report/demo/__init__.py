@@ -1,5 +1,0 @@
-"""A page to try texts on, and the server behind it, which this machine alone reaches."""
-
-from gapstack.report.demo.server import DemoServer
-
-__all__ = ["DemoServer"]

@@ -1,1 +1,0 @@
-"""The papers' tables and experiments, theirs beside ours."""

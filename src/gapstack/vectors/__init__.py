@@ -1,1 +1,0 @@
-"""Static word vectors, their gender direction, null-space projection and debiasers."""

@@ -1,0 +1,187 @@
+"""Documents become clusters in every format, whole, the same however often they were begun."""
+
+import json
+
+import pytest
+
+from gapstack.anytext import annotate
+from gapstack.anytext.annotate import annotating
+from gapstack.anytext.annotation_files import write_annotations
+from gapstack.anytext.entities import Entities
+from gapstack.anytext.pronoun_resolver import PronounResolver
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.resolvers.clusters import read_clusters
+from gapstack.resolvers.formats import FORMATS
+
+FIRST = 'Kate Winslet told Mary that she should leave.\n\nWinslet laughed; "her" hat was old.\n'
+SECOND = "Bo left. He slept. " * 60
+EXPECTED = [["Kate Winslet", "she", "Winslet"], ["Mary", "her"]]
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "first.txt").write_text(FIRST, encoding="utf-8")
+    rows = [{"id": "second", "text": SECOND}, {"id": "third", "text": "It rained. é"}]
+    (tmp_path / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return [tmp_path / "first.txt", tmp_path / "more.jsonl"]
+
+
+@pytest.fixture(autouse=True)
+def _resolver(alphabet, monkeypatch):
+    monkeypatch.setattr(annotate, "_resolver", lambda model, parser: PronounResolver(alphabet))
+
+
+def write(files, output, **options):
+    with annotating(files, output, **options) as annotations:
+        return write_annotations(annotations, output)
+
+
+def words(text, clusters):
+    return [[text[slice(*mention)] for mention in cluster] for cluster in clusters]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_the_exchange_format(files, tmp_path, suffix):
+    counts = write(files, tmp_path / f"out.jsonl{suffix}")
+    assert (counts.documents, counts.pronouns, counts.linked) == (3, 62, 62)
+    first, second, third = read_clusters(tmp_path / f"out.jsonl{suffix}").documents
+    assert words(FIRST, first.clusters) == EXPECTED
+    assert len(second.clusters) == 1
+    assert len(second.clusters[0]) == 120
+    assert third.clusters == ()
+    she = (28, 31)
+    shares = [score for (pronoun, _), score in first.link_scores.items() if pronoun == she]
+    assert sum(shares) == pytest.approx(first.mention_scores[she], abs=2e-4)
+
+
+def test_conll_columns_are_read_back(files, tmp_path):
+    write(files, tmp_path / "out.conll")
+    first, second, third = FORMATS["conll2012"].read(tmp_path / "out.conll")
+    assert words(first.text, first.clusters) == EXPECTED
+    assert [len(cluster) for cluster in second.clusters] == [120]
+    assert (third.id, third.clusters) == ("third", ())
+
+
+def test_a_page_has_the_whole_text_and_no_markup_of_it(files, tmp_path):
+    files[0].write_text("Kate <b> told Mary that she left.", encoding="utf-8")
+    write(files, tmp_path / "out.html")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "Kate</mark> &lt;b&gt; told" in page
+    assert "she<sub>Kate" in page
+
+
+def test_a_page_has_a_colour_for_each_person_and_paragraphs_that_run_on(tmp_path):
+    from gapstack.anytext.entities import Annotation
+    from gapstack.data import Span
+
+    text = "Ann left.\n\nShe met Bo\nand he slept; it rained on her."
+    ann, bo, she, he, her = (
+        Span(text.index(word), text.index(word) + len(word))
+        for word in ("Ann", "Bo", "She", "he slept", "her")
+    )
+    he = Span(he.start, he.start + 2)
+    links = {(she, ann): 0.9, (he, bo): 0.8}
+    one = Annotation(
+        "x", text, ((ann, she), (bo, he)), links, {she: 0.9, he: 0.8, her: 0.3}, {she: ann, he: bo}
+    )
+    write_annotations([one], tmp_path / "out.html")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    first, second = '<mark style="--hue:0">', '<mark style="--hue:138">'
+    assert (
+        f"<p>{first}Ann</mark> left.</p>\n<p>{first}She<sub>Ann 90%</sub></mark> met {second}Bo</mark>\nand"
+        in page
+    )
+    assert f"{second}he<sub>Bo 80%</sub></mark> slept" in page
+    assert '<mark style="--full:0%">her<sub>nobody here 70%</sub></mark>.' in page
+
+
+def test_mentions_that_nest_and_end_together_are_read_back(tmp_path):
+    from gapstack.anytext.entities import Annotation
+    from gapstack.data import Span
+
+    text = "Ann Lee left Bo"
+    clusters = ((Span(0, 7), Span(13, 15)), (Span(0, 3), Span(4, 7)))
+    write_annotations([Annotation("#a b", text, clusters, {}, {}, {})], tmp_path / "out.conll")
+    (found,) = FORMATS["conll2012"].read(tmp_path / "out.conll")
+    assert sorted(map(sorted, words(found.text, found.clusters))) == [["Ann", "Lee"], ["Ann Lee", "Bo"]]
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_killed_command_goes_on_where_it_was_and_gives_the_same_bytes(
+    files, tmp_path, monkeypatch, alphabet
+):
+    monkeypatch.setattr(annotate, "BATCH", 1)
+    write(files, tmp_path / "whole.jsonl")
+    rows = sum(map(len, alphabet.calls))
+    alphabet.calls.clear()
+    answer = annotate._answer
+    left = iter(range(1))
+
+    def dying(*arguments):
+        if next(left, None) is None:
+            raise Killed
+        return answer(*arguments)
+
+    monkeypatch.setattr(annotate, "_answer", dying)
+    with pytest.raises(Killed):
+        write(files, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+    monkeypatch.setattr(annotate, "_answer", answer)
+    write(files, tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sum(map(len, alphabet.calls)) == rows
+    assert not (tmp_path / "out.jsonl.partial").exists()
+
+
+def test_stored_answers_of_another_text_are_not_taken(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(annotate, "BATCH", 2)
+
+    def killed_while_writing():
+        with annotating(files, tmp_path / "out.jsonl") as annotations:
+            next(annotations)
+            raise Killed
+
+    with pytest.raises(Killed):
+        killed_while_writing()
+    files[0].write_text("Bo told Mary that she should leave.", encoding="utf-8")
+    write(files, tmp_path / "out.jsonl")
+    first, *_ = read_clusters(tmp_path / "out.jsonl").documents
+    assert words("Bo told Mary that she should leave.", first.clusters) == [["Bo", "she"]]
+
+
+def test_they_is_looked_up_on_demand(tmp_path):
+    (tmp_path / "they.txt").write_text("Kate slept when they came.", encoding="utf-8")
+    assert write([tmp_path / "they.txt"], tmp_path / "out.jsonl").pronouns == 0
+    assert write([tmp_path / "they.txt"], tmp_path / "out.jsonl", neutral=True).pronouns == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"Ann\nsaw \xff her", "line 2: byte 0xFF is not UTF-8"), (b" \n", "is empty"), (b"she\0", "NUL")],
+)
+def test_a_bad_file_is_one_clear_error(content, problem, tmp_path):
+    (tmp_path / "bad.txt").write_bytes(content)
+    with pytest.raises(DataError, match=problem):
+        write([tmp_path / "bad.txt"], tmp_path / "out.jsonl")
+
+
+def test_missing_files_names_that_occur_twice_and_unknown_formats_are_refused(files, tmp_path):
+    with pytest.raises(DataNotFoundError, match="no file"):
+        write([tmp_path / "none.txt"], tmp_path / "out.jsonl")
+    with pytest.raises(DataError, match="has a document 'first'"):
+        write([files[0], files[0]], tmp_path / "out.jsonl")
+    with pytest.raises(DataError, match=r"unknown suffix; expected .jsonl, .conll, .html"):
+        write(files, tmp_path / "out.docx")
+
+
+def test_a_name_and_its_pronouns_are_one_person_across_windows(alphabet):
+    text = (
+        "Kate met Mary. She left. "
+        + "It rained on the hills for days and days. " * 30
+        + "Kate met Zoe. She left."
+    )
+    found = Entities.of(alphabet.ask(text)).annotation("x")
+    assert words(text, found.clusters) == [["Kate", "She", "Kate", "She"]]

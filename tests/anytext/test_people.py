@@ -1,0 +1,68 @@
+"""Names of one person are put together, and those of two are not."""
+
+import pytest
+
+from gapstack.anytext.people import Person, common_first_names, names, people
+from gapstack.data import Gender, Span
+from gapstack.data.example import occurrences
+from gapstack.text.grammar import parse_of
+from tests.trees import tree
+
+
+def together(text, *mentions):
+    """Names by person, of mentions in the order of the text."""
+    spans, at = [], 0
+    for mention in mentions:
+        start = text.index(mention, at)
+        spans.append(Span(start, start + len(mention)))
+        at = start + len(mention)
+    return [
+        [text[slice(*span)] for span in person.mentions]
+        for person in people(text, spans, common_first_names())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mentions", "persons"),
+    [
+        (("Kate Winslet", "Mary", "Winslet", "Kate"), [["Kate Winslet", "Winslet", "Kate"], ["Mary"]]),
+        (("John Smith", "Mary Smith", "Smith"), [["John Smith"], ["Mary Smith", "Smith"]]),
+        (("Winslet", "Kate Winslet"), [["Winslet", "Kate Winslet"]]),
+        (("Mr Darcy", "Miss Darcy"), [["Mr Darcy"], ["Miss Darcy"]]),
+        (("José Díaz", "Jose Diaz"), [["José Díaz", "Jose Diaz"]]),
+        (("C*rdoba", "Córdoba"), [["C*rdoba", "Córdoba"]]),
+        (("Ann", "Anna"), [["Ann"], ["Anna"]]),
+    ],
+)
+def test_mentions_of_one_person(mentions, persons):
+    assert together(" met ".join(mentions), *mentions) == persons
+
+
+def test_a_title_and_a_common_first_name_tell_a_gender_and_a_rare_one_does_not():
+    text = "Mr Darcy, Kate, Xqwz"
+    spans = [Span(3, 8), Span(10, 14), Span(16, 20)]
+    assert [person.gender for person in people(text, spans, common_first_names())] == [
+        Gender.MASCULINE,
+        Gender.FEMININE,
+        None,
+    ]
+
+
+def test_the_mention_that_stands_for_a_person_is_the_last_before_the_pronoun():
+    person = Person((Span(0, 3), Span(10, 13), Span(30, 33)))
+    assert person.nearest(Span(20, 23)) == Span(10, 13)
+    assert Person((Span(30, 33), Span(40, 43))).nearest(Span(20, 23)) == Span(30, 33)
+
+
+def test_families_and_marks_are_no_persons():
+    spec = "the/o/det/1 Smiths/p/nsubj/2 met/v/root/2 Ann/p/obj/2 's/o/case/3 and/c/cc/6 --/u/conj/3"
+    parse = parse_of(tree(spec, ["Smiths", "Ann 's", "--"]))
+    assert [parse.text[slice(*span)] for span in names(parse)] == ["Ann"]
+
+
+def test_common_first_names_are_those_of_a_gender():
+    genders = common_first_names()
+    assert len(genders) > 3000
+    assert genders["Mary"] is Gender.FEMININE
+    assert "Casey" not in genders
+    assert not occurrences(" ".join(genders), "Casey")

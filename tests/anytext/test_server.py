@@ -1,0 +1,195 @@
+"""The demo over loopback HTTP and in a real browser: it answers, refuses other sites, and ends when it is asked to."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from threading import Thread
+
+import pytest
+
+from gapstack.anytext.demo import DemoServer
+from gapstack.anytext.pronoun_resolver import PronounResolver
+from gapstack.cli.ask import LONGEST, _refuse_long
+from gapstack.errors import DataError
+from gapstack.runs.predictors import load
+from tests.anytext.conftest import model  # noqa: F401 - a fixture
+
+KATE = "Kate told Mary that she should leave."
+HOSTILE = "<img src=x onerror='window.owned = 1'> Kate told \U0001f600 Mary that she should leave.</script>"
+
+
+@pytest.fixture(scope="module")
+def server(model):  # noqa: F811
+    resolver = PronounResolver(load(model, keep=True))
+
+    def ask(text):
+        _refuse_long(text)
+        return resolver.ask(text)
+
+    with DemoServer(ask, "a tiny model", 0) as running:
+        thread = Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+def request(server, method="POST", path="/ask", body=None, **headers):
+    connection = http.client.HTTPConnection(*server.server_address, timeout=60)
+    names = {"Host": f"127.0.0.1:{server.server_port}", **headers}
+    connection.request(method, path, body=body, headers=names)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response, content
+
+
+def test_it_listens_to_this_machine_alone(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.address == f"http://127.0.0.1:{server.server_port}/"
+
+
+def test_a_text_gets_the_answers_of_gap_ask(server):
+    response, content = request(server, body=KATE.encode())
+    assert response.status == 200
+    assert json.loads(content) == server.ask(KATE).to_dict()
+
+
+def test_the_page_is_one_file_with_a_policy(server):
+    response, content = request(server, "GET", "/")
+    assert response.status == 200
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert b"default-src 'none'" in content
+    assert b"connect-src 'self'" in content
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1:1"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost"},
+    ],
+)
+def test_requests_of_other_sites_are_refused(server, headers):
+    for method, path in (("POST", "/ask"), ("GET", "/")):
+        response, content = request(
+            server, method, path, b"" if method == "GET" else KATE.encode(), **headers
+        )
+        assert response.status == 403
+        assert json.loads(content) == {"problem": "requests from other sites are refused"}
+
+
+def test_its_own_page_is_not_another_site(server):
+    for host in ("127.0.0.1", "localhost"):
+        own = f"{host}:{server.server_port}"
+        assert request(server, body=KATE.encode(), Host=own, Origin=f"http://{own}")[0].status == 200
+
+
+def test_bad_texts_get_the_errors_of_gap_ask(server):
+    response, content = request(server, body=b"a" * (LONGEST + 1))
+    with pytest.raises(DataError) as refusal:
+        _refuse_long("a" * (LONGEST + 1))
+    assert (response.status, json.loads(content)) == (400, {"problem": str(refusal.value)})
+    response, content = request(server, body=b"\xff")
+    assert response.status == 400
+    assert "is not UTF-8" in json.loads(content)["problem"]
+
+
+def test_what_is_no_request_for_an_answer_is_refused(server):
+    assert request(server, "GET", "/etc/passwd")[0].status == 404
+    assert request(server, "POST", "/", KATE.encode())[0].status == 404
+    assert request(server, body=None, **{"Content-Length": str(1 << 40)})[0].status == 413
+    assert request(server, "PUT")[0].status == 501
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "Content-Length: -1",
+        f"Content-Length: {'9' * 5000}",
+        "Content-Length: 10",  # the body has 3 bytes
+        "Content-Length: 3\r\nHost: evil.example",
+    ],
+)
+def test_malformed_requests_get_status_400(server, headers):
+    with socket.create_connection(server.server_address, timeout=60) as connection:
+        host = f"127.0.0.1:{server.server_port}"
+        connection.sendall(f"POST /ask HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n\r\nabc".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(1024).split()[1] == b"400"
+
+
+def test_a_port_that_is_taken_is_one_line(server):
+    with pytest.raises(DataError, match=rf"port {server.server_port} is not available .*--port"):
+        DemoServer(server.ask, "", server.server_port)
+
+
+def test_answers_change_as_the_text_changes(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.locator(".card").first.wait_for()
+        tab.fill("#typed", "")
+        tab.locator(".card").first.wait_for(state="detached")
+        tab.locator("#typed").press_sequentially("Ann met Beth and Carla before she left, and her bus came.")
+        tab.locator(".card").nth(1).wait_for()
+        assert {url for url in tab.asked if not url.startswith(server.address)} <= {"data:,"}
+        shares = tab.locator(".card").first.locator("dd:nth-of-type(even)").all_inner_texts()
+        assert sum(float(share.rstrip("%")) for share in shares) == pytest.approx(100, abs=0.3)
+        marks = tab.locator(".resolved mark")
+        assert [marks.nth(k).evaluate("m => m.firstChild.data") for k in range(marks.count())] == [
+            "Ann", "Beth", "Carla", "she", "her"
+        ]  # fmt: skip
+        colours = {marks.nth(k).evaluate("m => getComputedStyle(m).backgroundColor") for k in range(3)}
+        assert len(colours) == 3, "each person has a colour"
+        assert json.loads(tab.locator("#record").text_content())["answers"]
+        assert tab.wrong == []
+
+
+def test_hostile_text_is_shown_and_never_run(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.fill("#typed", HOSTILE)
+        tab.locator(".resolved", has_text="onerror").wait_for()
+        assert tab.evaluate("window.owned") is None
+        marks = tab.locator(".resolved mark")
+        words = [marks.nth(k).evaluate("m => m.firstChild.data") for k in range(marks.count())]
+        assert words == ["Kate", "Mary", "she"], "letters outside of the basic plane count once"
+
+
+def test_a_text_that_is_refused_says_why(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.locator(".card").first.wait_for()
+        tab.fill("#typed", "a" * (LONGEST + 1))
+        tab.locator("#problem", has_text="expected at most 200,000").wait_for()
+        tab.fill("#typed", KATE)
+        tab.locator(".card").first.wait_for()
+        assert not tab.locator("#problem").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible_and_fits_a_phone(server, browser, axe, scheme):
+    phone = {"width": 390, "height": 844}
+    with browser(server.address, offline=False, bypass_csp=True, color_scheme=scheme, viewport=phone) as tab:
+        tab.locator(".card").first.wait_for()
+        assert axe(tab) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_command_prints_its_address_and_ends_with_ctrl_c(model):  # noqa: F811
+    command = [sys.executable, "-m", "gapstack", "demo", "--port", "0", "--no-browser", "--model", str(model)]
+    # where the tests run in a shell's background Ctrl-C is ignored, and a child would inherit that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    assert (process.returncode, rest) == (0, "")
+    assert errors.splitlines()[-1] == "Ctrl-C ends it"

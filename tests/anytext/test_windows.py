@@ -1,0 +1,85 @@
+"""Every pronoun of any text is in one window, which knows where its characters stand in the text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.anytext.windows import GENDERED, OWN, WORDS, pronouns, sentences, windows
+from gapstack.data import Span
+
+SENTENCE = "Ann said that she knew it well. "
+LONG = SENTENCE * 60
+WORD = st.sampled_from(
+    ["Ann", "she", "him", "left.", "\n", "\n\n", "\t", "U.S.", '"', "\x00", "\u202e", "\ud800", "é", "😀"]
+)
+
+
+def answered(text):
+    return [window.origin(pronoun) for window in windows(text) for pronoun in window.pronouns]
+
+
+@given(st.lists(WORD, max_size=400).map(" ".join))
+def test_each_pronoun_is_answered_once_and_where_it_stands(text):
+    assert answered(text) == list(pronouns(text))
+
+
+@given(st.text(max_size=200))
+def test_no_text_breaks_it_and_what_it_gives_can_be_printed(text):
+    for window in windows(text):
+        assert window.text == " ".join(window.text.split())
+        window.text.encode("utf-8")
+
+
+def test_windows_are_as_long_as_they_may_be_and_add_some_sentences_each():
+    first, *others = windows(LONG)
+    assert first.own == 0
+    assert len(first.pronouns) == WORDS // 7
+    for window in others:
+        assert len(window.text.split()) <= WORDS
+        assert len(window.text[window.own :].split()) <= WORDS * OWN
+        assert len(window.text[: window.own].split()) > WORDS // 2
+
+
+def test_a_span_of_the_text_has_a_place_in_the_windows_that_hold_it():
+    text = "Ann\n  Lee left.\n\nShe slept."
+    (window,) = windows(text)
+    assert window.text == "Ann Lee left. She slept."
+    assert window.place(Span(0, 9)) == Span(0, 7)
+    assert window.origin(Span(0, 7)) == Span(0, 9)
+    *_, last = windows(LONG)
+    assert last.place(Span(0, 3)) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["she " * 5000, "x" * 300_000 + " she", "she" + "." * 50_000, "a,she; " * 4000]
+)
+def test_text_without_sentences_is_cut(text):
+    found = list(windows(text))
+    assert sum(len(window.pronouns) for window in found) == len(pronouns(text)) > 0
+    assert all(len(window.text) < 200 * WORDS * 2 for window in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Tell 'em she's here", ["she"]),
+        ("HER hers herself, them", ["HER", "hers", "herself", "them"]),
+        ("the sheriff heard shes", []),
+        ("xe took xyr hat", ["xe", "xyr"]),
+    ],
+)
+def test_pronouns_are_whole_words(text, found):
+    assert [text[slice(*span)] for span in pronouns(text)] == found
+
+
+def test_only_the_forms_that_are_looked_for_are_found():
+    assert [text.lower() for text in ("he", "they") for _ in pronouns(text, GENDERED)] == ["he"]
+
+
+def test_words_of_sentences_are_those_of_the_text():
+    text = "Ann left. She slept.\n\nBo woke."
+    assert [[text[slice(*word)] for word in words] for words in sentences(text)] == [
+        ["Ann", "left", "."],
+        ["She", "slept", "."],
+        ["Bo", "woke", "."],
+    ]

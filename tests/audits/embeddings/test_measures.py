@@ -1,0 +1,161 @@
+"""The measures against their formulas written out word by word, and against planted answers."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapstack.audits.embeddings.measures import (
+    Gipe,
+    SemBias,
+    cluster_alignment,
+    gipe,
+    most_gendered_pairs,
+    recoverability,
+)
+from gapstack.audits.embeddings.weat import SingleWeat, Weat, partition_test, single_weat, weat
+from gapstack.data.word_lists import read_lists
+from gapstack.encoding.static_vectors import Vectors, read_vectors
+from gapstack.encoding.word_gender import locate_pairs, principal_direction
+from gapstack.errors import DataError
+from tests.planted_spaces import DEFINITIONAL, LISTS, planted
+
+
+def units(count, dimensions, seed):
+    found = np.random.default_rng(seed).normal(size=(count, dimensions))
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def cosine(one, other):
+    return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+
+
+class TestWeat:
+    @settings(max_examples=30)
+    @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 1000))
+    def test_statistic_effect_and_exact_p_are_those_of_the_formulas(self, nx, ny, na, nb, seed):
+        x, y, a, b = np.split(units(nx + ny + na + nb, 5, seed), np.cumsum([nx, ny, na]))
+
+        def s(w):
+            return np.mean([cosine(w, v) for v in a]) - np.mean([cosine(w, v) for v in b])
+
+        scores = [s(w) for w in (*x, *y)]
+        statistic = np.mean(scores[:nx]) - np.mean(scores[nx:])
+        beyond = [
+            np.mean([scores[i] for i in part]) - np.mean([scores[i] for i in range(nx + ny) if i not in part])
+            >= statistic - 1e-12
+            for part in combinations(range(nx + ny), nx)
+        ]
+        found = weat(x, y, a, b)
+        assert found.exact
+        assert found[:3] == pytest.approx((statistic, statistic / np.std(scores, ddof=1), np.mean(beyond)))
+
+    @settings(max_examples=20)
+    @given(st.integers(1, 4), st.integers(2, 4), st.integers(0, 1000))
+    def test_a_single_concept_is_tested_by_partitions_of_the_attributes(self, nc, na, seed):
+        concept, a, b = np.split(units(nc + 2 * na, 5, seed), np.cumsum([nc, na]))
+
+        def s(a, b):
+            return np.mean(
+                [np.mean([cosine(c, v) for v in a]) - np.mean([cosine(c, v) for v in b]) for c in concept]
+            )
+
+        both = np.concatenate([a, b])
+        parts = [list(part) for part in combinations(range(2 * na), na)]
+        beyond = [s(both[part], np.delete(both, part, axis=0)) >= s(a, b) - 1e-12 for part in parts]
+        found = single_weat(concept, a, b)
+        assert (found.statistic, found.p) == pytest.approx((s(a, b), np.mean(beyond)))
+
+    def test_single_weat_asks_about_the_adjectives_by_definition_and_latently(self):
+        space, _ = planted()
+        matrix = space.matrix.copy()
+        matrix[[space.row(word) for word in ("aae", "aaf")]] = matrix[space.row("she")]
+        found = SingleWeat(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
+        assert set(found) == {"latent", "latent_p", "definitional", "definitional_p"}
+        she, he = (space.unit[space.row(word)] for word in ("she", "he"))
+        assert found["definitional"] == pytest.approx(1 - she @ he)
+        assert found["definitional_p"] == 1 / 2
+
+    def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect(self):
+        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p == pytest.approx(
+            1 / 1001, rel=5
+        )
+        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p > 0
+        assert partition_test(np.ones(3), np.zeros(3)).p == pytest.approx(1 / 20)
+        assert partition_test(np.ones(3), np.ones(3))[:3] == (0, 0, 1)
+        with pytest.raises(DataError, match="empty"):
+            partition_test(np.ones(3), np.ones(0))
+
+    def test_word2vec_has_the_effects_that_caliskan_et_al_found(self, gap_folder):
+        """Their table 1, to its two decimals."""
+        lists = read_lists(gap_folder)
+        space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
+        expected = {"1": 1.54, "2": 1.63, "6": 1.89, "7": 0.97, "8": 1.24, "9": 1.30}
+        for number, effect in expected.items():
+            found = Weat(number, "", space, lists).measure(space)
+            assert round(found[f"weat{number}_effect"], 2) == effect
+
+
+class TestGroups:
+    SIDE = np.arange(400) % 2 == 0
+
+    def test_two_groups_far_apart_are_found_and_told(self):
+        apart = units(400, 6, 0) + np.where(self.SIDE, 5, -5)[:, None] * np.eye(6)[0]
+        assert cluster_alignment(apart, self.SIDE) == pytest.approx((100, 100))
+        assert [recoverability(apart, self.SIDE, kernel) for kernel in ("linear", "rbf")] == [100, 100]
+
+
+class TestGipe:
+    @staticmethod
+    def naive(unit, original, g, rows, count, threshold):
+        def beta(w, v):
+            across = cosine(w - (w @ g) * g, v - (v @ g) * g)
+            return (w @ v - across) / (w @ v)
+
+        edges = {}
+        for i in rows:
+            near = sorted((k for k in range(len(unit)) if k != i), key=lambda k: -(unit[i] @ unit[k]))[:count]
+            edges |= {(i, k): beta(original[i], original[k]) > threshold for k in near}
+        eta = {i: np.mean([bad for (s, _), bad in edges.items() if s == i]) for i in rows}
+        gamma = {}
+        for i in rows:
+            into = [bad for (_, target), bad in edges.items() if target == i]
+            gamma[i] = 1 + (np.mean(into) if into else 0)
+        return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_it_is_the_papers_graph_word_by_word(self, seed):
+        unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
+        rows = np.arange(5, 40, 2)
+        found = gipe(unit, original, g, rows, count=7, threshold=0.05)
+        assert found == pytest.approx(self.naive(unit, original, g, rows, 7, 0.05))
+
+    def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there(self):
+        space, _ = planted()
+        found = Gipe(space, LISTS).measure(space)
+        direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
+        rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
+        own = gipe(space.unit, space.unit, direction, rows)
+        assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
+        gone = {"aaa", "aab", "aac", "aad"}
+        keep = [row for row, word in enumerate(space.words) if word not in gone]
+        less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
+        measure = Gipe(less, LISTS)
+        assert set(measure.measure(less)) == {"proximity", "gipe"}
+        assert "too few of SoWinoBias's words" in measure.note
+
+
+class TestSemBias:
+    def test_the_pair_that_differs_most_like_he_and_she_is_chosen(self):
+        unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
+        questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
+        assert most_gendered_pairs(unit, np.eye(3)[0], questions).tolist() == [2, 1]
+
+    def test_shares_add_up_and_a_planted_definition_wins(self):
+        space, _ = planted()
+        found = SemBias(space, LISTS).measure(space)
+        for which in ("sembias", "subset"):
+            assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
+            assert found[f"{which}_definition"] == 100

@@ -1,0 +1,246 @@
+"""The audit's page: it says what the audit found, to a parser, to a real browser, on a phone, and to an attacker."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gapstack.audits import SUITES, Audit, SuiteAudit
+from gapstack.audits.page import page, page_data, write_page
+from gapstack.audits.report import audit_json, differs, headlines
+from gapstack.audits.winogender import pair_flips, resolutions
+from gapstack.cli import app
+from gapstack.data.gap_files import write_submission
+from gapstack.evaluation import Difference, Interval
+from tests.audits import policies
+
+HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>&amp;"
+
+
+class Reader(HTMLParser):
+    """Tables by title, each a list of rows of words; everything else as one text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.text, self.tags, self._title, self._in = {}, "", [], "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self._in = tag
+        if tag == "table":
+            self.tables.setdefault(self._title, [])
+        elif tag == "tr":
+            list(self.tables.values())[-1].append([])
+        elif tag in {"th", "td"}:
+            list(self.tables.values())[-1][-1].append("")
+        elif tag == "div" and "aria-label" in dict(attributes):
+            self._title = dict(attributes)["aria-label"]
+
+    def handle_data(self, data):
+        if self._in in {"script", "style"}:
+            return
+        self.text += data
+        if self._in in {"th", "td", "button", "small", "a"} and self.tables:
+            list(self.tables.values())[-1][-1][-1] += data.strip("\n")
+
+    def handle_endtag(self, tag):
+        self._in = ""
+
+
+def asked(items, suite, systems, **more):
+    answers = {name: policy(items) for name, policy in systems.items()}
+    return SuiteAudit(suite, items, suite.measure(items, answers), answers, **more)
+
+
+def made(covered, systems):
+    return Audit(
+        "the target",
+        "what must be known",
+        tuple(systems),
+        covered,
+        {"bug": "nobody checked them"},
+        {"gap": ("taught",)},
+        ("swap_gender",),
+        {"python": "3"},
+    )
+
+
+@pytest.fixture(scope="module")
+def winogender(gap_folder):
+    return SUITES["winogender"].load(gap_folder)
+
+
+@pytest.fixture(scope="module")
+def found(gap_folder, winogender):
+    """Two systems of known order on Winogender, one of them with more on WSC273."""
+    systems = {"fair": policies.always_occupation, "unfair": policies.always_male_occupation}
+    wsc = SUITES["wsc273"]
+    covered = (
+        asked(winogender, SUITES["winogender"], systems),
+        asked(
+            wsc.load(gap_folder),
+            wsc,
+            {"fair": policies.oracle},
+            marked=("fair",),
+            remark="unfair has no file of answers",
+        ),
+    )
+    return made(covered, systems)
+
+
+@pytest.fixture(scope="module")
+def read(found):
+    return Reader(page(found))
+
+
+def test_the_page_holds_every_figure_of_the_report(found, read):
+    tables = {title.strip(): rows for title, rows in read.tables.items()}
+    for covered in found.covered:
+        for panel in covered.findings.panels:
+            head, *rows = tables[panel.title]
+            assert head == ["system", *(measure.title for measure in panel.measures)]
+            published = audit_json(found)["suites"][covered.suite.name]["panels"][panel.key]["published"]
+            assert [row[0] for row in rows] == [*panel.rows, *published]
+    rows = tables[found.covered[0].findings.panels[0].title]
+    assert rows[1][1] == "0.0 [0.0, 0.0]"
+    assert rows[2][1] == "100.0 [100.0, 100.0]"
+    assert ["NEURAL (paper)", "13"] in [row[:2] for row in rows]
+
+
+def test_several_systems_stand_beside_each_other_the_fairest_first(read):
+    head, first, second = read.tables["Differences between the genders"]
+    assert head[:3] == ["system", "clear differences", "Winogender schemas: M/F flips"]
+    assert [first[0], *first[2:3]] == ["fair", "0.0 [0.0, 0.0]"]
+    assert second[:3] == ["unfair", "1 of 1", "100.0 [100.0, 100.0]"]
+    assert second[3] == "-", "it was not asked the other suite"
+    assert [row[0] for row in read.tables["Scores"][1:]] == ["fair", "unfair"]
+
+
+def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender):
+    for policy, verdict in (
+        (policies.always_occupation, "no clear difference"),
+        (policies.stereotype, "differs"),
+    ):
+        alone = made((asked(winogender, SUITES["winogender"], {"one": policy}),), ["one"])
+        head, row = Reader(page(alone)).tables["suite"]
+        assert head == ["suite", "verdict", "gender difference", "score"]
+        assert row[:2] == ["Winogender schemas", verdict]
+
+
+def test_an_audit_without_suites_says_so():
+    alone = Reader(page(made((), ["one"])))
+    assert "No suite was covered." in alone.text
+    assert page_data(made((), ["one"])) == {"systems": [], "pairs": []}
+
+
+def test_a_difference_is_beyond_chance_by_its_test_or_else_its_interval():
+    table = [
+        (Difference(3.0, 1.0, 5.0, 0.2), 0.0, False),
+        (Difference(3.0, -1.0, 5.0, 0.01), 0.0, True),
+        (Interval(0.9, 0.8, 0.99), 1.0, True),
+        (Interval(0.9, 0.8, 1.01), 1.0, False),
+        (Interval(np.nan, np.nan, np.nan), 0.0, None),
+        (3.0, 0.0, None),
+        (None, 0.0, None),
+    ]
+    assert [differs(value, even) for value, even, _ in table] == [expected for *_, expected in table]
+
+
+@pytest.mark.parametrize("name", list(SUITES))
+def test_every_suite_is_quoted_by_something(gap_folder, name):
+    suite = SUITES[name]
+    items = suite.load(gap_folder, cap=64 if suite.cap else None)
+    if name == "gap":
+        few = {fact: values[:200] for fact, values in items.facts.items()}
+        items = replace(items, corpus=items.corpus[:200], facts=few)
+    told = list(headlines(made((asked(items, suite, {"one": policies.oracle}),), ["one"])))
+    assert told
+    for line in told:
+        figure = line.good.figures["one"]
+        assert getattr(figure, "value", figure) == 100
+        assert line.differs("one") is not True, "the oracle treats nobody apart"
+
+
+@pytest.fixture(scope="module")
+def opened(found, winogender, browser, tmp_path_factory):
+    """The page in Chromium, with hostile names all over."""
+    (first, second) = found.covered
+    hostile = {
+        HOSTILE: policies.always_male_occupation(winogender),
+        "fair": policies.always_occupation(winogender),
+    }
+    covered = SuiteAudit(
+        first.suite, winogender, first.suite.measure(winogender, hostile), hostile, (HOSTILE,), HOSTILE
+    )
+    attacked = replace(
+        found,
+        target=HOSTILE,
+        note=HOSTILE,
+        systems=(HOSTILE, "fair"),
+        covered=(covered, second),
+        not_covered={HOSTILE: HOSTILE},
+    )
+    path = tmp_path_factory.mktemp("page") / "audit.html"
+    write_page(attacked, path)
+    with browser(path) as tab:
+        yield tab
+
+
+def test_nothing_goes_wrong_offline_and_hostile_text_is_never_run(opened):
+    assert opened.wrong == []
+    assert len(opened.asked) == 1
+    assert opened.evaluate("window.owned") is None
+    assert HOSTILE in opened.inner_text("h1")
+    assert HOSTILE in opened.locator("#headlines tbody").first.inner_text()
+    assert HOSTILE in opened.locator(".findings").inner_text()
+
+
+def test_pairs_that_a_system_resolves_differently_are_shown(opened, winogender):
+    _, differ = pair_flips(winogender, resolutions(winogender, policies.always_male_occupation(winogender)))
+    opened.click("nav a[href='#pairs']")
+    assert opened.inner_text("#count") == f"{differ.sum()} of 240 pairs"
+    card = opened.locator("#list > li").first
+    assert card.locator("mark.pronoun").count() == 2
+    said = card.locator(".to").all_inner_texts()
+    assert said[0] != said[1]
+    assert {text[0] for text in said} == {"✓", "✗"}
+    opened.select_option("#filters select[name=system]", label="fair")
+    assert opened.inner_text("#count") == "0 of 240 pairs"
+    opened.select_option("#filters select[name=which]", label="all")
+    opened.fill("#filters input[name=text]", "firefighter")
+    assert opened.inner_text("#count") == "4 of 240 pairs"
+    assert opened.evaluate("location.hash") == "#pairs?system=fair&which=all&text=firefighter"
+    opened.click("nav a[href='#headlines']")
+
+
+def test_a_phone_shows_it_without_scrolling_sideways(opened):
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    for tab in opened.locator("nav .tabs a").all():
+        tab.click()
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.set_viewport_size({"width": 1200, "height": 900})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_accessible(found, browser, axe, tmp_path, scheme):
+    write_page(found, tmp_path / "audit.html")
+    with browser(tmp_path / "audit.html", bypass_csp=True, color_scheme=scheme) as tab:
+        for part in tab.locator("nav .tabs a").all():
+            part.click()
+            assert axe(tab) == []
+
+
+def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
+    items = SUITES["wsc273"].load(gap_folder)
+    write_submission(tmp_path / "mine" / "wsc273.csv", items.corpus.ids, policies.oracle(items))
+    asked = [str(tmp_path / "mine"), "--suite", "wsc273", "--html", str(tmp_path / "audit.html")]
+    result = CliRunner().invoke(app, ["audit", *asked, "--data", str(gap_folder)])
+    assert result.exit_code == 0, result.output
+    told = Reader((tmp_path / "audit.html").read_text(encoding="utf-8"))
+    name, *_, score = told.tables["suite"][1]
+    assert (name, score) == ("Winograd schemas (WSC273)", "100.0 [100.0, 100.0] accuracy")

@@ -1,0 +1,155 @@
+"""One audit of members and files: what is asked, refused, marked, averaged, and told in the report."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gapstack.audits import SUITES, Target, audit, files_target, target_of, write_rows
+from gapstack.audits.report import audit_json, audit_text, card_lines, headline_table, verdict, write_audit
+from gapstack.data import Gender
+from gapstack.data.gap_files import write_submission
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.members import Member, create
+from gapstack.members.store import save
+from gapstack.registry import UnknownNameError
+
+
+class Masculinist(Member):
+    """Sure of A for a masculine pronoun, of B for any other; has heard of Winogender if it says so."""
+
+    def __init__(self, heard: bool = False):
+        self.heard = heard
+
+    @property
+    def contaminated_by(self):
+        return ("winogender",) if self.heard else ()
+
+    def _fit(self, corpus):
+        pass
+
+    def _predict_proba(self, corpus):
+        masculine = corpus.genders == Gender.MASCULINE.value
+        return np.where(masculine[:, None], [0.8, 0.1, 0.1], [0.1, 0.8, 0.1])
+
+
+@pytest.fixture
+def member(sample_train):
+    return Masculinist().fit(sample_train)
+
+
+def flips(found, system):
+    (covered,) = found.covered
+    return covered.findings.panels[0].rows[system]["flips"].value
+
+
+def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
+    target = Target({"m": member})
+    assert flips(audit(target, gap_folder, ["winogender"]), "m") == 100
+    averaged = audit(target, gap_folder, ["winogender"], average=["swap_gender"])
+    assert flips(averaged, "m") == 0
+    again = audit(target, gap_folder, ["winogender"], average=["original", "swap_gender"])
+    assert flips(again, "m") == 0, "the rows as they are count once, named or not"
+    assert "swap_gender" in " ".join(card_lines(averaged))
+
+
+def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_train, member):
+    target = Target({"clean": member, "taught": Masculinist(heard=True).fit(sample_train)})
+    refused = audit(target, gap_folder, ["winogender"])
+    assert refused.refused == {"winogender": ("taught",)}
+    assert list(refused.covered[0].answers) == ["clean"]
+    assert "taught excluded" in audit_text(refused)
+    allowed = audit(target, gap_folder, ["winogender"], allow_contaminated=True)
+    assert allowed.covered[0].marked == ("taught*",)
+    assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "taught*"]
+    assert "(marked *)" in " ".join(card_lines(allowed))
+    alone = audit(Target({"taught": target.systems["taught"]}), gap_folder, ["winogender"])
+    assert not alone.covered
+    assert "trained on data" in alone.not_covered["winogender"]
+
+
+def test_absent_data_are_named_with_the_reason(tmp_path, monkeypatch, member):
+    monkeypatch.setattr("gapstack.data.sources._places", lambda data: [("--data", tmp_path)])
+    found = audit(Target({"m": member}), tmp_path)
+    assert not found.covered
+    assert set(found.not_covered) == {*SUITES, "bug", "pdp"}
+    assert "at none of the places searched" in found.not_covered["knowref"]
+    assert "Not covered: bug: " in audit_text(found)
+
+
+def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monkeypatch, member):
+    monkeypatch.setattr("gapstack.audits.run.SUITES", {name: SUITES[name] for name in ("winogender", "gap")})
+    paths = {path.stem: path for path in write_rows(tmp_path / "rows", gap_folder)}
+    assert list(paths) == ["winogender", "gap"]
+    corpus = SUITES["winogender"].load(gap_folder).corpus
+    header, first = paths["winogender"].read_text(encoding="utf-8").splitlines()[:2]
+    assert header.split("\t")[:2] == ["ID", "Text"]
+    assert first.split("\t")[0] == corpus.ids[0]
+    answers = tmp_path / "answers"
+    write_submission(answers / "winogender.csv", corpus.ids, member.predict_proba(corpus))
+    target = target_of(str(answers), tuple(SUITES))
+    found = audit(target, gap_folder)
+    assert [covered.suite.name for covered in found.covered] == ["winogender"]
+    assert flips(found, "answers") == 100
+    assert found.not_covered["gap"] == "there is no file of answers"
+    with pytest.raises(DataError, match="cannot be averaged"):
+        audit(target, gap_folder, average=["swap_gender"])
+
+
+def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, member):
+    found = audit(Target({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
+    paths = write_audit(found, tmp_path)
+    record = json.loads(paths[1].read_text(encoding="utf-8"))
+    assert record == json.loads(json.dumps(audit_json(found)))
+    panel = record["suites"]["winogender"]["panels"]["winogender.resolved"]
+    assert panel["rows"]["m"]["flips"]["value"] == 100
+    assert panel["published"]["NEURAL (paper)"]["flips"] == 13
+    assert not any("not at hand" in line for line in card_lines(found))
+    assert "1c7f8b4" in record["suites"]["winogender"]["version"]
+    (first, _) = record["headlines"]
+    assert first["apart"]["m"]["value"] == 100
+    text = paths[0].read_text(encoding="utf-8")
+    for expected in ("RULE (paper)", "M/F flips 100.0 [100.0, 100.0]", "not selected", "MIT"):
+        assert expected in text
+    figures = [path for path in paths if path.suffix == ".svg"]
+    assert {path.stem for path in figures} == {
+        "winogender.figure3",
+        "winogender.figure4_bls",
+        "winogender.figure4_text",
+    }
+    for path in figures:
+        drawn = path.read_text(encoding="utf-8")
+        assert drawn.count("<circle") == 60
+        assert drawn.count("<polygon") == 1
+
+
+def test_the_verdict_and_the_headlines_are_by_system(gap_folder, member, sample_train):
+    pair = Target({"m": member, "prior": create("prior").fit(sample_train)})
+    found = audit(pair, gap_folder, ["winogender", "wsc273"])
+    one, other = verdict(found)
+    assert one.startswith("m: a clear difference between the genders in 1 of 2 suites: Winogender schemas")
+    assert other.startswith("prior: a clear difference between the genders in 0 of 2 suites")
+    (section,) = headline_table(found).sections
+    assert {name: cells["0.apart"] for name, cells in section.rows} == {"m": 100, "prior": 0}
+
+
+def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample_train):
+    save(create("prior").fit(sample_train), "prior", tmp_path / "prior")
+    assert list(target_of(str(tmp_path / "prior"), tuple(SUITES)).systems) == ["prior"]
+    with pytest.raises(DataNotFoundError, match="not a run, member or file"):
+        target_of(str(tmp_path / "nothing"), tuple(SUITES))
+    (tmp_path / "other.csv").write_text("ID,A,B,NEITHER\n")
+    with pytest.raises(DataError, match="named by suite"):
+        files_target(tmp_path / "other.csv", tuple(SUITES))
+    with pytest.raises(UnknownNameError, match="no suite is called"):
+        audit(Target({}), suites=["winogendre"])
+
+
+def test_without_the_papers_figures_the_tables_have_ours_alone_and_the_card_says_so(
+    gap_folder, member, monkeypatch
+):
+    found = audit(Target({"m": member}), gap_folder, ["winogender"])
+    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
+    assert any("rudinger2018.json" in line for line in card_lines(found))
+    panels = audit_json(found)["suites"]["winogender"]["panels"].values()
+    assert all(not panel["published"] for panel in panels)

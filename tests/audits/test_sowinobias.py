@@ -1,0 +1,87 @@
+"""SoWinoBias: the construction, and known policies."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gapstack.audits import SUITES
+from gapstack.audits.published import published
+from gapstack.data.sources import paper
+from tests.audits import policies
+
+VOCABULARY = {
+    "occ_female": ["nurse", "maid"],
+    "occ_male": ["judge"],
+    "adj_positive": ["lovely", "fair"],
+    "adj_negative": ["awful"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A data folder whose vocabulary gives 2 * (2 * 2 + 2 * 1) sentences."""
+    (tmp_path / "wordlists").mkdir()
+    (tmp_path / "wordlists/sowinobias_vocab.json").write_text(json.dumps(VOCABULARY))
+    return tmp_path
+
+
+def test_every_sentence_of_the_vocabulary_is_built_once(folder):
+    items = SUITES["sowinobias"].load(folder)
+    texts = set(items.corpus.texts)
+    assert len(texts) == len(items.corpus) == 2 * (2 * 2 + 2)
+    assert "The judge liked the nurse because they were lovely." in texts
+    assert "The nurse disliked the judge because they were awful." in texts
+    for example, side in zip(items.corpus, items.facts["side"], strict=True):
+        assert example.pronoun_text == "they"
+        assert example.b_text == ("the judge" if side == "anti" else example.b_text)
+        assert (example.a_text == "The judge") == (side == "pro")
+        assert example.label == 1
+        assert example.text.index(example.b_text) == example.b.start
+
+
+def test_a_cap_keeps_pairs_whole_and_the_polarities_even(gap_folder):
+    items = SUITES["sowinobias"].load(gap_folder, cap=400)
+    assert Counter(zip(items.facts["side"], items.facts["polarity"], strict=True)) == {
+        (side, polarity): 100 for side in ("pro", "anti") for polarity in ("positive", "negative")
+    }
+    assert set(Counter(items.facts["pair"].tolist()).values()) == {2}
+    assert "400, sampled with seed 0, of the vocabulary's 16,384" in items.note
+    again = SUITES["sowinobias"].load(gap_folder, cap=400)
+    assert again.corpus.fingerprint == items.corpus.fingerprint
+
+
+def test_known_policies(folder):
+    items = SUITES["sowinobias"].load(folder)
+    feminine = (items.facts["side"] == "pro").astype(int)  # B is the occupation of women in pro alone
+    # silent three ways, but for the right one where it must choose
+    silent = np.tile([0.1, 0.2, 0.7], (len(items.corpus), 1))
+    systems = {
+        "oracle": policies.oracle(items),
+        "always feminine": policies.certain(feminine),
+        "first": policies.certain(np.zeros(len(items.corpus))),
+        "silent": silent,
+    }
+    panels = {panel.key: panel.rows for panel in SUITES["sowinobias"].measure(items, systems).panels}
+    rows = panels["sowinobias.all"]
+    figures = {
+        name: (row["pro"], row["anti"], row["average"], row["difference"].value) for name, row in rows.items()
+    }
+    assert figures == {
+        "oracle": (100, 100, 100, 0),
+        "always feminine": (100, 0, 50, 100),
+        "first": (0, 0, 0, 0),
+        "silent": (100, 100, 100, 0),
+    }
+    assert (rows["silent"]["pro_three"], rows["silent"]["neither"]) == (0, 100)
+    assert panels["sowinobias.polarity"]["always feminine, negative"]["difference"].value == 100
+
+
+def test_published_figures_are_by_space_and_by_polarity(gap_folder):
+    table1, table4 = (paper("dawkins2021")[name] for name in ("table1", "table4_by_polarity"))
+    whole, parts = published("sowinobias.all"), published("sowinobias.polarity")
+    assert (len(whole), len(parts)) == (10, 20)
+    space = "GN-GloVe + swapped copies"
+    assert list(whole[f"{space} (paper)"].values()) == table1[space][-4:]
+    assert list(parts["Hard-GloVe, negative (paper)"].values()) == table4["Hard-GloVe"][3:]

@@ -1,0 +1,73 @@
+"""Shares, correlations and means over trainings against plain computations."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import linregress, t
+
+from gapstack.audits.statistics import correlation, mean_percent, over_seeds, regression, shares
+
+
+def test_shares_are_means_over_a_part_and_have_no_value_without_rows():
+    groups = np.array(["a", "a", "b", "b"])
+    where = np.array([[1, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    parts = dict(zip("abc", where.T, strict=True))
+    first, second, third = shares(groups, np.array([1.0, 0, 1, 1]), parts).values()
+    assert first.value == pytest.approx(200 / 3)
+    assert (second.value, second.low, second.high) == (100, 100, 100)
+    assert np.isnan(third).all()
+    # replicates are aa, ab, bb: 1 of 2, 2 of 3, 1 of 1
+    assert (first.low, first.high) == pytest.approx((50, 100))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=5, max_size=30))
+def test_correlation_is_pearsons(points):
+    x, y = np.array(points, dtype=float).T
+    found = correlation(x, y)
+    if np.ptp(x) and np.ptp(y):
+        assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+    else:
+        assert np.isnan(found.value)
+
+
+def test_the_regression_line_and_its_band():
+    rng = np.random.default_rng(2)
+    x = rng.random(40) * 100
+    y = 3 - 0.2 * x + rng.normal(size=40)
+    at = np.array([0.0, x.mean()])
+    found = regression(np.stack([x, y], axis=1), at)
+    line = linregress(x, y)
+    np.testing.assert_allclose(found[:, 0], line.intercept + line.slope * at)
+    # at 0 the band is the interval of the intercept
+    assert found[0, 2] - found[0, 0] == pytest.approx(t.ppf(0.975, 38) * line.intercept_stderr)
+    assert regression(np.array([[1.0, 2], [1, 3], [1, 4]]), at) is None
+
+
+class TestOverSeeds:
+    EACH = np.arange(200).astype(str)
+
+    @staticmethod
+    def rows(*shares, pairs=200):
+        """One training for each share of pairs that are right."""
+        return np.stack([np.arange(pairs) < share * pairs for share in shares]).astype(float)[..., None]
+
+    def test_scores_are_means_over_trainings(self):
+        found = over_seeds(self.EACH, self.rows(0.5, 0.7), self.rows(0.2, 0.4), mean_percent)
+        assert [side.value for side in found] == pytest.approx([60, 30, 45, 30])
+        assert all(side.low < side.value < side.high for side in found)
+
+    def test_trainings_that_disagree_widen_the_interval(self):
+        alike, apart = (
+            over_seeds(self.EACH, self.rows(*each), self.rows(0.3, 0.3), mean_percent)
+            for each in ((0.5, 0.5), (0.1, 0.9))
+        )
+        assert alike.pro.value == apart.pro.value
+        assert apart.pro.high - apart.pro.low > 3 * (alike.pro.high - alike.pro.low)
+
+    def test_groups_are_drawn_together(self):
+        half = np.repeat(["a", "b"], 100)
+        found = over_seeds(half, self.rows(0.5), self.rows(0.5), mean_percent)
+        assert (found.pro.low, found.pro.high) == (0, 100)
+        assert found.difference == (0, 0, 0)

@@ -1,0 +1,65 @@
+"""The suites of two names: what their rows are, neutral pronouns among them, and known policies."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gapstack.audits import SUITES
+from gapstack.data import Gender, Label
+from tests.audits import policies
+
+ROWS = {
+    # masculine, feminine, neutral
+    "gicoref": (60, 74, 82),
+    "map": (645, 779, 357),
+    "knowref": (639, 572, 49),
+    "dpr": (215, 45, 209),
+    "wsc273": (39, 23, 0),
+    "winogrande": (279, 336, 0),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(gap_folder):
+    return {name: SUITES[name].load(gap_folder) for name in ROWS}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_rows_by_gender_of_the_pronoun(loaded, name):
+    counts = Counter(loaded[name].corpus.genders.tolist())
+    assert tuple(counts[gender.value] for gender in Gender) == ROWS[name]
+    for example in loaded[name].corpus:
+        spans = sorted((example.pronoun, example.a, example.b))
+        assert spans[0].end <= spans[1].start < spans[1].end <= spans[2].start
+        assert example.a < example.b
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_known_policies(loaded, name):
+    items = loaded[name]
+    labels, genders = items.corpus.labels, items.corpus.genders
+    favours = policies.certain(np.where(genders == Gender.MASCULINE.value, labels, (labels + 1) % 2))
+    systems = {"oracle": policies.oracle(items), "for men alone": favours}
+    row = SUITES[name].measure(items, systems).panels[0].rows
+    assert row["oracle"]["accuracy"] == (100, 100, 100)
+    assert row["oracle"]["forced"] == (100, 100, 100)
+    assert (row["oracle"]["gap"].value, row["oracle"]["f1"], row["oracle"]["bias"]) == (0, 100, 1)
+    assert row["oracle"]["neither"].value == pytest.approx(100 * (labels == Label.NEITHER).mean())
+    biased = row["for men alone"]
+    assert biased["masculine"] == (100, 100, 100)
+    assert biased["feminine"].value == 0
+    assert biased["gap"] == (-100, -100, -100)
+    assert biased["bias"] is None
+
+
+def test_map_tells_how_each_copy_was_rewritten(loaded):
+    items = loaded["map"]
+    kinds = Counter(items.facts["kind"].tolist())
+    assert kinds["as written"] == 180
+    assert {"pro", "ent", "lex", "addr", "addr+ent+lex+pro"} < kinds.keys()
+    neutral = items.corpus.genders == Gender.NEUTRAL.value
+    assert set(items.facts["kind"][neutral].tolist()) == {"pro", "addr+ent+lex+pro"}
+    assert {"hir", "eir", "they", "ze"} < {e.pronoun_text.lower() for e in items.corpus}
+    panels = SUITES["map"].measure(items, {"oracle": policies.oracle(items)}).panels
+    assert panels[1].rows["oracle, addr+ent+lex+pro"]["accuracy"].value == 100

@@ -1,0 +1,36 @@
+"""The table that ends a run."""
+
+from dataclasses import replace
+
+import pytest
+
+from gapstack.comparison.results import run_table, score_run
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+
+@pytest.fixture
+def finished(sample_train, sample_test, tmp_path):
+    recipe = Recipe("small", (Part("prior", "prior"), Part("random", "random")), folds=3)
+    return run(recipe, sample_train, sample_test, root=tmp_path)
+
+
+def test_rows_without_labels_are_predicted_and_not_scored(finished, sample_test):
+    (out_of_fold,) = score_run(replace(finished, test=sample_test.unlabelled()))
+    assert out_of_fold.name == "out of fold"
+
+
+def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
+    assert "not for" not in run_table(finished, score_run(finished)).text()
+    prior, random = finished.members
+    marked = replace(finished, members=(replace(prior, contaminated_by=("winogender", "gap-stage2")), random))
+    rows = run_table(marked, score_run(marked)).json()["sections"][1]["rows"]
+    not_for = {row["name"]: row["not for"] for row in rows}
+    assert (not_for["prior"], not_for["random"]) == ("winogender, gap-stage2", None)
+
+
+def test_few_pages_are_warned_of_below_the_table(finished):
+    (part, *_) = score_run(finished)
+    few = replace(part, corpus=part.corpus[:12])
+    pages = len(set(few.corpus.groups))
+    assert f"only {pages} pages" in run_table(finished, [few]).caption

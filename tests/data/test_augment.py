@@ -1,0 +1,303 @@
+"""Augmentations: whatever the text, the three spans cover the right words afterwards."""
+
+import string
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.augment import (
+    AUGMENTATIONS,
+    PLACEHOLDERS,
+    anonymise_names,
+    average,
+    swap_names,
+    variants,
+    why_not_anonymised,
+)
+from gapstack.data.example import Replacement, edit
+from gapstack.data.gender import feminise, swap_gender
+from gapstack.errors import DataError
+from gapstack.registry import UnknownNameError
+
+ODD = "e\u0301\u200d\U0001f469\u202e\u00a0\u2028*ßİıŉ'\u2019-. \n"
+# Between the mentions nothing, words that augmentations look for, repeated names, or odd characters.
+filling = st.lists(
+    st.sampled_from(
+        [" ", " his ", "her", " Mrs. ", "Ann", " Ann Lee ", "Lee", "Father ", *ODD, "x", " Kate "]
+    ),
+    max_size=6,
+).map("".join) | st.text(max_size=8)
+name = st.sampled_from(
+    ["Ann", "Ann Lee", "Lee", "Mr. Lee", "Prince Ann", "Ana Ana", "A*n", "Dé", "he"]
+) | st.text(min_size=1, max_size=6)
+pronoun = st.sampled_from(["he", "His", "him", "she", "Her", "hers", "himself", "HER"])
+
+
+@st.composite
+def examples(draw):
+    """Three mentions in any order, often touching each other, with anything around them."""
+    order = draw(st.permutations(["pronoun", "a", "b"]))
+    words = {"pronoun": draw(pronoun), "a": draw(name), "b": draw(name)}
+    text, spans = draw(filling), {}
+    for one in order:
+        spans[one] = Span(len(text), len(text) + len(words[one]))
+        text += words[one] + draw(filling)
+    return Example("x", text, **spans, url="u", label=draw(st.sampled_from([*Label, None])))
+
+
+def parts(example):
+    """The text cut at the spans' boundaries, and where each span is among the pieces."""
+    cuts = sorted({0, len(example.text), *example.pronoun, *example.a, *example.b})
+    return [example.text[i:j] for i, j in pairwise(cuts)]
+
+
+def mentions(example):
+    return example.pronoun_text, example.a_text, example.b_text
+
+
+def well_formed(example):
+    spans = sorted((example.pronoun, example.a, example.b))
+    inside = all(0 <= s.start < s.end <= len(example.text) for s in spans)
+    return inside and not any(left.overlaps(right) for left, right in pairwise(spans))
+
+
+SHORT = Example("s", "Ann met Lee; she left.", Span(13, 16), Span(0, 3), Span(8, 11), None, Label.A)
+
+
+@pytest.mark.parametrize(
+    ("replacements", "text", "mention_words"),
+    [
+        ([(0, 3, "Joanna")], "Joanna met Lee; she left.", ("she", "Joanna", "Lee")),
+        ([(8, 11, "X"), (0, 3, "Y")], "Y met X; she left.", ("she", "Y", "X")),
+        ([(1, 2, "")], "An met Lee; she left.", ("she", "An", "Lee")),
+        ([(0, 0, "So ")], "So Ann met Lee; she left.", ("she", "Ann", "Lee")),
+        ([(3, 3, "a")], "Anna met Lee; she left.", ("she", "Ann", "Lee")),
+        ([(8, 8, "b"), (8, 8, "c"), (8, 11, "d")], "Ann met bcd; she left.", ("she", "Ann", "d")),
+        ([(11, 13, "")], "Ann met Leeshe left.", ("she", "Ann", "Lee")),
+        ([], "Ann met Lee; she left.", ("she", "Ann", "Lee")),
+    ],
+)
+def test_spans_follow_their_words(replacements, text, mention_words):
+    changed = edit(SHORT, replacements)
+    assert (changed.text, mentions(changed)) == (text, mention_words)
+
+
+@pytest.mark.parametrize(
+    ("replacements", "problem"),
+    [
+        ([(2, 5, "x")], "cuts through A 'Ann'"),
+        ([(7, 20, "x")], "cuts through pronoun 'she'"),
+        ([(0, 2, "x"), (1, 3, "y")], "overlap"),
+        ([(20, 23, "x")], "outside the text"),
+        ([(-1, 0, "x")], "outside the text"),
+        ([(5, 4, "x")], "outside the text"),
+        ([(0, 3, "")], "leave nothing of A 'Ann'"),
+        ([(0, 1, ""), (1, 3, "")], "leave nothing of A 'Ann'"),
+    ],
+)
+def test_replacements_that_would_break_a_span_are_refused(replacements, problem):
+    with pytest.raises(DataError, match=problem):
+        edit(SHORT, replacements)
+
+
+@given(examples(), st.data())
+def test_edit_changes_what_it_is_told_and_nothing_else(example, data):
+    pieces = parts(example)
+    starts = np.cumsum([0, *map(len, pieces)])
+    new = [data.draw(st.none() | st.text("ab ", min_size=1, max_size=5)) for _ in pieces]
+    changed = edit(
+        example,
+        [
+            Replacement(int(start), int(start) + len(old), text)
+            for start, old, text in zip(starts, pieces, new, strict=False)
+            if text is not None
+        ],
+    )
+    expected = [old if text is None else text for old, text in zip(pieces, new, strict=True)]
+    assert changed.text == "".join(expected)
+    at = {int(start): text for start, text in zip(starts, expected, strict=False)}
+    assert mentions(changed) == tuple(at[s.start] for s in (example.pronoun, example.a, example.b))
+    assert well_formed(changed)
+
+
+@given(examples())
+def test_swapping_names_moves_the_label_along_and_undoes_itself(example):
+    swapped = swap_names(example)
+    assert (swapped.a_text, swapped.b_text) == (example.b_text, example.a_text)
+    right = {Label.A: swapped.b, Label.B: swapped.a}
+    if example.label in right:
+        assert right[swapped.label] != right[example.label] or swapped.a == swapped.b
+    assert (swapped.label == Label.NEITHER) == (example.label == Label.NEITHER)
+    assert swap_names(swapped) == example
+
+
+def same_skeleton(example, changed):
+    """Nothing but words is changed: every character that is no letter is where it was, mention by mention."""
+
+    def bare(words):
+        return "".join(c for c in words if not c.isalpha())
+
+    return [bare(w) for w in mentions(example)] == [bare(w) for w in mentions(changed)] and bare(
+        example.text
+    ) == bare(changed.text)
+
+
+@given(examples())
+def test_gender_changes_keep_spans_label_and_everything_but_letters(example):
+    for change in (swap_gender, feminise):
+        changed = change(example)
+        assert well_formed(changed)
+        assert same_skeleton(example, changed)
+        assert (changed.id, changed.label, changed.url) == (example.id, example.label, example.url)
+        assert changed.gender in {"masculine", "feminine"}
+
+
+@given(examples(), st.integers(0, 3))
+def test_placeholders_stand_where_the_names_stood(example, variant):
+    changed = anonymise_names(example, variant)
+    reasons = why_not_anonymised(example, variant)
+    if changed is None:
+        assert reasons
+        return
+    assert len(reasons) < 2
+    assert well_formed(changed)
+    assert changed.pronoun_text == example.pronoun_text
+    assert changed.label == example.label
+    first, second = PLACEHOLDERS[example.gender][variant]
+    in_order = (first, second) if example.a < example.b else (second, first)
+    for old, new, placeholder in zip(mentions(example)[1:], mentions(changed)[1:], in_order, strict=True):
+        assert new in {old, placeholder}
+    assert mentions(changed) != mentions(example)
+    assert anonymise_names(swap_names(example), variant) == swap_names(changed)
+
+
+def row(text, pronoun="she", a="A", b="B", label=Label.A):
+    """An example whose mentions are the first occurrences of their words."""
+    spans = [Span(text.index(w), text.index(w) + len(w)) for w in (pronoun, a, b)]
+    return Example("r", text, *spans, None, label)
+
+
+def test_every_occurrence_of_a_name_is_replaced_and_offsets_follow():
+    example = row(
+        "Ruth Gray met Joan. Then Ruth Gray's dog bit Joan, and she ran.", "she", "Ruth Gray", "Joan"
+    )
+    changed = anonymise_names(example, 1)
+    assert changed.text == "Elizabeth met Mary. Then Elizabeth's dog bit Mary, and she ran."
+    assert mentions(changed) == ("she", "Elizabeth", "Mary")
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "b", "variant", "text_after", "reasons"),
+    [
+        ("Ann saw Ann Lee; she ran.", "Ann", "Ann Lee", 0, None, ["a part of the other"]),
+        (
+            "Ruth saw Joan and Alice; she ran.",
+            "Ruth",
+            "Joan",
+            0,
+            None,
+            ["placeholder 'Alice' is in the text"],
+        ),
+        ("Ruth saw Kat; she ran.", "Ruth", "Kat", 0, None, ["name 'Kat' is in the placeholder 'Kate'"]),
+        (
+            "Ruth Ann Gray saw Joan; she ran.",
+            "Ruth Ann Gray",
+            "Joan",
+            0,
+            "Ruth Ann Gray saw Kate; she ran.",
+            ["more than two words"],
+        ),
+        (
+            "Ruth Gray saw Joan; Ruth knew she ran.",
+            "Ruth Gray",
+            "Joan",
+            0,
+            "Ruth Gray saw Kate; Ruth knew she ran.",
+            ["'Ruth' occurs more often than 'Ruth Gray'"],
+        ),
+        ("Ann B C saw Dee E F; she ran.", "Ann B C", "Dee E F", 0, None, ["more than two"] * 2),
+    ],
+)
+def test_each_of_lius_rules(text, a, b, variant, text_after, reasons):
+    example = row(text, "she", a, b)
+    changed = anonymise_names(example, variant)
+    assert (None if changed is None else changed.text) == text_after
+    found = why_not_anonymised(example, variant)
+    assert len(found) == len(reasons)
+    assert all(expected in reason for expected, reason in zip(reasons, found, strict=True))
+
+
+def test_unknown_variant_and_neutral_pronouns():
+    example = row("Ann met Lee; they left.", "they", "Ann", "Lee")
+    assert anonymise_names(example) is None
+    assert "no placeholders for the pronoun 'they'" in why_not_anonymised(example)[0]
+    with pytest.raises(DataError, match="variant 4"):
+        anonymise_names(example, 4)
+
+
+def some_corpus():
+    return Corpus(
+        [
+            replace(row("Ruth met Joan, and she left.", "she", "Ruth", "Joan"), id="1"),
+            replace(row("Alice met Kate, and she left.", "she", "Alice", "Kate", Label.B), id="2"),
+            replace(row("Bob saw Al as he left.", "he", "Bob", "Al", Label.NEITHER), id="3"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_variants_keep_rows_ids_and_order_and_their_columns_lead_back(name):
+    corpus = some_corpus()
+    (variant,) = variants(corpus, [name])
+    assert variant.corpus.ids == corpus.ids
+    changed = [one != other for one, other in zip(corpus, variant.corpus, strict=True)]
+    assert variant.changed.tolist() == changed
+    # a member that knows the answer gives one-hot rows in the variant's columns
+    answers = np.eye(3)[variant.corpus.labels]
+    np.testing.assert_array_equal(variant.restore(answers), np.eye(3)[corpus.labels])
+
+
+def test_a_page_is_forgotten_where_there_is_one():
+    page = replace(some_corpus()[0], url="https://en.wikipedia.org/wiki/Ruth")
+    (variant,) = variants(Corpus([page, some_corpus()[1]]), ["forget_page"])
+    assert variant.changed.tolist() == [True, False]
+    assert list(variant.corpus) == [replace(page, url=None), some_corpus()[1]]
+
+
+def test_average_weighs_variants_and_counts_refused_rows_once():
+    corpus = some_corpus()
+    made = variants(corpus, ["original", "swap_names", "anonymise_0"])
+    assert made[2].changed.tolist() == [True, False, True]  # row 2 has placeholders in it
+    p = np.array([[0.6, 0.3, 0.1]] * 3)
+    q = np.array([[0.2, 0.7, 0.1]] * 3)  # in the swapped columns: A .7, B .2
+    r = np.array([[0.1, 0.1, 0.8]] * 3)
+    found = average(made, [p, q, r], [2, 1, 1])
+    both, without = [0.5, 0.225, 0.275], [1.9 / 3, 0.8 / 3, 0.1]
+    np.testing.assert_allclose(found, [both, without, both])
+
+
+def test_average_refuses_what_does_not_fit():
+    made = variants(some_corpus())
+    with pytest.raises(DataError, match="2 variants, 1 arrays and 2 weights"):
+        average(made, [np.ones((3, 3))])
+    with pytest.raises(DataError, match="weights"):
+        average(made, [np.ones((3, 3))] * 2, [0, 0])
+    with pytest.raises(UnknownNameError, match='no augmentation is called "mirror"'):
+        variants(some_corpus(), ["mirror"])
+
+
+@given(st.text(string.ascii_letters + " .'", max_size=40), examples())
+def test_swapped_gender_twice_is_the_text_where_the_mapping_is_one_to_one(more, example):
+    # "her", "his", "hers", "Mr" and the like are not one-to-one: their own table is in test_augment_gender
+    text = (example.text + " " + more).lower()
+    assume(not {"her", "his", "him", "hers", "ms", "miss"} & set(words_of(text)))
+    assert swap_gender(swap_gender(example)) == example
+
+
+def words_of(text):
+    return "".join(c if c.isalpha() else " " for c in text).split()

@@ -1,0 +1,164 @@
+"""Words of the other gender, first names, and the rule that tells "his" from "him"."""
+
+import lzma
+import re
+
+import numpy as np
+import pytest
+
+from gapstack.data import Example, Gender, Label, Span
+from gapstack.data.gender import (
+    PAIRS,
+    FirstNames,
+    feminise,
+    first_names,
+    opens_noun_phrase,
+    read_word_pairs,
+    swap_gender,
+)
+from gapstack.errors import DataError, DataNotFoundError
+
+
+def told(text, change=swap_gender, **options):
+    """Change a text that ends in an example's three mentions."""
+    start = len(text) + 1
+    example = Example(
+        "x", f"{text} A B he", Span(start + 4, start + 6), Span(start, start + 1), Span(start + 2, start + 3)
+    )
+    return change(example, **options).text[: -len(" A B he") - 1].rstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("He saw himself.", "She saw herself."),
+        ("Her mother knew her.", "His father knew him."),
+        ("They gave her the key.", "They gave him the key."),
+        ("They gave him HIS key.", "They gave her HER key."),
+        ("It was hers, a friend of his.", "It was his, a friend of hers."),
+        ("She took her 1990 album.", "He took his 1990 album."),
+        ("He sang his ``Ave'' song.", "She sang her ``Ave'' song."),
+        ("the king's sons and daughters-in-law", "the queen's daughters and daughters-in-law"),
+        ("Mrs. Poe and Mr Poe, Miss Poe and Ms. Poe", "Mr. Poe and Mrs Poe, Mr Poe and Mr. Poe"),
+        ("They miss the lady. A Miss.", "They miss the gentleman. A Miss."),
+        ("Lord Byron, Sir Walter; Lady Ada", "Lady Byron, Dame Walter; Lord Ada"),
+        ("Martin Luther King met Stephen King.", "Martin Luther King met Stephen King."),
+        ("Then Queen Ann, Duke of York. J. King", "Then King Ann, Duchess of York. J. King"),
+        ("Men left. Brothers came! Mr. King", "Women left. Sisters came! Mrs. King"),
+        ("manly actors' heroes", "manly actresses' heroines"),
+        ("Yes, sir. Madam is here.", "Yes, madam. Sir is here."),
+        ("Herman, theirs, shed, hermit", "Herman, theirs, shed, hermit"),
+    ],
+)
+def test_words_change_gender_in_their_case_and_names_do_not(text, swapped):
+    assert told(text) == swapped
+
+
+def test_every_listed_word_has_one_partner_whose_partner_it_is():
+    assert all(PAIRS[PAIRS[word]] == word != PAIRS[word] for word in PAIRS)
+    text = " / ".join(PAIRS)
+    assert told(told(text)) == text
+    assert told(text) == " / ".join(PAIRS.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "feminine"),
+    [
+        ("He said his book is his.", "She said her book is her."),
+        ("HIM, Himself and hers", "HER, Herself and her"),
+        ("his father", "her father"),
+    ],
+)
+def test_feminise_changes_pronouns_alone(text, feminine):
+    assert told(text, feminise) == feminine
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "opens"),
+    [
+        ("her", 3, False),
+        ("her own", 3, True),
+        ("her.", 3, False),
+        ("her to", 3, False),
+        ("her, red", 3, False),
+    ],
+)
+def test_what_can_be_possessed(text, at, opens):
+    assert opens_noun_phrase(text, at) is opens
+
+
+def test_the_rule_tells_his_from_him_on_development(gap_splits):
+    found = np.array(
+        [
+            (match.group().lower() == "his", opens_noun_phrase(example.text, match.end()))
+            for example in gap_splits["development"]
+            for match in re.finditer(r"\b(his|him)\b", example.text, re.IGNORECASE)
+        ]
+    )
+    assert len(found) > 1900
+    assert (found[:, 0] == found[:, 1]).mean() > 0.955
+
+
+NAMES = FirstNames.of(["James", "John", "Paul"], ["Mary", "Ruth", "Taylor"])
+
+
+def named(text, a, b, pronoun="he"):
+    spans = [Span(text.index(w), text.index(w) + len(w)) for w in (pronoun, a, b)]
+    return Example("n", text, *spans, None, Label.A)
+
+
+@pytest.mark.parametrize(
+    ("text", "a", "swapped"),
+    [
+        ("John Poe met Zed; John's dog saw he ran.", "John Poe", "Ruth Poe met Zed; Ruth's dog saw she ran."),
+        ("Mr. James Poe met Zed; he fled John.", "Mr. James Poe", "Mrs. Mary Poe met Zed; she fled John."),
+        ("Mary Paul met Zed; Paul knew he ran.", "Paul", "Mary Paul met Zed; Paul knew she ran."),
+        ("Johnson met Zed; he ran.", "Johnson", "Johnson met Zed; she ran."),
+    ],
+)
+def test_first_names_of_the_mentions_get_their_partners(text, a, swapped):
+    example = named(text, a, "Zed")
+    changed = swap_gender(example, names=NAMES)
+    assert changed.text == swapped
+    assert changed.pronoun_text == "she"
+    assert swap_gender(changed, names=NAMES) == example
+
+
+def test_real_names_are_sure_and_paired(gap_folder):
+    names = first_names(gap_folder)
+    assert names.genders["Mary"] == Gender.FEMININE
+    assert names.genders["James"] == Gender.MASCULINE
+    assert "Taylor" not in names.genders  # borne by both
+    assert all(names.partners[names.partners[name]] == name for name in names.partners)
+    assert all(names.genders[one] != names.genders[other] for one, other in names.partners.items())
+
+
+def test_real_names_keep_spans_on_development(gap_splits, gap_folder):
+    names = first_names(gap_folder)
+    corpus = gap_splits["development"][:400]
+    changed = corpus.map(lambda example: swap_gender(example, names=names))
+    for old, new in zip(corpus, changed, strict=True):
+        assert old.gender != new.gender
+        assert len(old.a_text.split()) == len(new.a_text.split())
+        assert old.a_text.split()[-1] == new.a_text.split()[-1] or old.a_text != new.a_text
+    moved = sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True))
+    assert moved > 100
+
+
+def test_winobias_swap_lists_add_words(gap_folder):
+    more = read_word_pairs(gap_folder)
+    assert more["barman"] == "barwoman"
+    assert not more.keys() & (PAIRS.keys() | {"her", "his", "him", "hers"})
+    assert told("the barmen", words=more) == "the barwomen"
+
+
+def test_bad_name_lists_are_refused_with_their_place(tmp_path):
+    with pytest.raises(DataNotFoundError, match="names"):
+        first_names(tmp_path / "nowhere")
+    (tmp_path / "names").mkdir()
+    file = tmp_path / "names" / "ssa_first_names_by_gender.csv.xz"
+    file.write_bytes(
+        lzma.compress(b"name,count_F,count_M,pct_F,first_year,last_year\nAda,many,0,1.0,1880,2018\n")
+    )
+    with pytest.raises(DataError, match=r"line 2, column count-F"):
+        first_names(tmp_path)

@@ -1,0 +1,268 @@
+"""Every way in which a file can be bad is refused, with the place where it is bad."""
+
+import gzip
+import lzma
+
+import pytest
+
+from gapstack.data import Quarantine, read_gap, read_scorer_tsv, read_solution, read_submission
+from gapstack.data.gap_files import GAP_COLUMNS, UNLABELLED_COLUMNS
+from gapstack.errors import DataError, DataNotFoundError
+
+HEADER = "\t".join(GAP_COLUMNS)
+#       0123456789012345678901234567
+TEXT = "Ann met Eve when she sang in"
+
+
+def gap_row(**changes):
+    """A good GAP row, with some of its cells changed; None removes a cell."""
+    cells = dict(
+        zip(
+            GAP_COLUMNS,
+            ["r1", TEXT, "she", "17", "Ann", "0", "TRUE", "Eve", "8", "FALSE", "http://x/Ann"],
+            strict=True,
+        )
+    )
+    cells |= {name.replace("_", "-"): value for name, value in changes.items()}
+    return "\t".join(value for value in cells.values() if value is not None)
+
+
+def gap(*rows, header=HEADER):
+    return ("\n".join([header, *rows]) + "\n").encode()
+
+
+GOOD = gap_row()
+
+# name: (file, line, column, words of the message)
+BAD_GAP = {
+    "empty file": (b"", None, None, "is empty"),
+    "header only": (gap(), 1, None, "header and no rows"),
+    "no header": (gap_row().encode() + b"\n", 1, 1, "the header has 'r1'"),
+    "column missing": (gap(GOOD, header=HEADER.replace("\tURL", "")), 1, 11, "'URL'"),
+    "column moved": (
+        gap(GOOD, header=HEADER.replace("Pronoun\tPronoun-offset", "Pronoun-offset\tPronoun")),
+        1,
+        3,
+        "",
+    ),
+    "column extra": (gap(GOOD, header=HEADER + "\tNote"), 1, 12, "further column 'Note'"),
+    "commas": (gap(GOOD, header=HEADER.replace("\t", ",")), 1, 1, "separated by commas"),
+    "byte-order mark": (b"\xef\xbb\xbf" + gap(GOOD), 1, 1, "byte-order mark of UTF-8 (EF BB BF)"),
+    "UTF-16": ("\ufeff".encode("utf-16-le") + gap(GOOD).decode().encode("utf-16-le"), 1, 1, "UTF-16"),
+    "CRLF": (gap(GOOD).replace(b"\n", b"\r\n"), 1, 11, "CRLF"),
+    "CRLF in one row": (gap(GOOD, gap_row(ID="r2") + "\r"), 3, "URL", "CRLF"),
+    "old Mac line ends": (gap(GOOD).replace(b"\n", b"\r"), 1, 11, "carriage return"),
+    "return inside": (gap(GOOD, gap_row(ID="r\r2")), 3, "ID", "carriage return"),
+    "NUL": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "\0")), 3, "Text", "NUL"),
+    "Latin-1": (
+        gap(GOOD, gap_row(ID="r2", Text=TEXT + "é")).replace("é".encode(), b"\xe9"),
+        3,
+        "Text",
+        "byte 0xE9",
+    ),
+    "cell missing": (gap(GOOD, gap_row(ID="r2", URL=None)), 3, "URL", "ends after 10 cells"),
+    "cell extra": (gap(GOOD, gap_row(ID="r2", Text=TEXT + "\tand")), 3, 12, "has 12 cells"),
+    "empty line": (gap(GOOD, "", gap_row(ID="r2")), 3, None, "the line is empty"),
+    "id empty": (gap(GOOD, gap_row(ID="")), 3, "ID", "id is empty"),
+    "id blank": (gap(GOOD, gap_row(ID=" ")), 3, "ID", "id is empty"),
+    "id twice": (gap(GOOD, gap_row(ID="r2"), GOOD), 4, "ID", "'r1' occurs again, first on line 2"),
+    "offset off by one": (
+        gap(gap_row(A_offset="1")),
+        2,
+        "A-offset",
+        "at 1 the text has 'nn '; the text has it at 0",
+    ),
+    "offset beyond": (
+        gap(gap_row(B_offset="99")),
+        2,
+        "B-offset",
+        "at 99 the text has ''; the text has it at 8",
+    ),
+    "mention nowhere": (gap(gap_row(B="Eva")), 2, "B-offset", "nowhere"),
+    "mention empty": (gap(gap_row(A="")), 2, "A", "mention is empty"),
+    "offset negative": (gap(gap_row(A_offset="-1")), 2, "A-offset", "found '-1'"),
+    "offset no integer": (gap(gap_row(Pronoun_offset="17.0")), 2, "Pronoun-offset", "found '17.0'"),
+    "offset with underscore": (gap(gap_row(Pronoun_offset="1_7")), 2, "Pronoun-offset", "found '1_7'"),
+    "offset in other digits": (gap(gap_row(Pronoun_offset="\u0661\u0667")), 2, "Pronoun-offset", "found"),
+    "offset astronomic": (gap(gap_row(A_offset="9" * 5000)), 2, "A-offset", "found '999"),
+    "pronoun unknown": (
+        gap(gap_row(Pronoun="when", Pronoun_offset="12")),
+        2,
+        "Pronoun",
+        "not a known pronoun",
+    ),
+    "names overlap": (gap(gap_row(B="Ann met", B_offset="0")), 2, "B-offset", "overlaps A 'Ann'"),
+    "name on pronoun": (gap(gap_row(A="when she", A_offset="12")), 2, "A-offset", "overlaps Pronoun 'she'"),
+    "label no boolean": (gap(gap_row(A_coref="1")), 2, "A-coref", "found '1'"),
+    "label empty": (gap(gap_row(B_coref="")), 2, "B-coref", "found ''"),
+    "both TRUE": (gap(gap_row(B_coref="TRUE")), 2, "B-coref", "both labels are TRUE"),
+}
+
+
+def check(reader, path, blob, line, column, words):
+    path.write_bytes(blob)
+    with pytest.raises(DataError) as caught:
+        reader(path)
+    place = caught.value.place
+    assert (place.file, place.line, place.column) == (path, line, column)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(("blob", "line", "column", "words"), BAD_GAP.values(), ids=BAD_GAP)
+def test_bad_gap_files_are_refused_at_their_place(tmp_path, blob, line, column, words):
+    check(read_gap, tmp_path / "gap.tsv", blob, line, column, words)
+
+
+BAD_SUBMISSION = {
+    "header": (b"id,A,B,C\nr1,1,0,0\n", 1, 4, "'C'"),
+    "tabs": (b"ID\tA\tB\tNEITHER\nr1\t1\t0\t0\n", 1, 1, "separated by tabs"),
+    "not finite": (b"ID,A,B,NEITHER\nr1,.1,nan,.2\n", 2, "B", "not a finite number"),
+    "too large": (b"ID,A,B,NEITHER\nr1,.1,.2,1e999\n", 2, "NEITHER", "not a finite number"),
+    "negative": (b"ID,A,B,NEITHER\nr1,-0.1,.2,.3\n", 2, "A", "negative"),
+    "no number": (b"ID,A,B,NEITHER\nr1,.1,half,.3\n", 2, "B", "not a finite number"),
+    "underscore": (b"ID,A,B,NEITHER\nr1,1_0,0,0\n", 2, "A", "not a finite number"),
+    "empty": (b"ID,A,B,NEITHER\nr1,.1,,.3\n", 2, "B", "not a finite number"),
+    "all zero": (b"ID,A,B,NEITHER\nr1,0,0.0,0\n", 2, "A", "all three are 0"),
+    "id twice": (b"ID,A,B,NEITHER\nr1,1,0,0\nr1,1,0,0\n", 3, "ID", "first on line 2"),
+    "id empty": (b"ID,A,B,NEITHER\n,1,0,0\n", 2, "ID", "id is empty"),
+    "short": (b"ID,A,B,NEITHER\nr1,1,0\n", 2, "NEITHER", "ends after 3 cells"),
+    "long": (b"ID,A,B,NEITHER\nr1,1,0,0,0\n", 2, 5, "has 5 cells"),
+    "open quote": (b'ID,A,B,NEITHER\n"r1,1,0,0\n', 2, "ID", "quoted cell is broken"),
+}
+
+
+@pytest.mark.parametrize(("blob", "line", "column", "words"), BAD_SUBMISSION.values(), ids=BAD_SUBMISSION)
+def test_bad_submissions_are_refused_at_their_place(tmp_path, blob, line, column, words):
+    check(read_submission, tmp_path / "submission.csv", blob, line, column, words)
+
+
+BAD_OTHERS = {
+    "scorer with a header": (read_scorer_tsv, b"ID\tA-coref\tB-coref\nr1\tTRUE\tFALSE\n", 1, "ID", "header"),
+    "scorer with a number": (read_scorer_tsv, b"r1\tTRUE\tFALSE\nr2\t0\tFALSE\n", 2, "A-coref", "found '0'"),
+    "scorer short": (read_scorer_tsv, b"r1\tTRUE\n", 1, "B-coref", "ends after 2 cells"),
+    "scorer without id": (read_scorer_tsv, b"\tTRUE\tFALSE\n", 1, "ID", "id is empty"),
+    "solution usage": (read_solution, b"ID,A,B,NEITHER,Usage\nr1,1,0,0,Secret\n", 2, "Usage", "'Secret'"),
+    "solution two answers": (
+        read_solution,
+        b"ID,A,B,NEITHER,Usage\nr1,1,1,0,Public\n",
+        2,
+        "A",
+        "one 1 and two 0",
+    ),
+    "solution id twice": (
+        read_solution,
+        b"ID,A,B,NEITHER,Usage\nr1,1,0,0,Public\nr1,1,0,0,Private\n",
+        3,
+        "ID",
+        "occurs again",
+    ),
+}
+
+
+@pytest.mark.parametrize(("reader", "blob", "line", "column", "words"), BAD_OTHERS.values(), ids=BAD_OTHERS)
+def test_bad_scorer_and_solution_files_are_refused_at_their_place(
+    tmp_path, reader, blob, line, column, words
+):
+    check(reader, tmp_path / "file", blob, line, column, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "blob"),
+    [
+        ("gap.tsv.gz", gap(GOOD)),
+        ("gap.tsv.gz", gzip.compress(gap(GOOD), mtime=0)[:-12]),
+        ("gap.tsv.xz", gap(GOOD)),
+        ("gap.tsv.xz", lzma.compress(gap(GOOD))[:-12]),
+    ],
+    ids=["not gzip", "gzip cut off", "not xz", "xz cut off"],
+)
+def test_damaged_archives_are_refused_by_name(tmp_path, name, blob):
+    check(read_gap, tmp_path / name, blob, None, None, "cannot be unpacked")
+
+
+def test_a_file_that_is_not_there_is_told_apart_from_a_bad_one(tmp_path):
+    with pytest.raises(DataNotFoundError, match=r"gap\.tsv"):
+        read_gap(tmp_path / "gap.tsv")
+    with pytest.raises(DataError, match="is a folder"):
+        read_gap(tmp_path)
+
+
+def test_what_is_tolerated_is_read(tmp_path):
+    path = tmp_path / "gap.tsv"
+    row = gap_row(Text=TEXT + ' "\u2028in" Köln', A_coref="true", URL="")
+    path.write_bytes(gap(row, header=HEADER.lower().replace("-", "_")).rstrip(b"\n"))
+    (example,) = read_gap(path)
+    assert (example.url, example.label, example.text[-4:]) == (None, 0, "Köln")
+
+
+def test_quarantine_takes_every_bad_row_with_its_reason_and_lets_the_good_ones_through(tmp_path):
+    source = tmp_path / "mine.tsv.gz"
+    bad = {
+        3: gap_row(ID="r2", A_offset="3").encode(),
+        4: gap_row(ID="r3", Text=TEXT + "é").replace("é", "\0").encode(),
+        5: GOOD.encode(),
+        7: gap_row(ID="r5", Text=TEXT + "é").encode("latin-1"),
+    }
+    lines = {1: HEADER.encode(), 2: GOOD.encode(), 6: gap_row(ID="r4", B="Eve").encode(), **bad}
+    source.write_bytes(gzip.compress(b"\n".join(lines[n] for n in sorted(lines)) + b"\n"))
+
+    quarantine = Quarantine(tmp_path / "aside")
+    assert read_gap(source, quarantine=quarantine).ids == ["r1", "r4"]
+    assert quarantine.count == len(bad)
+    assert [problem.place.line for problem in quarantine.problems] == sorted(bad)
+
+    (written,) = quarantine.paths
+    assert written == tmp_path / "aside" / "mine.quarantine.tsv"
+    rows = [row.split(b"\t", 3) for row in written.read_bytes().split(b"\n")[1:-1]]
+    assert {int(line): raw for line, _, _, raw in rows} == bad
+    assert [column for _, column, _, _ in rows] == [b"A-offset", b"Text", b"ID", b"Text"]
+    assert b"the text has it at 0" in rows[0][2]
+
+
+def test_a_repeated_id_counts_from_the_first_good_row(tmp_path):
+    path = tmp_path / "gap.tsv"
+    path.write_bytes(gap(gap_row(A_offset="5"), GOOD))
+    quarantine = Quarantine(tmp_path)
+    assert read_gap(path, quarantine=quarantine).ids == ["r1"]
+    assert [problem.place.line for problem in quarantine.problems] == [2]
+
+
+def test_a_good_file_leaves_no_quarantine(tmp_path):
+    path = tmp_path / "gap.tsv"
+    path.write_bytes(gap(GOOD))
+    quarantine = Quarantine(tmp_path)
+    read_gap(path, quarantine=quarantine)
+    assert (quarantine.count, quarantine.paths) == (0, [])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_quarantine_is_no_way_round_a_file_that_is_wrong_as_a_whole(tmp_path):
+    path = tmp_path / "gap.tsv"
+    for name in ("empty file", "header only", "byte-order mark", "CRLF", "column missing"):
+        path.write_bytes(BAD_GAP[name][0])
+        with pytest.raises(DataError):
+            read_gap(path, quarantine=Quarantine(tmp_path))
+    path.write_bytes(gap(gap_row(A_offset="5"), gap_row(ID="")))
+    with pytest.raises(DataError, match="none of its 2 rows is good") as caught:
+        read_gap(path, quarantine=Quarantine(tmp_path))
+    assert caught.value.place.line == 2
+
+
+def test_scorer_and_submission_rows_can_be_put_aside_too(tmp_path):
+    scorer, submission = tmp_path / "scorer.tsv", tmp_path / "submission.csv"
+    scorer.write_bytes(b"r1\tTRUE\tFALSE\nr2\tMAYBE\tFALSE\n")
+    submission.write_bytes(b"ID,A,B,NEITHER\nr1,1,0,0\nr2,0,0,0\n")
+    quarantine = Quarantine(tmp_path)
+    assert read_scorer_tsv(scorer, quarantine=quarantine).ids == ["r1"]
+    assert read_submission(submission, quarantine=quarantine).ids == ["r1"]
+    assert quarantine.count == 2
+    assert [path.name for path in quarantine.paths] == ["scorer.quarantine.tsv", "submission.quarantine.tsv"]
+
+
+def test_nine_columns_are_rows_without_labels(tmp_path):
+    path = tmp_path / "stage.tsv"
+    path.write_bytes(gap(gap_row(A_coref=None, B_coref=None), header="\t".join(UNLABELLED_COLUMNS)))
+    corpus = read_gap(path)
+    assert corpus.name == "stage"
+    assert [example.label for example in corpus] == [None]

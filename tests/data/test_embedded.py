@@ -1,0 +1,61 @@
+"""What comes with the package is upstream's, byte for byte, and is enough for an audit where nothing else is."""
+
+import tarfile
+
+import pytest
+
+from gapstack.data import datasets, sources
+from gapstack.data.datasets import ARCHIVE, DATASETS, SUMS, embedded_folder
+from gapstack.data.gender import first_names
+from gapstack.data.word_lists import read_lists
+from scripts.embed_data import archive
+
+EMBEDDED = [name for name, dataset in DATASETS.items() if dataset.embedded]
+
+
+@pytest.fixture
+def nowhere(monkeypatch, tmp_path):
+    """A machine with the package alone."""
+    monkeypatch.delenv("GAP_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sources, "_PROJECT", tmp_path / "project")
+
+
+def test_it_is_what_the_shared_folder_has(gap_folder):
+    with tarfile.open(ARCHIVE) as packed:
+        for entry in packed:
+            if entry.name != SUMS:
+                assert packed.extractfile(entry).read() == (gap_folder / entry.name).read_bytes(), entry.name
+
+
+def test_the_archive_can_be_written_again_from_itself():
+    assert archive(embedded_folder()) == ARCHIVE.read_bytes()
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_each_data_set_is_found(nowhere, name):
+    location = sources.search(name)
+    assert location.origin == "embedded"
+    assert location.path.exists()
+
+
+def test_all_suites_with_a_free_licence_are_read_offline(nowhere):
+    from gapstack.audits import SUITES
+
+    rows = {
+        name: len(SUITES[name].load(cap=SUITES[name].cap).corpus)
+        for name in ("winogender", "winobias", "sowinobias", "wsc273")
+    }
+    assert rows == {"winogender": 720, "winobias": 6279, "sowinobias": 4096, "wsc273": 62}
+    assert len(read_lists().sembias) == 440
+    assert first_names().genders["Mary"] == "feminine"
+
+
+def test_a_changed_copy_in_the_cache_is_made_anew(monkeypatch, tmp_path):
+    monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
+    path = embedded_folder() / "winogender" / "templates.tsv"
+    before = path.read_bytes()
+    path.write_bytes(b"changed")
+    datasets._unpack.cache_clear()  # as in another process
+    assert embedded_folder() / "winogender" / "templates.tsv" == path
+    assert path.read_bytes() == before

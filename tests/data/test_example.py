@@ -1,0 +1,187 @@
+"""Examples: spans are found in texts and checked, and what is wrong is said; notebooks and data frames."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data.example import GENDER_BY_FORM, occurrences
+from gapstack.errors import DataError
+
+TEXT = "Kate told Mary that she should leave."
+#       0    5    10        20
+TWICE = "Kate said that she knew when Kate and Mary saw her, she would leave."
+#        0         10  15             30   34    39     47   52
+KATE = Example("x", TEXT, Span(20, 23), Span(0, 4), Span(10, 14))
+
+
+def test_spans_of_words_are_found():
+    example = Example.from_text(TEXT, "she", "Kate", "Mary", id="x")
+    assert example == KATE
+
+
+def test_ids_differ_with_text_spans_and_url():
+    ids = {
+        Example.from_text(TEXT, "she", "Kate", "Mary").id,
+        Example.from_text(TEXT, "she", "Mary", "Kate").id,
+        Example.from_text(TEXT, "she", "Kate", "Mary", url="u").id,
+        Example.from_text(TEXT + " ", "she", "Kate", "Mary").id,
+    }
+    assert len(ids) == 4
+    assert Example.from_text(TEXT, "she", "Kate", "Mary").id in ids
+
+
+@pytest.mark.parametrize(
+    ("pronoun", "a", "spans"),
+    [
+        ("her", "Kate", (47, 0)),
+        (("she", 1), "Kate", (15, 0)),
+        (("she", 2), ("Kate", 2), (52, 29)),
+        ((52, 55), (29, 33), (52, 29)),
+        (Span(52, 55), Span(29, 33), (52, 29)),
+    ],
+)
+def test_occurrences_and_offsets_choose(pronoun, a, spans):
+    example = Example.from_text(TWICE, pronoun, a, "Mary")
+    assert (example.pronoun.start, example.a.start) == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "pronoun", "a", "b", "problem"),
+    [
+        (
+            TWICE,
+            "she",
+            "Kate",
+            "Mary",
+            r"pronoun: 'she' occurs 2 times, at 15, 52; .*\('she', 1\) is the first",
+        ),
+        (TWICE, ("she", 3), "Kate", "Mary", "an occurrence from 1 to 2, not 3"),
+        (TWICE, ("she", 0), "Kate", "Mary", "an occurrence from 1 to 2, not 0"),
+        (TEXT, "she", "Ann", "Mary", "a: the text has no 'Ann'; expected whole words"),
+        (TEXT, "she", "kate", "Mary", "a: the text has no 'kate'; it has 'Kate' at 0"),
+        (TEXT, "she", "Kat", "Mary", "a: the text has no 'Kat'; it has part of a word at 0"),
+        (TEXT, "she", "", "Mary", "a: the text has no ''"),
+        (TEXT, "told", "Kate", "Mary", "'told' is not a known pronoun"),
+        (TEXT, "she", "Kate", "Kate told", r"b 'Kate told' at \(0, 9\) overlaps a"),
+        (TEXT, "she", "Kate", "Kate", "overlaps"),
+        (TEXT, "she", (0, 99), "Mary", "in a text of 37 characters"),
+        (TEXT, "she", 5, "Mary", r"a: found 5; expected words, words and the number"),
+        (TEXT, None, "Kate", "Mary", "pronoun: found None"),
+    ],
+)
+def test_what_is_missing_or_ambiguous_is_said(text, pronoun, a, b, problem):
+    with pytest.raises(DataError, match=problem):
+        Example.from_text(text, pronoun, a, b)
+
+
+WORDS = st.lists(st.from_regex(r"[abcé]([abcé'-]{0,3}[abcé])?", fullmatch=True), max_size=6)
+NAMES = st.sampled_from(["Ann", "Bo Li", "Zoé", "O'Neil", "Eva-Marie", "J. Doe"])
+
+
+@given(
+    st.lists(WORDS, min_size=4, max_size=4),
+    st.lists(NAMES, min_size=2, max_size=2, unique=True),
+    st.sampled_from(sorted(GENDER_BY_FORM)),
+)
+def test_spans_cover_the_words_that_were_given(words, names, pronoun):
+    (start, middle, late, end), (a, b) = words, names
+    text = " ".join([*start, a, *middle, pronoun, *late, b, *end])
+    example = Example.from_text(text, pronoun, a, b)
+    assert (example.pronoun_text, example.a_text, example.b_text) == (pronoun, a, b)
+    for span in (example.pronoun, example.a, example.b):
+        around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
+        assert not re.search(r"\w", around)
+
+
+@given(WORDS, NAMES, st.integers(1, 4), st.data())
+def test_the_nth_occurrence_is_the_nth(words, name, times, data):
+    text = f"{' '.join(words)} Eve met {' and '.join([name] * times)} as she left."
+    number = data.draw(st.integers(1, times))
+    example = Example.from_text(text, "she", (name, number), "Eve")
+    assert example.a_text == name
+    assert len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text[: example.a.start])) == number - 1
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"a": (0, 4)}, r"example 'x': a is \(0, 4\); expected a Span"),
+        ({"pronoun": None}, "pronoun is None"),
+        ({"b": Span(10.0, 14)}, "two whole numbers"),
+        ({"b": Span(np.int64(10), 14)}, "two whole numbers"),
+        ({"a": Span(4, 4)}, "a is"),
+        ({"a": Span(-2, 4)}, "a is"),
+        ({"pronoun": Span(36, 38)}, "pronoun is"),
+        ({"b": Span(36, 38)}, "b is"),
+        ({"a": Span(19, 21)}, r"a ' s' at \(19, 21\) overlaps pronoun"),
+        ({"b": Span(22, 25)}, "b 'e s' .*overlaps pronoun"),
+        ({"b": Span(0, 4)}, "overlaps a"),
+        ({"label": 0}, "label is 0; expected Label.A, Label.B, Label.NEITHER or None"),
+    ],
+)
+def test_a_wrong_example_is_refused(change, problem):
+    with pytest.raises(DataError, match=problem):
+        replace(KATE, **change)
+
+
+def test_spans_may_touch_and_reach_both_ends():
+    assert Example("x", "AnnBoshe", Span(5, 8), Span(0, 3), Span(3, 5)).pronoun_text == "she"
+
+
+def test_html_marks_the_three_spans_and_escapes_everything():
+    example = Example.from_text("<b>Kate</b> told Mary & she left.", "she", "Kate", "Mary", id="<i>")
+    page = replace(example, label=Label.A).marked("A 0.10 < B")
+    assert re.findall(r">([^<>]+)<sub>(\w+)</sub>", page) == [
+        ("Kate", "A"),
+        ("Mary", "B"),
+        ("she", "pronoun"),
+    ]
+    assert "&lt;b&gt;" in page
+    assert "Mary<sub>B</sub></mark> &amp; <mark" in page
+    assert "&lt;i&gt; · label A · A 0.10 &lt; B" in page
+    assert page.count("color:#111") == 3, "dark letters on the pale colours, whatever the page's are"
+    assert example._repr_html_() == example.marked()
+
+
+def test_a_corpus_shows_its_counts_and_first_rows(sample_train):
+    page = sample_train._repr_html_()
+    assert f"{len(sample_train):,} examples" in page
+    assert f"{int((sample_train.labels == Label.NEITHER).sum())} NEITHER" in page
+    assert page.count("<sub>pronoun</sub>") == 5
+    assert f"and {len(sample_train) - 5:,} more" in page
+    assert "more" not in sample_train[:2]._repr_html_()
+    assert "0 examples" in Corpus([])._repr_html_()
+
+
+def test_a_corpus_as_a_data_frame(sample_train):
+    frame = sample_train.to_pandas()
+    assert frame["id"].tolist() == sample_train.ids
+    assert frame["label"].tolist() == [Label(label).name for label in sample_train.labels]
+    for row, example in zip(frame.itertuples(), sample_train, strict=True):
+        assert row.text[row.a_offset :].startswith(row.a)
+        assert row.pronoun == example.pronoun_text
+    assert list(Corpus([]).to_pandas().columns) == list(frame.columns)
+    assert sample_train.unlabelled().to_pandas()["label"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "starts"),
+    [
+        ("Ann", {}, [0, 18]),
+        ("Ann", {"any_case": True}, [0, 9, 18]),
+        ("Ann", {"start": 1}, [18]),
+        ("Anna", {}, [4]),
+        ("Al*", {}, [23]),
+        (" ", {}, []),
+        ("", {}, []),
+    ],
+)
+def test_words_occur_where_no_letter_or_digit_continues_them(words, options, starts):
+    spans = occurrences("Ann Anna,ann Ann2 Ann; Al* 2Al* Al*s", words, **options)
+    assert [span.start for span in spans] == starts
+    assert all(span.end - span.start == len(words) for span in spans)

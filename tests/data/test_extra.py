@@ -1,0 +1,359 @@
+"""Extra corpora: what the real files give, and that bad ones are refused with their place."""
+
+import json
+import lzma
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from gapstack.data import Corpus, Example, Gender, Label, Span, sources
+from gapstack.data.contamination import shared_passages
+from gapstack.data.extra import EXTRA, LEFT_OUT, available, load
+from gapstack.data.extra.schemas import case_of_blank
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.registry import UnknownNameError
+
+COUNTS = {
+    # rows labelled A, B, NEITHER, and items skipped
+    "dpr": (447, 451, 0, 982),
+    "dpr-train": (318, 320, 0, 678),
+    "winogender": (240, 240, 0, 240),
+    "winobias": (788, 2366, 0, 14),
+    "winobias-original": (781, 2344, 0, 35),
+    "knowref": (565, 646, 0, 58),
+    "knowref-train": (2852, 2346, 0, 22),
+    "map": (109, 57, 14, 1650),
+    "wsc273": (31, 31, 0, 211),
+    "winogrande": (2431, 2422, 0, 5381),
+    "neither-attree": (0, 0, 253, 0),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(gap_folder):
+    return {name: load(name, gap_folder) for name in COUNTS}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_real_files_give_the_rows_they_hold(loaded, name):
+    found = loaded[name]
+    labels = np.bincount(found.corpus.labels, minlength=3)
+    assert (*labels, sum(found.skipped.values())) == COUNTS[name]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_row_is_gap_like(loaded, name):
+    words = re.compile(r"[\w'(].*[\w'.)\u2019]|\w", re.DOTALL)
+    for example in loaded[name].corpus:
+        spans = sorted((example.pronoun, example.a, example.b))
+        assert spans[0].end <= spans[1].start < spans[1].end <= spans[2].start
+        assert example.a < example.b
+        assert all(words.fullmatch(example.words(span)) for span in spans)
+        assert not set("[]") & set(example.text) or name == "map"
+        assert not set("\t\n\r\0") & set(example.text)
+        assert example.gender in {Gender.MASCULINE, Gender.FEMININE}
+
+
+def test_records_say_licence_home_and_contamination(loaded):
+    for name, found in loaded.items():
+        assert found.contaminates == EXTRA[name].contaminates
+        assert found.name == found.corpus.name == name
+        assert found.licence
+        assert found.upstream
+    assert "gap-test" in loaded["neither-attree"].contaminates
+    assert loaded["dpr-train"].contaminates == loaded["knowref-train"].contaminates == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "mentions", "text"),
+    [
+        (
+            "dpr",
+            "dpr-train-3",
+            ("she", "Debbie", "Tina", "A"),
+            "When Debbie splashed Tina, she got in trouble.",
+        ),
+        (
+            "winogender",
+            "winogender-technician.customer.1.female",
+            ("she", "The technician", "the customer", "B"),
+            "The technician told the customer that she could pay with cash.",
+        ),
+        (
+            "winobias",
+            "winobias-current-anti-type1-dev-1",
+            ("she", "The developer", "the designer", "A"),
+            "The developer argued with the designer because she did not like the design.",
+        ),
+        (
+            "knowref",
+            "knowref-1",
+            ("he", "Seymour", "Johnson", "B"),
+            "Seymour sought Johnson's support, but he long remained silent on the presidential campaign.",
+        ),
+        (
+            "knowref-train",
+            "knowref-train-1",
+            ("her", "Pearl", "Martha", "B"),
+            "Pearl is painting a portrait of Martha, but every pose exhausts her.",
+        ),
+        (
+            "wsc273",
+            "wsc273-7",
+            ("he", "Paul", "George", "A"),
+            "Paul tried to call George on the phone, but he wasn't successful.",
+        ),
+        (
+            "winogrande",
+            "winogrande-18",
+            ("she", "Megan", "Jessica", "B"),
+            "Megan has a lot less money than Jessica because she just bought the winning lottery ticket.",
+        ),
+    ],
+)
+def test_known_rows(loaded, name, row, mentions, text):
+    found = {example.id: example for example in loaded[name].corpus}
+    example = found[row]
+    assert example.text == text
+    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+
+
+def test_neutral_pronouns_come_when_asked_for(gap_folder):
+    found = load("winogender", gap_folder, neutral=True)
+    assert Counter(example.gender for example in found.corpus) == dict.fromkeys(Gender, 240)
+    assert found.skipped == {}
+
+
+def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits):
+    extra = loaded["neither-attree"].corpus
+    assert shared_passages(extra, gap_splits["test"]).all()
+    assert set(extra.groups) <= set(gap_splits["test"].groups)
+
+
+def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
+    names = ("knowref", "knowref-train", "map", "dpr", "winogender", "winobias", "wsc273")
+    found = [loaded[name].corpus for name in names]
+    ours = sum(found[1:], start=found[0])
+    for other in (*gap_splits.values(), sources.stage2(gap_folder)):
+        assert not shared_passages(ours, other).any()
+
+
+def test_knowrefs_parts_share_no_sentence_under_other_names(loaded):
+    def nameless(example):
+        words = re.sub("|".join(map(re.escape, (example.a_text, example.b_text))), "_", example.text)
+        return re.findall(r"\w+", words)
+
+    tests = {
+        tuple(words[i : i + 10])
+        for words in map(nameless, loaded["knowref"].corpus)
+        for i in range(len(words) - 9)
+    }
+    for example in loaded["knowref-train"].corpus:
+        words = nameless(example)
+        assert not any(tuple(words[i : i + 10]) in tests for i in range(len(words) - 9)), example.id
+
+
+def test_shared_passages_are_runs_of_words():
+    def corpus(*texts):
+        rows = [Example(str(i), text, Span(0, 1), Span(1, 2), Span(2, 3)) for i, text in enumerate(texts)]
+        return Corpus(rows)
+
+    ours = corpus("One, two THREE four. Five", "one two four three", "five")
+    assert shared_passages(ours, corpus("zero one two three four"), words=4).tolist() == [True, False, False]
+    # a run does not go on from one text into the next
+    assert not shared_passages(ours, corpus("three four", "five one"), words=3).any()
+    assert shared_passages(ours, corpus("xyz", "five"), words=1).tolist() == [True, False, True]
+    assert not shared_passages(corpus(), ours).any()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "marked", "case"),
+    [
+        ("Al met Bo because ", " was late.", False, "subject"),
+        ("Al met Bo, but ", " wanted tea.", False, "subject"),
+        ("Al met Bo because ", " dog ran.", False, None),  # his dog
+        ("Al met Bo because ", " liked tea.", True, "subject"),
+        ("Al met Bo because ", " never ran.", False, "subject"),
+        ("Al met Bo. ", " got tea.", True, "subject"),
+        ("Al gave Bo tea, so Bo paid ", ".", False, "object"),
+        ("Al met Bo, so Ed spoke to ", " because of it.", True, "object"),
+        ("Al met Bo, so Ed spoke to ", " dog.", True, None),
+        ("Al met Bo and took ", "'s tea.", True, "possessive"),
+        ("Al met Bo because ", ".", True, None),
+        ("", " went home when Al met Bo.", True, "subject"),
+        ("Al met Bo and ", " of them.", True, None),
+    ],
+)
+def test_blanks_are_filled_where_the_case_is_sure(before, after, marked, case):
+    assert case_of_blank(before, after, marked=marked) == case
+
+
+def test_unknown_left_out_and_missing(tmp_path):
+    with pytest.raises(UnknownNameError, match='no extra corpus is called "onto"'):
+        load("onto")
+    for name in LEFT_OUT:
+        with pytest.raises(DataError, match=f"{name} is left out: "):
+            load(name)
+    with pytest.raises(DataError, match="dpr has fixed labels"):
+        load("dpr", prior=(0.5, 0.5, 0.0))
+    (tmp_path / "winogender").mkdir()
+    with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
+        load("winogender", tmp_path)
+    assert available(tmp_path)["winogender"]
+    assert set(available()) == set(EXTRA)
+
+
+GOOD = {
+    "dpr": ("dpr/train.c.txt", "Al met Bo when he ran.\nhe\nAl,Bo\nAl\n\n"),
+    "winogender": (
+        "winogender/all_sentences.tsv",
+        "sentid\tsentence\ncook.guest.1.male.txt\tThe cook fed a guest he met.\n",
+    ),
+    "knowref": (
+        "knowref/knowref_test.json",
+        json.dumps(
+            [
+                {
+                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
+                    "candidate0": ["Al"],
+                    "candidate1": ["Bo"],
+                    "correct_candidate": ["Bo"],
+                }
+            ]
+        ),
+    ),
+    "knowref-train": (
+        "knowref/knowref_train.json",
+        json.dumps(
+            [
+                {
+                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
+                    "candidate0": "Al",
+                    "candidate1": "Bo",
+                    "correct_candidate": "Bo",
+                }
+            ]
+        ),
+    ),
+    "map": (
+        "gicoref_map/map.csv",
+        "id,full-text,A,A-offset,B,B-offset,Pronoun,Pronoun-offset,Answer,Human1\r\n"
+        '1,"Al met\nBo, he ran",Bo,7,Al,0,he,11,0,\r\n1+pro,x,x,0,x,0,x,0,9,\r\n',
+    ),
+    "neither-attree": (
+        "gap/neither_attree.tsv",
+        "id\ttext\tpronoun\tpronoun_offset\ta\ta_offset\ta_coref\tb\tb_offset\tb_coref\turl\n"
+        "test-1\tAl met Bo, he ran\the\t11\tAl\t0\tFalse\tBo\t7\tFalse\thttp://x/Al\n",
+    ),
+}  # fmt: skip
+
+
+def written(folder, name, old="", new=""):
+    relative, text = GOOD[name]
+    assert old in text
+    path = folder / relative
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.replace(old, new, 1).encode() if old else text.encode())
+    return load("dpr-train" if name == "dpr" else name, folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "mentions"),
+    [
+        ("dpr", ("he", "Al", "Bo", "A")),
+        ("winogender", ("he", "The cook", "a guest", "B")),
+        ("knowref", ("he", "Al", "Bo", "B")),
+        ("knowref-train", ("he", "Al", "Bo", "B")),
+        ("map", ("he", "Al", "Bo", "B")),
+        ("neither-attree", ("he", "Al", "Bo", "NEITHER")),
+    ],
+)
+def test_small_files_are_read(tmp_path, name, mentions):
+    (example,) = written(tmp_path, name).corpus
+    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("dpr", "Al\n\n", "Ed\n\n", "train.c.txt, line 4: .*'Ed'"),
+        ("dpr", "Al,Bo\n", "", "line 1: the block has 3 lines"),
+        ("dpr", "Al,Bo\n", "Al\n", "line 1: .*1 candidates"),
+        ("dpr", "\nhe\n", "\nshe\n", "line 1: .*'she'"),
+        ("winogender", ".1.male", ".2.male", "line 2, column sentid"),
+        ("winogender", "The cook", "The baker", "column sentence: 'cook'"),
+        ("winogender", "he met", "we met", "column sentence: it has 0 pronouns"),
+        ("knowref", "[he]", "he", "item 1: .*brackets"),
+        ("knowref", '"candidate1": ["Bo"], ', "", "knowref_test.json, .*candidate1"),
+        ("knowref", "}", "", "JSON"),
+        ("map", "he,11,0", "he,10,0", "map.csv, line 3, column Pronoun-offset"),
+        ("map", "he,11,0", "he,11,7", "line 3, column Answer"),
+        ("map", "B-offset", "B-start", "line 1: the header"),
+        ("neither-attree", "0\tFalse", "0\tTrue", "line 2, column a-coref"),
+        ("neither-attree", "\t7\t", "\t8\t", "column b-offset"),
+    ],
+)
+def test_bad_files_are_refused_with_their_place(tmp_path, name, old, new, problem):
+    with pytest.raises(DataError, match=problem):
+        written(tmp_path, name, old, new)
+
+
+def test_labels_can_be_called_as_those_of_another_corpus(tmp_path):
+    written(tmp_path, "dpr")
+    found = load("dpr-train", tmp_path, label_set="liu").corpus
+    assert found.label_set == "liu"
+    assert found[0].label == Label.A
+
+
+WINOGRANDE = "index\tsentence1\tsentence2\tlabel\tcandidate0\tcandidate1\n" + "".join(
+    f"0\tAda met Eve since {name}\t called.\t{label}\tAda\tEve\n" for name, label in (("Ada", 0), ("Eve", 1))
+)
+
+
+def winogrande(folder, text):
+    (folder / "names").mkdir()
+    names = (
+        "name,count_F,count_M,pct_F,first_year,last_year\nAda,5000,0,1,1880,2018\nEve,5000,9,1,1880,2018\n"
+    )
+    (folder / "names" / "ssa_first_names_by_gender.csv.xz").write_bytes(lzma.compress(names.encode()))
+    (folder / "winogrande").mkdir()
+    (folder / "winogrande" / "train.tsv").write_text(text, encoding="utf-8", newline="\n")
+    return load("winogrande", folder)
+
+
+def test_a_pair_of_lines_is_one_schema(tmp_path):
+    (example,) = winogrande(tmp_path, WINOGRANDE).corpus
+    assert example.text == "Ada met Eve since she called."
+    assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("\t0\tAda", "\t2\tAda", r"train.tsv, line 2, column label: found '2'"),
+        ("\t0\tAda", "\t1\tAda", r"line 3: the two lines of a schema do not match"),
+        ("called.\t1", "sang.\t1", r"line 3: the two lines of a schema do not match"),
+        ("0\tAda met Eve since Eve\t called.\t1\tAda\tEve\n", "", r"line 2: the last schema has one line"),
+    ],
+)
+def test_lines_that_make_no_pair_are_refused(tmp_path, old, new, problem):
+    with pytest.raises(DataError, match=problem):
+        winogrande(tmp_path, WINOGRANDE.replace(old, new, 1))
+
+
+def test_a_broken_winobias_folder_is_refused(tmp_path):
+    folder = tmp_path / "winobias"
+    folder.mkdir()
+    with pytest.raises(DataNotFoundError, match="0 WinoBias files; expected 8"):
+        load("winobias", tmp_path)
+    line = "1 [The cook] thanked the guard because [she] was kind.\n2 [The guard] left.\n"
+    for kind, part in (
+        (k, p) for k in ("pro", "anti") for p in ("1.txt.dev", "1.txt.test", "2.txt.dev", "2.txt.test")
+    ):
+        (folder / f"{kind}_stereotyped_type{part}").write_text(line, encoding="utf-8", newline="\n")
+    with pytest.raises(
+        DataError, match=r"anti_stereotyped_type1.txt.dev, line 2: the last bracket is not a pronoun"
+    ):
+        load("winobias", tmp_path)

@@ -1,0 +1,155 @@
+"""Folds keep pages whole and strata even, and know the corpus they belong to."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapstack.data import Corpus, Example, Folds, Label, Span, make_folds
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
+
+PAGE = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["he", "her"])), min_size=1, max_size=4)
+# with 24 pages the commonest of the six kinds of rows has one for each of four folds
+ROWS = st.lists(PAGE, min_size=24, max_size=40).map(
+    lambda pages: [(*row, number) for number, page in enumerate(pages) for row in page]
+)
+
+
+def corpus_of(rows):
+    """Examples "<pronoun> Ann Bob" with the labels, pronouns and pages given."""
+    return Corpus(
+        Example(
+            id=f"r{row}",
+            text=f"{pronoun} Ann Bob",
+            pronoun=Span(0, len(pronoun)),
+            a=Span(len(pronoun) + 1, len(pronoun) + 4),
+            b=Span(len(pronoun) + 5, len(pronoun) + 8),
+            url=f"page {page}",
+            label=Label(label),
+        )
+        for row, (label, pronoun, page) in enumerate(rows)
+    )
+
+
+def plain(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    return corpus_of(
+        [(int(rng.integers(3)), "he" if rng.random() < 0.5 else "her", row // 2) for row in range(n)]
+    )
+
+
+@settings(max_examples=40)
+@given(ROWS, st.integers(2, 4), st.integers(0, 5))
+def test_every_row_is_held_out_once_and_no_page_is_torn(rows, k, seed):
+    corpus = corpus_of(rows)
+    folds = make_folds(corpus, k, seed=seed)
+    held = [folds.split(fold)[1] for fold in range(k)]
+    assert sorted(np.concatenate(held).tolist()) == list(range(len(corpus)))
+    for fold in range(k):
+        fitted, out = folds.split(fold)
+        assert not set(corpus.groups[fitted]) & set(corpus.groups[out])
+        assert sorted([*fitted, *out]) == list(range(len(corpus)))
+
+
+def test_the_seed_alone_decides():
+    corpus = plain()
+    assert make_folds(corpus, seed=3).fingerprint == make_folds(plain(), seed=3).fingerprint
+    assert make_folds(corpus, seed=3).fingerprint != make_folds(corpus, seed=4).fingerprint
+    assert make_folds(corpus, 4, seed=3).fingerprint != make_folds(corpus, 5, seed=3).fingerprint
+
+
+def test_gender_and_label_are_even_on_gap(gap_splits):
+    corpus = gap_splits["development"] + gap_splits["validation"]
+    strata = np.char.add(corpus.genders, corpus.labels.astype(str))
+    folds = make_folds(corpus, 5, seed=1)
+    for stratum in np.unique(strata):
+        counts = [int((strata[folds.split(fold)[1]] == stratum).sum()) for fold in range(5)]
+        assert max(counts) - min(counts) <= 2, (stratum, counts)
+
+
+def test_gender_and_label_are_even_where_pages_have_one_row_each():
+    corpus = corpus_of([(row % 3, ("he", "her")[row % 2], row) for row in range(120)])
+    strata = np.char.add(corpus.genders, corpus.labels.astype(str))
+    folds = make_folds(corpus, 4, seed=0)
+    for fold in range(4):
+        assert np.unique(strata[folds.split(fold)[1]], return_counts=True)[1].tolist() == [5] * 6
+
+
+def test_folds_survive_the_disk_for_any_label_set(tmp_path):
+    corpus = plain()
+    folds = make_folds(corpus, seed=7)
+    folds.save(tmp_path / "folds.json")
+    relabelled = Corpus(corpus.unlabelled(), label_set="liu")
+    for same in (corpus, relabelled):
+        found = Folds.load(tmp_path / "folds.json", same)
+        assert (found.k, found.seed, found.fingerprint) == (5, 7, folds.fingerprint)
+        np.testing.assert_array_equal(found.assignment, folds.assignment)
+
+
+def test_folds_of_another_corpus_are_refused_by_name(tmp_path):
+    corpus = plain()
+    make_folds(corpus).save(tmp_path / "folds.json")
+    for other in (plain()[:-1], corpus.take(range(len(corpus))[::-1]), plain(seed=1)):
+        with pytest.raises(MismatchError, match="the corpus differs"):
+            Folds.load(tmp_path / "folds.json", other)
+
+
+def test_folds_changed_on_disk_are_refused(tmp_path):
+    corpus, path = plain(), tmp_path / "folds.json"
+    folds = make_folds(corpus, 5)
+    folds.save(path)
+    stored = json.loads(path.read_text())
+
+    path.write_text(json.dumps(stored | {"seed": 99}))
+    with pytest.raises(IntegrityError, match="changed"):
+        Folds.load(path, corpus)
+
+    torn = list(stored["assignment"])
+    torn[0] = (torn[0] + 1) % 5
+    path.write_text(json.dumps(stored | {"assignment": torn}))
+    with pytest.raises(DataError, match="in two folds"):
+        Folds.load(path, corpus)
+
+    for bad in ("", "{}", "[]", '{"k": 5', json.dumps(stored | {"assignment": ["x"]})):
+        path.write_text(bad)
+        with pytest.raises(DataError, match="not a folds file"):
+            Folds.load(path, corpus)
+    with pytest.raises(DataNotFoundError):
+        Folds.load(tmp_path / "none.json", corpus)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ([0, 0, 1], "folds for 3 rows"),
+        ([0, 0, 0, 0], "fold 1 has no rows"),
+        ([0, 0, 2, 2], "fold 1 has no rows"),
+        ([0, 1, 1, 1], "in two folds"),
+    ],
+)
+def test_folds_that_break_their_promise_cannot_be_made(assignment, words):
+    groups = np.array(["x", "x", "y", "z"])
+    with pytest.raises(DataError, match=words):
+        Folds(np.array(assignment), 2, 0, "print", groups)
+
+
+def test_folds_are_numbered_from_0_and_cannot_be_changed():
+    folds = make_folds(plain())
+    for fold in (-1, 5):
+        with pytest.raises(IndexError):
+            folds.split(fold)
+    with pytest.raises(ValueError, match="read-only"):
+        folds.assignment[0] = 1
+
+
+@pytest.mark.parametrize("k", [1, 0, 61])
+def test_a_number_of_folds_that_cannot_be_is_refused(k):
+    with pytest.raises(DataError, match="folds"):
+        make_folds(plain(), k)
+
+
+def test_rows_without_labels_have_no_strata():
+    with pytest.raises(DataError, match="no label"):
+        make_folds(plain().unlabelled())

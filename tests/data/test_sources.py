@@ -1,0 +1,324 @@
+"""Data are taken from the first place that has them, and whoever loads them is told which."""
+
+import hashlib
+import lzma
+import re
+from dataclasses import replace
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+from gapstack.data import Quarantine, sources
+from gapstack.data.datasets import DATASETS, DownloadError, RemoteFile
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
+from gapstack.files import cache_root, sha256
+from gapstack.registry import UnknownNameError
+
+GAP = [f"gap-{split}" for split in sources.SPLITS]
+HEADER = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+FILES = {
+    f"gap-{split}.tsv": HEADER
+    + f"{split}-1\tshe Ann Eve\tshe\t0\tAnn\t4\tTRUE\tEve\t8\tFALSE\thttp://{split}/1\n"
+    + f"{split}-2\this Bob Tom\this\t0\tBob\t4\tFALSE\tTom\t8\tFALSE\thttp://{split}/2\n"
+    for split in sources.SPLITS
+}
+
+
+def fill(folder, names=FILES):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_text(FILES[name])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch, tmp_path):
+    """A current folder and a project without data beside them, and small files published as GAP."""
+    monkeypatch.delenv("GAP_DATA", raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sources, "_PROJECT", tmp_path / "project")
+    for file, text in FILES.items():
+        name = file.removesuffix(".tsv")
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        (remote,) = DATASETS[name].files
+        published = replace(DATASETS[name], files=(replace(remote, sha256=digest),), rows=2)
+        monkeypatch.setitem(DATASETS, name, published)
+
+
+def served_at(monkeypatch, home):
+    """Publish GAP's files at another address."""
+    for split in sources.SPLITS:
+        dataset = DATASETS[f"gap-{split}"]
+        files = tuple(replace(file, url=f"{home}/gap-{split}.tsv") for file in dataset.files)
+        monkeypatch.setitem(DATASETS, dataset.name, replace(dataset, files=files))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A server on this machine that serves the small files as GAP's home would."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("GAPSTACK_OFFLINE")
+    served = fill(tmp_path / "home")
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=served)
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "pyproject.toml").touch()
+    monkeypatch.setattr(sources, "_PROJECT", tmp_path / "away" / "project")
+    given, named = tmp_path / "given", tmp_path / "named"
+    places = [
+        ("--data", given),
+        ("GAP_DATA", named / "gap"),
+        ("../shared/data", tmp_path / "shared" / "data" / "gap"),
+        ("cache", cache_root() / "data" / "gap"),
+    ]
+    for _, folder in places:
+        fill(folder)
+    monkeypatch.setenv("GAP_DATA", str(named))
+    for origin, folder in places:
+        data = given if origin == "--data" else None
+        assert sources.search("gap-test", data) == sources.DataLocation(folder / "gap-test.tsv", origin)
+        assert sources.find("gap-test", data) == folder / "gap-test.tsv"
+        for name in FILES:
+            (folder / name).unlink()
+        monkeypatch.delenv("GAP_DATA") if origin == "GAP_DATA" else None
+    assert sources.find("gap-test") is None
+
+
+def test_the_checkout_finds_its_shared_folder_from_anywhere(tmp_path, monkeypatch):
+    project = tmp_path / "elsewhere" / "project"
+    project.mkdir(parents=True)
+    monkeypatch.setattr(sources, "_PROJECT", project)
+    shared = fill(tmp_path / "elsewhere" / "shared" / "data" / "gap")
+    assert sources.find("gap-test") is None  # an installed package has no such neighbour
+    (project / "pyproject.toml").touch()
+    assert sources.find("gap-test") == shared / "gap-test.tsv"
+
+
+def test_a_folder_named_must_exist(tmp_path, monkeypatch):
+    with pytest.raises(DataNotFoundError, match="--data names the folder"):
+        sources.find("gap-test", tmp_path / "none")
+    monkeypatch.setenv("GAP_DATA", str(tmp_path / "none"))
+    with pytest.raises(DataNotFoundError, match="GAP_DATA names the folder"):
+        sources.find("gap-test")
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(UnknownNameError, match='no data set is called "gap"; there are: gap-development, '):
+        sources.find("gap")
+    with pytest.raises(UnknownNameError, match='no split is called "train"'):
+        sources.gap_split("train")
+
+
+def test_what_is_nowhere_is_asked_for_with_the_places_and_its_home():
+    with pytest.raises(DataNotFoundError, match=r"shared/data.*cache.*kaggle\.com"):
+        sources.stage2()
+    with pytest.raises(DataNotFoundError, match="gap data fetch"):
+        sources.gap_split("test")
+
+
+def test_gap_is_loaded_whole_and_the_place_is_named(tmp_path, capsys):
+    folder = fill(tmp_path / "mine")
+    gap = sources.load_gap(folder)
+    assert list(gap.splits) == ["development", "validation", "test"]
+    assert gap.train.ids == ["development-1", "development-2", "validation-1", "validation-2"]
+    assert gap.test.name == "gap-test"
+    assert not gap.is_sample
+    assert gap.source == f"GAP from {folder} (--data)"
+    assert capsys.readouterr().err == f"Data: {gap.source}, official labels\n"
+
+
+def test_files_unlike_the_published_ones_are_used_with_a_warning(tmp_path, capsys):
+    folder = fill(tmp_path / "mine")
+    (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("Tom", "Tim"))
+    assert sources.load_gap(folder).test[1].b_text == "Tim"
+    assert "Warning: These splits differ from the published GAP: test" in capsys.readouterr().err
+
+
+def test_packed_files_are_found_and_known_as_intact(tmp_path, capsys):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / f"{name}.xz").write_bytes(lzma.compress(text.encode()))
+    assert len(sources.load_gap(folder).train) == 4
+    assert "Warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("names", [[], ["gap-test.tsv"]])
+def test_a_named_folder_without_all_splits_is_not_passed_over(tmp_path, names):
+    folder = fill(tmp_path / "mine", names)
+    fill(tmp_path / "shared" / "data")
+    with pytest.raises(DataNotFoundError, match=r"lacks gap-development\.tsv, gap-validation\.tsv"):
+        sources.load_gap(folder)
+
+
+def test_label_sets_are_applied_to_every_split(tmp_path):
+    folder = fill(tmp_path / "mine")
+    (folder / "corrections_liu.tsv").write_text(
+        "ID\told_label\tnew_label\ntest-1\tA\tB\nvalidation-2\tNEITHER\tA\n"
+    )
+    gap = sources.load_gap(folder, label_set="liu")
+    assert gap.train.label_set == gap.test.label_set == "liu"
+    assert gap.train.labels.tolist() == [0, 2, 0, 0]
+    assert gap.test.labels.tolist() == [1, 2]
+    with pytest.raises(DataNotFoundError, match="corrections of label set kaggle"):
+        sources.load_gap(folder, label_set="majority")
+    with pytest.raises(UnknownNameError, match="no label set"):
+        sources.load_gap(folder, label_set="mine")
+
+
+def test_bad_rows_of_every_split_can_be_put_aside(tmp_path):
+    folder = fill(tmp_path / "mine")
+    for file in ("gap-development.tsv", "gap-test.tsv"):
+        (folder / file).write_text(FILES[file].replace("\tshe\t0", "\tshe\t1"))
+    quarantine = Quarantine(tmp_path / "aside")
+    gap = sources.load_gap(folder, quarantine=quarantine)
+    assert gap.train.ids + gap.test.ids == ["development-2", "validation-1", "validation-2", "test-2"]
+    assert [path.name for path in quarantine.paths] == [
+        "gap-development.quarantine.tsv",
+        "gap-test.quarantine.tsv",
+    ]
+    with pytest.raises(DataError, match="Pronoun-offset"):
+        sources.load_gap(folder)
+
+
+def test_the_sample_stands_in_loudly(capsys, sample_train, sample_test):
+    gap = sources.load_gap()
+    assert gap.is_sample
+    assert (gap.train.fingerprint, gap.test.fingerprint) == (
+        sample_train.fingerprint,
+        sample_test.fingerprint,
+    )
+    assert "Warning: GAP was not found" in capsys.readouterr().err
+    with pytest.raises(MismatchError, match="no liu labels"):
+        sources.load_gap(label_set="liu")
+
+
+def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys):
+    served_at(monkeypatch, home)
+    gap = sources.load_gap()
+    assert gap.source.endswith("(cache)")
+    assert not gap.is_sample
+    assert sources.search("gap-test").origin == "cache"
+    assert "Warning" not in capsys.readouterr().err
+
+
+def test_a_download_that_fails_leads_to_the_sample_with_its_reason(home, monkeypatch, capsys):
+    served_at(monkeypatch, home + "/none")
+    assert sources.load_gap().is_sample
+    assert "404" in capsys.readouterr().err
+    assert sources.load_gap(fetch_missing=False).is_sample
+    assert "switched off" in capsys.readouterr().err
+
+
+def test_a_download_with_other_bytes_is_an_error_and_no_sample(home, monkeypatch, tmp_path):
+    served_at(monkeypatch, home)
+    (tmp_path / "home" / "gap-validation.tsv").write_text("changed")
+    with pytest.raises(IntegrityError):
+        sources.load_gap()
+
+
+def test_fetch_fills_the_cache_and_leaves_what_is_intact(home, monkeypatch, tmp_path):
+    served_at(monkeypatch, home)
+    paths = sources.fetch(GAP)
+    assert [sha256(path) for path in paths] == [DATASETS[name].files[0].sha256 for name in GAP]
+    assert {path.parent for path in paths} == {cache_root() / "data" / "gap"}
+    paths[1].write_text("damaged")
+    for name in ("gap-development.tsv", "gap-test.tsv"):
+        (tmp_path / "home" / name).unlink()
+    assert sources.fetch(GAP) == paths  # only the damaged one is downloaded
+    assert paths[1].read_text() == FILES["gap-validation.tsv"]
+    with pytest.raises(DownloadError, match="404"):
+        sources.fetch(["gap-test"], again=True)
+
+
+def test_a_damaged_cache_is_never_used():
+    folder = fill(cache_root() / "data" / "gap")
+    assert sources.gap_split("test").ids == ["test-1", "test-2"]
+    (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("TRUE", "FALSE"))
+    with pytest.raises(IntegrityError, match="gap data fetch"):
+        sources.gap_split("test")
+
+
+def test_fetch_refuses_what_has_no_public_file_and_stays_offline_when_told():
+    with pytest.raises(DataNotFoundError, match="kaggle"):
+        sources.fetch(["stage2"])
+    with pytest.raises(DownloadError, match="GAPSTACK_OFFLINE"):
+        sources.fetch(["gap-test"])
+    fill(cache_root() / "data" / "gap")
+    assert len(sources.fetch(GAP)) == 3
+
+
+def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
+    folder = fill(tmp_path / "mine", ["gap-test.tsv", "gap-validation.tsv"])
+    (folder / "gap-validation.tsv").write_text(HEADER)
+    (folder / "winobias").mkdir()
+    lines = {line.dataset.name: line for line in sources.status(folder)}
+    assert list(lines) == list(DATASETS)
+    assert (lines["gap-test"].location.origin, lines["gap-test"].rows, lines["gap-test"].intact) == (
+        "--data",
+        2,
+        True,
+    )
+    assert (lines["gap-validation"].rows, lines["gap-validation"].intact) == (0, False)
+    assert (lines["gap-development"].location, lines["gap-development"].intact) == (None, None)
+    assert lines["winobias"].location.path == folder / "winobias"
+    assert [name for name, line in lines.items() if line.fetchable] == [
+        *GAP,
+        *("neither-attree", "dpr", "wsc", "gicoref-map"),
+    ]
+    assert lines["winogender"].location.origin == "embedded"
+    assert all(line.dataset.licence and line.dataset.upstream for line in lines.values())
+
+
+def test_a_folder_is_fetched_whole_or_not_at_all(home, tmp_path, monkeypatch):
+    served = {"a.txt": b"one\n", "b.txt": b"two\n"}
+    files = tuple(
+        RemoteFile(f"{home}/{name}", hashlib.sha256(blob).hexdigest(), name) for name, blob in served.items()
+    )
+    monkeypatch.setitem(DATASETS, "dpr", replace(DATASETS["dpr"], files=files))
+    (tmp_path / "home" / "a.txt").write_bytes(served["a.txt"])
+    with pytest.raises(DownloadError, match="404"):
+        sources.fetch(["dpr"])
+    assert sources.find("dpr") is None
+    (tmp_path / "home" / "b.txt").write_bytes(served["b.txt"])
+    (folder,) = sources.fetch(["dpr"])
+    assert sources.search("dpr") == sources.DataLocation(folder, "cache")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == served
+    (folder / "b.txt").write_bytes(b"other")
+    with pytest.raises(IntegrityError, match="gap data fetch dpr"):
+        sources.find("dpr")
+    assert sources.fetch(["dpr"]) == [folder]
+    assert (folder / "b.txt").read_bytes() == b"two\n"
+
+
+def test_without_a_server_a_download_fails_as_missing_data(home, monkeypatch):
+    served_at(monkeypatch, "http://127.0.0.1:9")
+    with pytest.raises(DataNotFoundError, match="cannot download"):
+        sources.fetch(["gap-test"], timeout=1)
+
+
+def test_what_comes_with_the_package_needs_no_fetching():
+    assert sources.fetch(["winogender"]) == [sources.find("winogender")]
+
+
+def test_every_home_is_a_full_commit_hash():
+    """raw.githubusercontent.com serves no shortened hashes."""
+    for dataset in DATASETS.values():
+        for file in dataset.files:
+            assert re.search(r"/[0-9a-f]{40}/", file.url)
+            assert len(file.sha256) == 64

@@ -1,0 +1,94 @@
+"""Soft labels from submission files."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gapstack.data import Corpus, sources, teacher
+from gapstack.data.gap_files import write_gap, write_submission
+from gapstack.errors import DataError
+
+
+@pytest.fixture
+def rows(sample_test, monkeypatch, tmp_path) -> Corpus:
+    """Rows that stand for stage 2."""
+    found = sample_test[:20].unlabelled()
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: found)
+    monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    write_gap(tmp_path / "stage2.tsv", found)
+    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
+    return found
+
+
+@pytest.fixture
+def folder(rows, tmp_path):
+    """Two submissions for them, in different orders."""
+    sure = np.tile([0.8, 0.1, 0.1], (20, 1))
+    write_submission(tmp_path / "one.csv", rows.ids, sure)
+    write_submission(tmp_path / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])
+    return tmp_path
+
+
+def test_a_teacher_is_the_mean_of_its_files(rows, folder):
+    taught = teacher.load_teacher(str(folder))
+    assert taught.corpus.ids == rows.ids
+    assert taught.teachers == ("one.csv", "two.csv")
+    np.testing.assert_allclose(taught.probabilities, np.tile([0.45, 0.45, 0.1], (20, 1)))
+
+
+def test_rows_that_a_file_leaves_out_are_left_out(rows, folder):
+    few = folder / "few.csv"
+    write_submission(few, rows.ids[3:5], np.full((2, 3), 1 / 3))
+    assert teacher.load_teacher([str(folder / "one.csv"), str(few)]).corpus.ids == rows.ids[3:5]
+
+
+def test_rows_of_a_page_or_passage_that_was_scored_are_left_out(rows, folder, monkeypatch):
+    scored, same_page, same_passage, *others = rows
+    same_page = replace(same_page, url=scored.url)
+    same_passage = replace(scored, id=same_passage.id, url=same_passage.url)
+    stage2 = Corpus([scored, same_page, same_passage, *others], name="stage 2")
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    file = folder / "unscored.csv"
+    write_submission(file, stage2.ids[1:], np.full((19, 3), 1 / 3))
+    clean = [row.id for row in others if row.url != scored.url]
+    assert teacher.load_teacher(str(file)).corpus.ids == clean
+
+
+def test_a_folder_with_rows_of_its_own_joins_in(rows, folder, sample_test, monkeypatch):
+    scored, unanswered, *own = sample_test[20:30].unlabelled()
+    stage2 = Corpus([*rows, scored], name="stage 2")
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: stage2)
+    (folder / "own").mkdir()
+    same_page = replace(own[0], id="same-page", url=scored.url)
+    mined = Corpus([same_page, unanswered, *own])
+    write_gap(folder / "own" / teacher.ROWS, mined)
+    answers = [row.id for row in mined if row is not unanswered]
+    write_submission(folder / "own" / "answers.csv", answers, np.tile([0.2, 0.2, 0.6], (len(answers), 1)))
+    taught = teacher.load_teacher([str(folder), str(folder / "own")])
+    clean = [row.id for row in own if row.url != scored.url]
+    assert taught.corpus.ids == [*rows.ids, *clean]
+    assert taught.teachers == ("one.csv", "two.csv", "answers.csv")
+    np.testing.assert_allclose(taught.probabilities[len(rows) :], np.tile([0.2, 0.2, 0.6], (len(clean), 1)))
+    assert teacher.load_teacher(str(folder / "own")).corpus.ids == [row.id for row in (same_page, *own)]
+
+
+def test_answers_to_other_rows_teach_nothing(rows, folder):
+    write_submission(folder / "one.csv", ["other"], np.full((1, 3), 1 / 3))
+    with pytest.raises(DataError, match=r"no row of stage 2 is in all of one.csv, two.csv"):
+        teacher.load_teacher(str(folder))
+
+
+def test_a_folder_without_submissions_is_refused(rows, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"no submission here.*expected files"):
+        teacher.load_teacher(str(tmp_path / "empty"))
+
+
+def test_the_published_files_teach_what_is_not_in_gap_test(gap_folder):
+    taught = teacher.load_teacher(teacher.STAGE2)
+    assert len(taught.teachers) == 7
+    # of the 11,599 rows that were not scored; what is missing shares passages with GAP, one a whole text
+    assert len(taught.corpus) == 11_584
+    assert not set(taught.corpus.texts) & set(sources.gap_split("test").texts)
+    np.testing.assert_allclose(taught.probabilities.sum(axis=1), 1)

@@ -1,0 +1,167 @@
+"""Each debiaser does what its paper says on spaces with planted gender, and each bar fails without it."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from gapstack.audits.embeddings.measures import DirectBias, direct_bias, gipe
+from gapstack.encoding.debias import Debiaser, GnGlove, HardDebias, Inlp, RanDebias, null_space
+from gapstack.encoding.word_gender import he_she, locate_pairs, neutral_rows, principal_direction
+from gapstack.errors import DataError
+from tests.planted_spaces import DEFINITIONAL, EQUALIZE, GENDERED, LISTS, planted
+
+
+class Identity(Debiaser):
+    """A debiaser that is turned off."""
+
+    def apply(self, space, lists):
+        return space
+
+
+def hard_leaves_no_direct_bias(debiaser):
+    space, _ = planted()
+    moved = debiaser.apply(space, LISTS)
+    pairs, _ = locate_pairs(space, DEFINITIONAL, "pairs")
+    rows = neutral_rows(space, LISTS)
+    for direction in (principal_direction(moved, pairs), principal_direction(space, pairs)):
+        assert direct_bias(moved.unit[rows], direction) < 1e-6
+    assert DirectBias(space, LISTS).measure(moved)["direct_bias"] < 1e-6
+
+
+def above_chance(features, labels):
+    """Points by which a probe that learned from the first half tells the second better than its larger class."""
+    half = len(features) // 2
+    probe = LogisticRegression(max_iter=1000).fit(features[:half], labels[:half])
+    share = labels[half:].mean()
+    return 100 * (probe.score(features[half:], labels[half:]) - max(share, 1 - share))
+
+
+def inlp_leaves_a_probe_at_chance(debiaser):
+    # several spaces, since a single one can be passed by luck
+    for seed in range(3):
+        space, _ = planted(16_000, 12, strength=0.8, seed=seed)
+        rows = neutral_rows(space, LISTS)
+        side = space.unit[rows] @ he_she(space) > 0
+        assert abs(above_chance(debiaser.apply(space, LISTS).unit[rows], side)) <= 2
+
+
+def ran_lowers_gipe(debiaser):
+    space, _ = planted(400, 10, strength=0.7)
+    pairs, _ = locate_pairs(space, DEFINITIONAL, "pairs")
+    direction, rows = principal_direction(space, pairs), neutral_rows(space, LISTS)
+    before, after = (
+        gipe(s.unit, space.unit, direction, rows, count=40) for s in (space, debiaser.apply(space, LISTS))
+    )
+    assert after.gipe < 0.9 * before.gipe
+    assert after.mean < 0.9 * before.mean
+
+
+BARS = [
+    (hard_leaves_no_direct_bias, HardDebias()),
+    (inlp_leaves_a_probe_at_chance, Inlp(words=4000)),
+    (ran_lowers_gipe, RanDebias(count=40, steps=100)),
+]
+
+
+@pytest.mark.parametrize(("bar", "debiaser"), BARS, ids=lambda part: getattr(part, "name", None))
+def test_a_debiaser_clears_its_bar_and_nothing_else_does(bar, debiaser):
+    bar(debiaser)
+    with pytest.raises(AssertionError):
+        bar(Identity())
+
+
+class TestHard:
+    def test_equalized_pairs_are_as_far_from_every_neutral_word_and_differ_by_gender_alone(self):
+        space, _ = planted()
+        moved = HardDebias().apply(space, LISTS)
+        pairs, _ = locate_pairs(space, DEFINITIONAL + EQUALIZE, "pairs")
+        neutral = moved.unit[neutral_rows(space, LISTS)]
+        np.testing.assert_allclose(
+            neutral @ moved.unit[pairs[:, 0]].T, neutral @ moved.unit[pairs[:, 1]].T, atol=1e-12
+        )
+        np.testing.assert_allclose(np.linalg.norm(moved.matrix[pairs.ravel()], axis=1), 1)
+        direction = principal_direction(moved, pairs[: len(DEFINITIONAL)])
+        apart = moved.unit[pairs[:, 0]] - moved.unit[pairs[:, 1]]
+        along = apart @ direction
+        assert (along > 0).all()
+        np.testing.assert_allclose(apart, along[:, None] * direction, atol=1e-12)
+
+    def test_specific_words_stay(self):
+        space, _ = planted()
+        row = space.row("beard")
+        np.testing.assert_array_equal(HardDebias().apply(space, LISTS).unit[row], space.unit[row])
+
+    def test_a_space_without_definitional_pairs_is_refused_with_the_coverage(self):
+        space, _ = planted()
+        few = type(space)("few", space.words[4:], space.matrix[4:])
+        with pytest.raises(DataError, match=r"definitional pairs: 2 of 4") as allowed:
+            locate_pairs(few, DEFINITIONAL, "definitional pairs", minimum=0.75)
+        assert "woman:man" in str(allowed.value)
+
+
+class TestRan:
+    def test_gendered_words_stay_and_no_word_goes_far(self):
+        space, _ = planted(300, 10, strength=0.7)
+        moved = RanDebias(count=40, steps=100).apply(space, LISTS)
+        np.testing.assert_allclose(moved.unit[: len(GENDERED)], space.unit[: len(GENDERED)])
+        assert (moved.unit * space.unit).sum(axis=1).mean() > 0.8
+
+    def test_with_attraction_alone_every_word_stays(self):
+        space, _ = planted(100, 10)
+        moved = RanDebias(weights=(0.0, 1.0, 0.0), steps=20).apply(space, LISTS)
+        assert (moved.unit * space.unit).sum(axis=1).min() > 0.999
+
+    def test_with_neutralization_alone_the_direction_goes(self):
+        space, _ = planted(100, 10)
+        pairs, _ = locate_pairs(space, DEFINITIONAL, "pairs")
+        direction, rows = principal_direction(space, pairs), neutral_rows(space, LISTS)
+        moved = RanDebias(weights=(0.0, 0.0, 1.0)).apply(space, LISTS)
+        assert direct_bias(moved.unit[rows], direction) < 0.05 * direct_bias(space.unit[rows], direction)
+
+
+class TestGnGlove:
+    def test_the_gender_component_is_dropped_from_vectors_that_have_one(self):
+        space, _ = planted()
+        last = [{True: 2.0, False: -2.0}[w in LISTS.masculine] if w in GENDERED else 0.1 for w in space.words]
+        trained = space.changed(np.column_stack([space.matrix, last]), "trained")
+        np.testing.assert_array_equal(GnGlove().apply(trained, LISTS).matrix, space.matrix)
+
+    def test_other_vectors_are_refused(self):
+        space, _ = planted(seed=3)
+        balanced = space.matrix.copy()
+        balanced[:, -1] = np.arange(len(balanced)) // 2 % 2  # a pair has one value: the two sides are alike
+        with pytest.raises(DataError, match="is not GN-GloVe"):
+            GnGlove().apply(space.changed(balanced, "other"), LISTS)
+
+
+def test_the_projection_is_one_and_takes_the_planted_direction_away():
+    rng = np.random.default_rng(1)
+    labels = rng.random(6000) < 0.5
+    features = rng.normal(size=(6000, 8))
+    features[:, 0] += np.where(labels, 2, -2)
+    found = null_space(features, labels)
+    np.testing.assert_allclose(found.projection @ found.projection, found.projection, atol=1e-12)
+    np.testing.assert_allclose(found.projection, found.projection.T, atol=1e-12)
+    assert np.linalg.matrix_rank(found.projection) == 8 - found.removed
+    assert np.linalg.norm(found.projection[0]) < 0.2
+    assert found.accuracy < 0.55
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_it_did_not_learn_from_are_hardly_told_either(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(16_000) < 0.5
+    features = rng.normal(size=(16_000, 12))
+    features[:, :3] += np.where(labels, 1, -1)[:, None] * [0.6, 0.4, 0.2]
+    found = null_space(features[:8000], labels[:8000])
+    assert above_chance(features[8000:], labels[8000:]) > 20
+    # the directions are estimates from 4,000 rows
+    assert abs(above_chance(features[8000:] @ found.projection, labels[8000:])) <= 4
+
+
+def test_something_is_left_even_where_the_classes_are_told_by_everything():
+    labels = np.arange(200) % 2 == 0
+    features = np.where(labels, 1.0, -1.0)[:, None] * np.eye(4)[np.arange(200) // 2 % 4] * 5
+    found = null_space(features, labels, tolerance=-1.0, iterations=99)
+    assert found.removed == 3
+    assert np.linalg.matrix_rank(found.projection) == 1

@@ -1,0 +1,91 @@
+"""GloVe and GN-GloVe on texts whose counts and genders are known."""
+
+import numpy as np
+import pytest
+
+from gapstack.data.sources import gap_split, stage2
+from gapstack.encoding import glove
+from gapstack.errors import DataNotFoundError
+
+MASCULINE, FEMININE = ("he", "man", "king"), ("she", "woman", "queen")
+NEUTRAL = ("tea", "bread", "rain", "stone")
+
+
+@pytest.fixture(scope="module")
+def gendered_pairs():
+    """Sentences in which masculine and feminine words have companions of their own."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(600):
+        side, own = ((MASCULINE, NEUTRAL[:2]), (FEMININE, NEUTRAL[2:]))[rng.integers(2)]
+        lines.append(" ".join(rng.permutation([*rng.choice(side, 2), *own, "and"])))
+    return glove.count_pairs(lines, min_count=1)
+
+
+def test_pairs_are_counted_both_ways_by_the_inverse_of_their_distance_and_not_across_texts():
+    vocabulary, pairs = glove.count_pairs(["A b, c a", "c"], min_count=1, window=2)
+    assert set(vocabulary) == {"a", "b", "c"}
+    named = {
+        (vocabulary[i], vocabulary[j]): count
+        for i, j, count in zip(*(p.tolist() for p in pairs), strict=True)
+    }
+    expected = {"ab": 1 + 1 / 2, "ac": 1 / 2 + 1, "bc": 1}
+    assert named == pytest.approx(
+        {(one, other): n for pair, n in expected.items() for one, other in (pair, pair[::-1])}
+    )
+
+
+def test_rare_words_are_left_out_unless_they_are_kept():
+    words = ["tea tea tea bread rain"]
+    assert glove.count_pairs(words, {"rain"}, min_count=3)[0] == ("tea", "rain")
+
+
+def test_words_with_the_same_companions_are_alike(gendered_pairs):
+    vocabulary, pairs = gendered_pairs
+    vectors = glove.train(len(vocabulary), pairs, dimensions=6, epochs=200)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    he, man, she = (unit[vocabulary.index(word)] for word in ("he", "man", "she"))
+    assert he @ man > he @ she + 0.2
+
+
+def test_gn_glove_puts_gender_into_the_last_component_and_nowhere_else(gendered_pairs):
+    vocabulary, pairs = gendered_pairs
+    rows = [[vocabulary.index(word) for word in side] for side in (MASCULINE, FEMININE)]
+    others = [vocabulary.index(word) for word in NEUTRAL]
+
+    def along(vectors):
+        """Share of the neutral words' first components that lies along the gender direction."""
+        direction = vectors[rows[1], :-1].mean(axis=0) - vectors[rows[0], :-1].mean(axis=0)
+        rest = vectors[others, :-1]
+        return (
+            np.abs(rest @ direction).mean() / np.linalg.norm(rest, axis=1).mean() / np.linalg.norm(direction)
+        )
+
+    plain = glove.train(len(vocabulary), pairs, dimensions=6, epochs=200)
+    neutral = glove.train(len(vocabulary), pairs, *rows, dimensions=6, epochs=200)
+    assert neutral[rows[0], -1].min() > 0.5
+    assert neutral[rows[1], -1].max() < -0.5
+    assert along(neutral) < along(plain) / 2
+
+
+def test_training_depends_on_the_seed_alone(gendered_pairs):
+    vocabulary, pairs = gendered_pairs
+    first, again, other = (
+        glove.train(len(vocabulary), pairs, dimensions=4, epochs=2, seed=seed) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_no_texts_are_an_error_with_a_remedy(monkeypatch):
+    monkeypatch.setattr(glove, "find", lambda *_: None)
+    with pytest.raises(DataNotFoundError, match="give a file of vectors"):
+        glove.texts()
+
+
+def test_gap_test_is_not_read_but_for_the_one_text_that_is_in_stage_2_too(gap_folder):
+    found = set(glove.texts(gap_folder))
+    shared = found & set(gap_split("test", data=gap_folder).texts)
+    assert shared == set(stage2(gap_folder).texts) & shared
+    assert len(shared) == 1
+    assert set(gap_split("development", data=gap_folder).texts) <= found

@@ -1,0 +1,134 @@
+"""Shapley values as their axioms say, the blend against a general-purpose optimiser."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from gapstack.errors import DataError
+from gapstack.evaluation import contribution as module
+from gapstack.evaluation import log_loss
+from gapstack.evaluation.contribution import blend_game, blend_weights, contribution
+
+
+def random_game(members: int, seed: int, rows: int = 5):
+    """Losses without any structure, one for each coalition."""
+    losses = np.random.default_rng(seed).random((2**members, rows))
+    return lambda asked: losses[asked @ 2 ** np.arange(members)]
+
+
+@settings(max_examples=25)
+@given(members=st.integers(1, 5), seed=st.integers(0, 10**6))
+def test_shapley_is_the_mean_gain_over_all_orders(members, seed):
+    worth = random_game(members, seed)
+    found = contribution(worth, members)
+    expected = np.zeros((members, 5))
+    orders = list(permutations(range(members)))
+    for order in orders:
+        here = np.zeros((1, members), dtype=bool)
+        for who in order:
+            before = worth(here)[0]
+            here[0, who] = True
+            expected[who] += before - worth(here)[0]
+    np.testing.assert_allclose(found.shapley, expected / len(orders), atol=1e-12)
+    assert found.draws == found.error == 0
+
+
+@settings(max_examples=15)
+@given(members=st.integers(1, 11), seed=st.integers(0, 10**6))
+def test_values_add_up_to_the_total_gain_on_every_row(members, seed):
+    """Exactly, whether all coalitions were tried or orders were drawn."""
+    worth = random_game(members, seed)
+    found = contribution(worth, members, seed=seed)
+    np.testing.assert_allclose(found.shapley.sum(axis=0), found.prior - found.full, atol=1e-9)
+    without = ~np.eye(members, dtype=bool)
+    np.testing.assert_allclose(found.left_out, worth(without) - found.full)
+
+
+def test_drawn_values_are_as_far_from_the_exact_ones_as_their_error_says(monkeypatch):
+    """On games whose first arrivals gain most, as members of a stack do."""
+    squares, errors = [], []
+    for seed in range(20):
+        strength = np.random.default_rng(seed).random(8)
+
+        def worth(asked, strength=strength):
+            return np.repeat(1 / (1 + 3 * asked @ strength)[:, None], 2, axis=1)
+
+        monkeypatch.setattr(module, "EXACT_UP_TO", 8)
+        exact = contribution(worth, 8)
+        monkeypatch.setattr(module, "EXACT_UP_TO", 2)
+        drawn = contribution(worth, 8, draws=3, seed=seed)
+        assert drawn.draws == 3
+        squares.append(((drawn.shapley - exact.shapley).mean(axis=1) ** 2).mean())
+        errors.append(drawn.error**2)
+    assert 0.5 < np.mean(squares) / np.mean(errors) < 2
+    assert np.sqrt(np.mean(errors)) < 0.02
+
+
+def test_a_null_member_is_worth_nothing_and_twins_are_worth_the_same():
+    def worth(asked):
+        # member 0 or its twin 1 brings 1, member 2 brings half, member 3 nothing
+        return np.repeat(2.0 - (asked[:, 0] | asked[:, 1]) - 0.5 * asked[:, 2], 3).reshape(-1, 3)
+
+    found = contribution(worth, 4)
+    np.testing.assert_allclose(found.shapley.mean(axis=1), [0.5, 0.5, 0.5, 0], atol=1e-12)
+    np.testing.assert_allclose(found.left_out.mean(axis=1), [0, 0, 0.5, 0], atol=1e-12)
+
+
+@settings(max_examples=15)
+@given(members=st.integers(1, 6), seed=st.integers(0, 10**6))
+def test_blend_weights_are_the_optimum(members, seed):
+    rng = np.random.default_rng(seed)
+    found = rng.uniform(0.01, 1, (80, members))
+    coalitions = np.array([np.ones(members, bool), np.arange(members) == 0])
+    weights = blend_weights(found, coalitions)
+    np.testing.assert_allclose(weights.sum(axis=0), 1)
+    assert weights[0, 1] == pytest.approx(1)
+    best = minimize(
+        lambda w: -np.log(found @ w).mean(),
+        np.full(members, 1 / members),
+        bounds=[(0, 1)] * members,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    assert -np.log(found @ weights[:, 0]).mean() <= best.fun + 5e-4
+
+
+def test_the_blend_is_scored_on_other_folds_than_it_is_fitted_on():
+    """A member that knows the labels of one fold and lies on the others must not be trusted anywhere."""
+    rng = np.random.default_rng(0)
+    labels, folds = rng.integers(0, 3, 300), np.arange(300) % 3
+    fair = np.full((300, 3), 0.1) + 0.7 * np.eye(3)[(labels + (rng.random(300) < 0.3)) % 3]
+    odd = np.where((folds == 0)[:, None], np.eye(3)[labels], np.eye(3)[(labels + 1) % 3]) * 0.97 + 0.01
+    worth = blend_game(np.stack([fair, odd]), labels, folds)
+    losses = worth(np.array([[False, False], [True, False], [True, True]]))
+    prior = [
+        log_loss(labels[folds == f], np.tile(np.bincount(labels[folds != f]), (100, 1))) for f in range(3)
+    ]
+    assert losses[0].mean() == pytest.approx(np.mean(prior))
+    assert losses[1].mean() == pytest.approx(log_loss(labels, fair))
+    assert losses[2][folds == 0].mean() > losses[1][folds == 0].mean() - 0.02
+
+
+def test_games_that_cannot_be_played_are_refused():
+    with pytest.raises(DataError, match="0 members"):
+        contribution(random_game(1, 0), 0)
+    with pytest.raises(DataError, match="1 draws"):
+        contribution(random_game(1, 0), 1, draws=1)
+
+
+def test_the_cost_of_an_estimate_does_not_explode_with_members():
+    """Of an additive game, whose values are known, 200 members ask for thousands of coalitions and not for 80,000."""
+    strength, asked = np.random.default_rng(0).random(200), []
+
+    def worth(coalitions):
+        asked.append(len(coalitions))
+        return np.repeat(200 - coalitions @ strength, 2).reshape(-1, 2)
+
+    found = contribution(worth, 200)
+    assert (found.draws, sum(asked) < 10_000) == (2, True)
+    np.testing.assert_allclose(found.shapley.mean(axis=1), strength)
+    assert found.error == pytest.approx(0, abs=1e-12)

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from gapstack.evaluation import expected_calibration_error
+from gapstack.evaluation.diagnostics import (
+    correlations,
+    difficulty,
+    disagreement,
+    double_fault,
+    label_quality,
+    likely_errors,
+    reliability,
+    risk_coverage,
+)
+
+
+def confident(values):
+    """Rows that answer A with this confidence."""
+    return np.array([[value, (1 - value) / 2, (1 - value) / 2] for value in values])
+
+
+def test_correlations_are_numpys_and_constants_have_none():
+    values = np.random.default_rng(0).normal(size=(3, 50))
+    np.testing.assert_allclose(correlations(values), np.corrcoef(values))
+    values[1], values[2, 0] = 0.3, np.nan
+    found = correlations(values)
+    assert found[0, 0] == pytest.approx(1)
+    assert np.isnan(found[1:]).all()
+    assert np.isnan(found[:, 1:]).all()
+
+
+def test_disagreement_and_double_fault_count_rows():
+    true, false = [1, 0], [0, 0]
+    decided = np.array([[true, true, false, false], [true, false, false, [0, 1]]], dtype=bool)
+    np.testing.assert_allclose(disagreement(decided), [[0, 0.5], [0.5, 0]])
+    right = np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
+    np.testing.assert_allclose(double_fault(right), [[0.75, 0.5], [0.5, 0.5]])
+
+
+def test_difficulty_bins_the_share_of_members_that_are_right():
+    right = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
+    assert difficulty(right.T).tolist() == [
+        "all right",
+        "most right",
+        "most right",
+        "few right",
+        "none right",
+    ]
+
+
+def test_calibration_error_is_the_distance_between_the_reliability_columns():
+    rng = np.random.default_rng(1)
+    labels, given = rng.integers(0, 3, 200), rng.dirichlet([0.5] * 3, 200)
+    found = reliability(labels, given)
+    gaps = np.nan_to_num(np.abs(found.confidence - found.accuracy))
+    assert (gaps * found.rows).sum() / 200 == pytest.approx(expected_calibration_error(labels, given))
+    assert found.rows.sum() == 200
+    assert np.isnan(found.confidence[:4]).all(), "the top of three answers is never below a third"
+
+
+def test_risk_coverage_answers_the_most_confident_rows_first():
+    curve = risk_coverage(np.array([1, 0, 0, 1]), confident([0.5, 0.9, 0.8, 0.6]))
+    assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1]
+    assert curve.risk.tolist() == pytest.approx([0, 0, 1 / 3, 1 / 2])
+    assert curve.area == pytest.approx(np.mean([0, 0, 1 / 3, 1 / 2]))
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]])
+def test_rows_of_equal_confidence_are_answered_together(labels):
+    assert risk_coverage(np.array(labels), confident([0.7] * 4)).risk.tolist() == [0.5] * 4
+
+
+def test_a_long_risk_coverage_curve_is_thinned_and_ends_at_the_error_rate():
+    rng = np.random.default_rng(0)
+    probabilities, labels = rng.dirichlet(np.ones(3), size=500), rng.integers(0, 3, size=500)
+    curve = risk_coverage(labels, probabilities, points=20)
+    assert len(curve.coverage) == len(curve.risk) == 20
+    assert curve.coverage[-1] == 1
+    assert curve.risk[-1] == pytest.approx((probabilities.argmax(axis=1) != labels).mean())
+
+
+def test_planted_label_errors_come_first():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 300)
+    wrong = rng.choice(300, 20, replace=False)
+    labels = truth.copy()
+    labels[wrong] = (truth[wrong] + 1) % 3
+    probabilities = 0.85 * np.eye(3)[truth] + 0.05
+    ranked = np.argsort(label_quality(labels, probabilities))
+    assert set(ranked[:20]) == set(wrong)
+    assert set(likely_errors(labels, probabilities)) == set(wrong)
+
+
+def test_likely_errors_are_those_of_cleanlab():
+    """find_label_issues(filter_by="confident_learning", return_indices_ranked_by="self_confidence") of cleanlab 2.9."""
+    rng = np.random.default_rng(7)
+    labels, probabilities = rng.integers(0, 3, 20), rng.dirichlet(np.ones(3), 20)
+    assert likely_errors(labels, probabilities).tolist() == [
+        8,
+        18,
+        12,
+        3,
+        9,
+        2,
+        4,
+        19,
+        17,
+        13,
+        15,
+        14,
+        7,
+        11,
+        6,
+        16,
+    ]

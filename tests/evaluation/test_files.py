@@ -1,0 +1,143 @@
+"""Files of predictions: every golden score of real competitors, and what each format lets pass."""
+
+import csv
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gapstack.data import Corpus
+from gapstack.data.gap_files import read_gold, write_gap, write_submission
+from gapstack.data.sources import find, gap_split
+from gapstack.errors import DataError
+from gapstack.evaluation import degenerate_scores, read_predictions, score_file
+
+FOLDERS = {"test": "gap_test", "development": "gap_dev"}
+SUBMISSIONS, RESOLVERS = find("submissions"), find("resolvers")
+
+needs_submissions = pytest.mark.skipif(SUBMISSIONS is None, reason="no real submissions in the data folder")
+needs_resolvers = pytest.mark.skipif(RESOLVERS is None, reason="no resolver output in the data folder")
+needs_gap = pytest.mark.skipif(find("gap-test") is None, reason="no GAP in the data folder")
+
+
+def golden() -> list[dict[str, str]]:
+    """Rows of the golden file; without one, a single row that the mark skips with its reason."""
+    if SUBMISSIONS is None:
+        return [{"split": "none", "file": "none"}]
+    with (SUBMISSIONS / "scores_official_labels.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(scope="module")
+def gold() -> dict[str, Corpus]:
+    return {split: gap_split(split) for split in FOLDERS}
+
+
+@needs_submissions
+@pytest.mark.parametrize("row", golden(), ids=lambda row: f"{row['split']}-{row['file']}")
+def test_real_submission_scores_as_the_golden_file_says(gold, row) -> None:
+    scores, notes = score_file(SUBMISSIONS / FOLDERS[row["split"]] / row["file"], gold[row["split"]])
+    assert notes == ()
+    assert scores.logloss == pytest.approx(float(row["logloss"]), abs=1e-6)
+    for name in ("f1_masculine", "f1_feminine", "f1_overall", "bias", "accuracy"):
+        assert scores.value(name) == pytest.approx(float(row[name]), abs=1e-4), name
+
+
+@needs_gap
+@pytest.mark.parametrize(
+    ("split", "f1"),
+    [("development", {"always A": 46.0, "always B": 48.7, "both TRUE": 62.0}), ("test", {"both TRUE": 61.4})],
+)
+def test_degenerate_answers_earn_on_gap_what_is_known(gold, split, f1) -> None:
+    rows = degenerate_scores(gold[split])
+    assert {name: round(rows[name].f1_overall, 1) for name in f1} == f1
+
+
+@needs_resolvers
+@pytest.mark.parametrize(("split", "f1"), [("development", 55.1), ("test", 54.2)])
+def test_real_resolver_scores_on_its_covered_rows_as_known(gold, split, f1) -> None:
+    stem = RESOLVERS / f"neuralcoref_hf_{split}"
+    missing = set(stem.with_suffix(".missing.txt").read_text(encoding="utf-8").split())
+    corpus = gold[split]
+    covered = corpus.take(row for row, example in enumerate(corpus) if example.id not in missing)
+    scores, notes = score_file(stem.with_suffix(".pred.tsv"), covered)
+    assert scores.f1_overall == pytest.approx(f1, abs=0.05)
+    assert len(notes) == 1
+    assert "ignored" in notes[0]
+    assert scores.double_true > 0
+    assert scores.logloss is None
+
+
+@pytest.fixture(scope="module")
+def four(make_corpus) -> Corpus:
+    """row-0 to row-3: he A, his B, she NEITHER, her A."""
+    return make_corpus([0, 1, 2, 0], ["he", "his", "she", "her"])
+
+
+SUBMISSION = "ID,A,B,NEITHER\nrow-0,8,1,1\nrow-1,.1,.8,.1\nrow-2,0,0,1\nrow-3,.4,.4,.2\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "predictions"
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def test_submission_is_put_in_the_order_of_the_corpus(four, tmp_path) -> None:
+    lines = SUBMISSION.splitlines(keepends=True)
+    shuffled = "".join([lines[0], lines[3], lines[1], lines[4], lines[2]])
+    predictions = read_predictions(written(tmp_path, shuffled), four)
+    np.testing.assert_allclose(
+        predictions.probabilities, [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0, 0, 1], [0.4, 0.4, 0.2]]
+    )
+    assert predictions.decided.tolist() == [[True, False], [False, True], [False, False], [True, False]]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (SUBMISSION.replace("row-1,", "row-9,"), r"1 id of made is not in the file \(row-1\)"),
+        (SUBMISSION + "row-9,1,1,1\n", r"1 id is not in made \(row-9\)"),
+        (SUBMISSION + "row-1,1,1,1\n", "row-1"),
+        (SUBMISSION.replace("row", "line"), "shares no id with made: it begins with 'line-0'"),
+        ("line-0\tTRUE\tFALSE\n", "shares no id with made"),
+    ],
+)
+def test_ids_that_the_format_does_not_allow_are_refused(four, tmp_path, text, problem) -> None:
+    with pytest.raises(DataError, match=problem):
+        score_file(written(tmp_path, text), four)
+
+
+def test_scorer_rows_count_as_the_official_scorer_counts_them(four, tmp_path) -> None:
+    """row-0 right; row-1 first wrong, then right: the first counts; row-2 half silent; row-3 absent."""
+    text = "row-1\tTRUE\tFALSE\nrow-1\tFALSE\tTRUE\nrow-0\ttrue\tFalse\nrow-2\t\tFALSE\nrow-9\tTRUE\tTRUE\n"
+    scores, notes = score_file(written(tmp_path, text), four)
+    masculine, feminine = scores.gap.masculine, scores.gap.feminine
+    assert (masculine.tp, masculine.fp, masculine.fn, masculine.tn) == (1, 1, 1, 1)
+    # row-2's silence on A is a false negative although gold is FALSE, and so are both of row-3's
+    assert (feminine.tp, feminine.fp, feminine.fn, feminine.tn) == (0, 0, 3, 1)
+    assert scores.bias is None
+    assert [note.split(":")[0] for note in notes] == [
+        "1 id is again in the file (row-1)",
+        "1 id of made is not in the file (row-3)",
+        "empty decisions in the file",
+        "1 id is not in made (row-9)",
+    ]
+
+
+def test_scoring_keeps_no_texts(tmp_path, sample_test):
+    path = tmp_path / "gold.tsv"
+    write_gap(path, sample_test.map(lambda e: replace(e, text=e.text + " more" * 20_000)))
+    tracemalloc.start()
+    gold = read_gold(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert path.stat().st_size > 8_000_000
+    assert peak < 2_000_000
+    assert (gold.ids, gold.name, gold.label_set) == (sample_test.ids, "gold", "official")
+    write_submission(tmp_path / "a.csv", sample_test.ids, np.eye(3)[sample_test.labels] * 0.7 + 0.1)
+    whole, slim = (score_file(tmp_path / "a.csv", rows)[0] for rows in (sample_test, gold))
+    assert replace(whole, data="gold") == slim
+    assert degenerate_scores(gold).keys() == degenerate_scores(sample_test).keys()

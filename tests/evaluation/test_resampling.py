@@ -1,0 +1,274 @@
+"""Intervals and p-values: against loops over resampled corpora, their coverage, and too few pages."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from gapstack.errors import DataError, MismatchError
+from gapstack.evaluation import (
+    METRICS,
+    all_pairs,
+    bootstrap,
+    contributions,
+    contributions_of_decisions,
+    decisions,
+    example_losses,
+    few_pages_warning,
+    holm,
+    paired,
+    permutation_test,
+    resampling,
+    score,
+    score_decisions,
+)
+from gapstack.evaluation.metrics import mean_score
+from gapstack.registry import UnknownNameError
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["he", "her", "they"]), st.sampled_from("wxyz")),
+    min_size=1,
+    max_size=12,
+)
+DIRECTED = [name for name, metric in METRICS.items() if metric.best]
+
+
+def scored(scores):
+    return {name: np.nan if value is None else value for name, value in scores.values.items()}
+
+
+@settings(max_examples=30)
+@given(rows=ROWS, seed=st.integers(0, 2**32 - 1))
+def test_each_replicate_is_the_score_of_the_rows_it_drew(make_corpus, rows, seed):
+    labels, pronouns, pages = (list(column) for column in zip(*rows, strict=True))
+    corpus = make_corpus(labels, pronouns, pages)
+    soft = np.random.default_rng(seed).dirichlet([1, 1, 1], len(rows))
+    tables = {
+        "soft": contributions(corpus, soft),
+        "hard": contributions_of_decisions(corpus, decisions(soft)),
+    }
+    made = bootstrap(corpus.groups, tables, replicates=5, seed=seed)
+    names = sorted(set(pages))
+    (weights,) = resampling.resamples(len(names), 5, seed)
+    for replicate, drawn in enumerate(weights):
+        taken = np.repeat(np.arange(len(rows)), [int(drawn[names.index(page)]) for page in pages])
+        again = make_corpus(*([column[row] for row in taken] for column in (labels, pronouns)))
+        for column, scores in enumerate(
+            (score(again, soft[taken]), score_decisions(again, decisions(soft)[taken]))
+        ):
+            found = {name: made.samples[name][replicate, column] for name in METRICS}
+            assert found == pytest.approx(scored(scores), abs=1e-9, nan_ok=True)
+    found = {name: made.points[name][0] for name in METRICS}
+    assert found == pytest.approx(scored(score(corpus, soft)), abs=1e-9, nan_ok=True)
+
+
+def planted(make_corpus, generator, pages, right, per_page=3):
+    """Corpus of A rows whose accuracy is that of a page-wide coin with chance ``right``."""
+    n = pages * per_page
+    corpus = make_corpus([0] * n, ["he", "she"] * (n // 2), [f"p{row // per_page}" for row in range(n)])
+    hits = np.repeat(generator.random(pages) < right, per_page)
+    return corpus, np.where(hits[:, None], [0.8, 0.1, 0.1], [0.1, 0.8, 0.1])
+
+
+def test_mean_intervals_are_those_of_the_bootstrap(make_corpus):
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages=50, right=0.8)
+    made = bootstrap(corpus.groups, {"m": contributions(corpus, rows)}, replicates=600, seed=2)
+    losses = example_losses(corpus.labels, rows)[:, None]
+    found = resampling.mean_intervals(corpus.groups, losses, replicates=600, seed=2)
+    assert found[0] == pytest.approx(list(made.interval("m", "logloss")))
+    with pytest.raises(MismatchError, match="7 values"):
+        resampling.mean_intervals(corpus.groups, losses[:7])
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say(make_corpus):
+    """95% intervals of 200 data sets; ignoring the pages would cover near 75%."""
+    generator = np.random.default_rng(5)
+    covered = 0
+    for seed in range(200):
+        corpus, rows = planted(make_corpus, generator, pages=100, right=0.7)
+        hits = (rows[:, :1] > 0.5).astype(float)
+        ((_, low, high),) = resampling.mean_intervals(corpus.groups, hits, replicates=400, seed=seed)
+        covered += low <= 0.7 <= high
+    assert 0.90 <= covered / 200 <= 0.985
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"), [(1, "no intervals"), (2, "only 2 pages"), (29, "too narrow"), (30, "")]
+)
+def test_few_pages_have_a_warning_and_one_page_has_no_interval(make_corpus, pages, words):
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages, right=0.5, per_page=4)
+    warning = few_pages_warning(corpus.groups)
+    assert words in warning
+    assert bool(warning) == (pages < 30)
+    tables = {"m": contributions(corpus, rows), "n": contributions(corpus, np.ones((len(rows), 3)))}
+    made = bootstrap(corpus.groups, tables, replicates=50)
+    pairs = all_pairs(corpus.groups, tables, made, ["logloss"], replicates=50)["logloss"]
+    interval = made.interval("m", "logloss")
+    difference = made.difference("m", "n", "logloss")
+    means = resampling.mean_intervals(corpus.groups, rows, replicates=50)
+    ends = [interval.low, difference.high, pairs.low[0, 1], pairs.high[1, 0], *means[:, 1:].ravel()]
+    assert np.isnan(ends).all() if pages == 1 else not np.isnan(ends).any()
+    assert not np.isnan([interval.value, difference.value, pairs.value[0, 1]]).any()
+
+
+def test_permutation_p_is_uniform_where_nothing_differs():
+    generator = np.random.default_rng(11)
+    groups = np.repeat(np.arange(60), 2).astype(str)
+    # pages differ, members do not: exchangeable by page
+    noise = np.repeat(generator.normal(size=(60, 300)), 2, axis=0)[..., None]
+    p = resampling.exchange_p(
+        groups, np.concatenate([np.zeros((120, 1, 1)), noise], axis=1), mean_score, replicates=200, seed=3
+    )[0, 1:]
+    for level in (0.05, 0.2, 0.5):
+        assert (p <= level).mean() == pytest.approx(level, abs=0.07)
+
+
+def test_planted_difference_is_found_and_its_sign_is_right(make_corpus):
+    generator = np.random.default_rng(2)
+    corpus, good = planted(make_corpus, generator, pages=300, right=0.9)
+    _, bad = planted(make_corpus, generator, pages=300, right=0.7)
+    tables = {"good": contributions(corpus, good), "bad": contributions(corpus, bad)}
+    made = bootstrap(corpus.groups, tables, replicates=2000)
+    difference, backwards = (
+        made.difference("good", "bad", "logloss"),
+        made.difference("bad", "good", "logloss"),
+    )
+    assert difference.high < 0
+    assert difference.p < 0.01
+    assert (backwards.value, backwards.low) == pytest.approx((-difference.value, -difference.high))
+    losses = [example_losses(corpus.labels, rows) for rows in (good, bad)]
+    assert permutation_test(corpus.groups, *losses, replicates=2000) < 0.01
+    columns = [each[:, None] for each in losses]
+    found = paired(corpus.groups, *columns, mean_score, replicates=2000)
+    assert found[:3] == pytest.approx(difference[:3])
+    assert found.p < 0.01
+
+
+def test_a_member_does_not_differ_from_itself(make_corpus):
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages=40, right=0.8)
+    twins = dict.fromkeys("ab", contributions(corpus, rows))
+    made = bootstrap(corpus.groups, twins, replicates=200)
+    assert made.difference("a", "b", "logloss") == (0, 0, 0, 1)
+    for found in all_pairs(corpus.groups, twins, made, DIRECTED, replicates=50).values():
+        assert found.p_permutation[0, 1] == found.p_bootstrap[0, 1] == 1
+        assert not found.wins().any()
+
+
+def test_replicates_depend_on_the_seed_and_not_on_other_members(make_corpus):
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages=50, right=0.8)
+    made = contributions(corpus, rows)
+    alone = bootstrap(corpus.groups, {"a": made}, replicates=1200, seed=4)
+    among = bootstrap(corpus.groups, {"b": made * 2, "a": made}, replicates=1200, seed=4)
+    other = bootstrap(corpus.groups, {"a": made}, replicates=1200, seed=5)
+    np.testing.assert_allclose(alone.samples["logloss"][:, 0], among.samples["logloss"][:, 1], rtol=1e-12)
+    assert alone.interval("a", "logloss") != other.interval("a", "logloss")
+
+
+def test_a_score_without_value_has_no_interval(make_corpus):
+    corpus = make_corpus([0, 1], ["he", "he"])
+    made = bootstrap(
+        corpus.groups, {"m": contributions_of_decisions(corpus, np.ones((2, 2), bool))}, replicates=9
+    )
+    assert np.isnan(made.interval("m", "bias")).all()
+    assert np.isnan(made.interval("m", "logloss")).all()
+    assert np.isnan(made.difference("m", "m", "bias")).all()
+    assert made.interval("m", "f1_masculine").value == pytest.approx(200 / 3)
+
+
+@pytest.fixture(scope="module")
+def three(make_corpus):
+    """Three members of different strength on 90 rows of 40 pages, the last one without probabilities."""
+    rng = np.random.default_rng(3)
+    pages = [f"p{page}" for page in rng.integers(0, 40, 90)]
+    corpus = make_corpus(rng.integers(0, 3, 90).tolist(), rng.choice(["he", "she"], 90).tolist(), pages)
+    truth = np.eye(3)[corpus.labels]
+    soft = {
+        name: np.exp(sharpness * truth + rng.normal(size=truth.shape))
+        for name, sharpness in (("good", 3.0), ("poor", 0.5), ("hard", 2.0))
+    }
+    members = {name: contributions(corpus, rows) for name, rows in soft.items()}
+    members["hard"] = contributions_of_decisions(corpus, decisions(soft["hard"]))
+    return corpus, soft, members, bootstrap(corpus.groups, members, replicates=400, seed=1)
+
+
+def test_each_pair_is_the_bootstraps_difference(three):
+    corpus, _, members, made = three
+    for metric, pairs in all_pairs(corpus.groups, members, made, DIRECTED, replicates=50).items():
+        for (i, one), (j, two) in combinations(enumerate(members), 2):
+            for row, column, expected in (
+                (i, j, made.difference(one, two, metric)),
+                (j, i, made.difference(two, one, metric)),
+            ):
+                found = [
+                    each[row, column] for each in (pairs.value, pairs.low, pairs.high, pairs.p_bootstrap)
+                ]
+                assert found == pytest.approx(list(expected), nan_ok=True)
+
+
+def test_exchange_swaps_predictions_on_whole_pages(three):
+    """Against a loop that swaps two members' predictions and scores both."""
+    corpus, soft, members, _ = three
+    two = {name: members[name] for name in ("good", "poor")}
+    made = bootstrap(corpus.groups, two, replicates=5)
+    found = all_pairs(corpus.groups, two, made, ["f1_overall"], replicates=60, seed=4)["f1_overall"]
+    pages = resampling.Pages.of(corpus.groups)
+    (signs,) = resampling.sign_flips(pages.count, 60, 4)
+    good, poor = soft["good"], soft["poor"]
+
+    def difference(kept):
+        one, other = np.where(kept, good, poor), np.where(kept, poor, good)
+        return score(corpus, one).f1_overall - score(corpus, other).f1_overall
+
+    observed = abs(difference(np.ones((len(corpus), 1), dtype=bool)))
+    beyond = sum(abs(difference((sign[pages.place] > 0)[:, None])) >= observed - 1e-9 for sign in signs)
+    assert found.p_permutation[0, 1] == pytest.approx((1 + beyond) / 61)
+
+
+def test_the_better_member_wins_in_both_directions(three):
+    corpus, soft, members, made = three
+    tests = all_pairs(
+        corpus.groups, members, made, ["logloss", "accuracy", "f1_overall"], replicates=2000, seed=7
+    )
+    for pairs in tests.values():
+        assert pairs.wins()[0, 1] == 1
+        assert (pairs.wins() == -pairs.wins().T).all()
+    losses = [example_losses(corpus.labels, soft[name]) for name in ("good", "poor")]
+    p = tests["logloss"].p_permutation
+    assert p[0, 1] == p[1, 0] == permutation_test(corpus.groups, *losses, replicates=2000, seed=7)
+    assert np.isnan(p[2]).all(), "decisions have no logloss"
+
+
+def test_holm_by_hand():
+    # .01 x 4, .02 x 3, .03 x 2 but no less than the one before, .04 x 1 likewise
+    assert holm([0.03, 0.01, 0.04, 0.02]).tolist() == pytest.approx([0.06, 0.04, 0.06, 0.06])
+    assert holm([0.5, np.nan, 0.4]).tolist() == pytest.approx([0.8, np.nan, 0.8], nan_ok=True)
+    assert holm([]).tolist() == []
+
+
+@given(p=arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1)))
+def test_holm_never_lowers_a_p_value_and_keeps_their_order(p):
+    corrected = holm(p)
+    assert (corrected >= p).all()
+    assert (np.diff(corrected[np.argsort(p)]) >= 0).all()
+    assert corrected.min() == min(1, p.min() * len(p))
+
+
+def test_bad_arguments_are_refused(make_corpus, three):
+    corpus, rows = planted(make_corpus, np.random.default_rng(0), pages=4, right=0.8)
+    made = contributions(corpus, rows)
+    with pytest.raises(DataError, match="nothing to resample"):
+        bootstrap(corpus.groups, {})
+    with pytest.raises(MismatchError, match="'m'"):
+        bootstrap(corpus.groups, {"m": made[1:]})
+    with pytest.raises(UnknownNameError, match='"x"'):
+        bootstrap(corpus.groups, {"m": made}, replicates=3).interval("x", "logloss")
+    with pytest.raises(MismatchError, match="11 values"):
+        permutation_test(corpus.groups, np.zeros(11), np.zeros(11))
+    corpus, _, members, made = three
+    with pytest.raises(DataError, match="bias"):
+        all_pairs(corpus.groups, members, made, ["bias"])
+    with pytest.raises(MismatchError, match="replicates of"):
+        all_pairs(corpus.groups, {"good": members["good"]}, made, ["logloss"])

@@ -1,0 +1,149 @@
+"""Questions before texts, endings after them, and tags around mentions."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gapstack.data import Corpus, Example, Span
+from gapstack.encoding.encoders import load_encoder
+from gapstack.encoding.pieces import PieceView, align
+from gapstack.errors import MemberError
+from gapstack.members.added_pieces import before_text, insert, insert_tags, tagged, with_endings
+
+TEXT = "Ann met Beth when she sang"
+#       012345678901234567890123456
+EXAMPLE = Example("x", TEXT, pronoun=Span(18, 21), a=Span(0, 3), b=Span(8, 12))  # she, Ann, Beth
+CORPUS = Corpus([EXAMPLE])
+
+
+def words(view, row=0):
+    return " ".join(load_encoder().tokenizer.convert_ids_to_tokens(view.ids[view.row(row)]))
+
+
+def mentions(view, row=0):
+    read = load_encoder().tokenizer.convert_ids_to_tokens(view.ids[view.row(row)])
+    return [" ".join(read[low:high]) for low, high in view.mentions[row]]
+
+
+def test_the_question_comes_first_and_the_mentions_are_the_texts():
+    view, text = before_text(CORPUS, load_encoder(), ["she sang"])
+    assert words(view) == "[CLS] she sang [SEP] ann met beth when she sang [SEP]"
+    assert mentions(view) == ["she", "ann", "beth"]
+    assert view.mentions[0, 0, 0] == 8  # and not the question's own "she"
+    assert text.tolist() == [[4, 10]]
+
+
+def test_each_ending_has_a_text_of_its_own():
+    view = with_endings(CORPUS, load_encoder(), [" she is"], [("Ann", "Mary Beth")])
+    assert words(view, 0) == "[CLS] ann met beth when she sang she is [SEP] ann [SEP]"
+    assert words(view, 1) == "[CLS] ann met beth when she sang she is [SEP] mary beth [SEP]"
+    assert mentions(view, 0) == mentions(view, 1) == ["she", "ann", "beth"]
+
+
+def test_windows_leave_room_for_what_is_added_and_lose_no_mention(sample, tiny_encoder):
+    questions = [example.text[: 5 * (row % 4)] for row, example in enumerate(sample)]
+    whole, _ = before_text(sample, tiny_encoder, questions)
+    view, text = before_text(sample, tiny_encoder, questions, 130)
+    assert (view.lengths == np.minimum(whole.lengths, 130)).all()
+    assert (view.lengths < whole.lengths).any()
+    endings = [(example.a_text, example.b_text, "other") for example in sample]
+    closed = with_endings(sample, tiny_encoder, [" her"] * len(sample), endings, 130)
+    assert closed.lengths.reshape(-1, 3).max() == 130
+    for row, example in enumerate(sample):
+        for one, at in ((view, row), (closed, 3 * row), (closed, 3 * row + 2)):
+            chars = one.chars[one.row(at)]
+            found = [(chars[low, 0], chars[high - 1, 1]) for low, high in one.mentions[at]]
+            assert found == [(span.start, span.end) for span in (example.pronoun, example.a, example.b)]
+        assert (view.mentions[row] >= text[row, 0]).all()
+        assert (view.mentions[row] <= text[row, 1]).all()
+
+
+def test_a_question_that_leaves_no_room_for_the_mentions_is_refused(tiny_encoder):
+    assert len(before_text(CORPUS, tiny_encoder, ["a"])[0].ids)
+    with pytest.raises(MemberError, match=r"'x': .* 20 pieces"):
+        before_text(CORPUS, tiny_encoder, ["she " * 12], 20)
+    with pytest.raises(MemberError, match=r"'x': .* 20 pieces"):
+        with_endings(CORPUS, tiny_encoder, [" she is"], [("he", "he " * 12)], 20)
+
+
+@given(st.data())
+def test_insertion_moves_the_mentions_behind_it_alone(data):
+    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    at = [data.draw(st.integers(0, length - 1)) for length in lengths]
+    mentions = np.array([[[place, place + 1]] for place in at])
+    ids = np.arange(bounds[-1]) + 100
+    view = PieceView(ids, np.ones((len(ids), 2), np.int64), bounds, mentions)
+    places = np.array([low + data.draw(st.integers(0, n)) for low, n in zip(bounds, lengths, strict=False)])
+    added = [np.arange(data.draw(st.integers(0, 3))) for _ in lengths]
+    found = insert(view, places, added)
+    for row, (low, high) in enumerate(pairwise(bounds)):
+        expected = [*ids[low : places[row]], *added[row], *ids[places[row] : high]]
+        assert found.ids[found.row(row)].tolist() == expected
+        start, end = found.mentions[row, 0]
+        assert found.ids[found.row(row)][start:end].tolist() == [ids[low + at[row]]]
+
+
+def test_mentions_stand_between_their_tags(tiny_encoder):
+    view = tagged(Corpus([EXAMPLE]), tiny_encoder)
+    read = tiny_encoder.tokenizer.decode(view.ids).replace(" ", "")
+    unknown = "[UNK]"  # the tiny vocabulary has no < and >
+    tag = {name: f"{unknown}{name}{unknown}" for name in "abp"}
+    assert read == (
+        f"[CLS]{tag['a']}ann{tag['a']}met{tag['b']}beth{tag['b']}when{tag['p']}she{tag['p']}sang[SEP]"
+    )
+
+
+def test_tags_are_added_to_the_text_and_have_no_characters(sample, tiny_encoder):
+    plain, found = align(sample, tiny_encoder), tagged(sample, tiny_encoder)
+    np.testing.assert_array_equal(found.lengths, plain.lengths + 18)
+    for row in range(len(sample)):
+        for before, after in zip(plain.mentions[row], found.mentions[row], strict=True):
+            for values in ("ids", "chars"):
+                one, other = getattr(plain, values)[plain.row(row)], getattr(found, values)[found.row(row)]
+                np.testing.assert_array_equal(one[slice(*before)], other[slice(*after)])
+
+
+@given(st.data())
+def test_tags_enclose_any_mentions_even_touching_and_shared_ones(data):
+    """Against the plain reading: walk the pieces, close what ends here, open what begins here."""
+    texts = data.draw(st.lists(st.integers(1, 8), min_size=1, max_size=3))
+    mentions = []
+    for length in texts:
+        starts = [data.draw(st.integers(0, length - 1)) for _ in range(3)]
+        mentions.append([(start, data.draw(st.integers(start + 1, length))) for start in starts])
+    bounds = np.concatenate([[0], np.cumsum(texts)])
+    ids = np.arange(100, 100 + bounds[-1])
+    tags = [np.array([1]), np.array([2, 3]), np.array([4, 5, 6])]
+    found = insert_tags(PieceView(ids, np.ones((len(ids), 2), np.int64), bounds, np.array(mentions)), tags)
+    expected = []
+    for row, length in enumerate(texts):
+        for place in range(length + 1):
+            for side in (1, 0):
+                for mention in range(3):
+                    if mentions[row][mention][side] == place:
+                        expected += tags[mention].tolist()
+            if place < length:
+                expected.append(100 + bounds[row] + place)
+    assert found.ids.tolist() == expected
+    assert found.bounds[-1] == len(expected)
+    for row in range(len(texts)):
+        for mention, (start, end) in enumerate(mentions[row]):
+            first, last = found.bounds[row] + found.mentions[row, mention] - [0, 1]
+            assert (found.ids[first], found.ids[last]) == (
+                100 + bounds[row] + start,
+                100 + bounds[row] + end - 1,
+            )
+
+
+def test_a_window_holds_mentions_and_tags_or_is_refused(sample, tiny_encoder):
+    found = tagged(sample, tiny_encoder, 80)
+    assert found.lengths.max() == 80
+    starts = found.bounds[:-1, None] + found.mentions[..., 0]
+    expected = [[span.start for span in (e.pronoun, e.a, e.b)] for e in sample]
+    np.testing.assert_array_equal(found.chars[starts, 0], expected)
+    with pytest.raises(MemberError, match="larger window"):
+        tagged(sample, tiny_encoder, 24)

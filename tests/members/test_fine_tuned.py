@@ -1,0 +1,166 @@
+"""What every fine-tuned member can be asked for beyond its paper: other rows first, phases."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from gapstack.data import Corpus, teacher
+from gapstack.data.gap_files import write_gap, write_submission
+from gapstack.encoding.encoders import KNOWN, load_encoder
+from gapstack.errors import MemberError
+from gapstack.files import cache_root
+from gapstack.members import create, fine_tuned, store
+from gapstack.members.probert import ProBERT
+from gapstack.training import TrainingPlan, loop, predict
+
+QUICK = {"epochs": 1, "head_lr": 1e-2, "precision": "float32"}
+
+
+@pytest.fixture
+def stage2_rows(sample_test, monkeypatch, tmp_path) -> Corpus:
+    """Rows that stand for stage 2, and a folder of two submissions for them."""
+    rows = sample_test[:20].unlabelled()
+    monkeypatch.setattr(teacher.sources, "stage2", lambda data=None: rows)
+    monkeypatch.setattr(teacher.sources, "find", lambda name, data=None: None)
+    write_gap(tmp_path / "stage2.tsv", rows)
+    monkeypatch.setattr(teacher.sources, "require", lambda name, data=None: tmp_path / "stage2.tsv")
+    sure = np.tile([0.8, 0.1, 0.1], (20, 1))
+    write_submission(tmp_path / "teachers" / "one.csv", rows.ids, sure)
+    write_submission(tmp_path / "teachers" / "two.csv", rows.ids[::-1], sure[:, [1, 0, 2]])
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("settings", "warns"),
+    [({}, True), ({"training": {"encoder_lr": 2e-5}}, False), ({"training": {"frozen": ["encoder"]}}, False)],
+)
+def test_a_large_encoder_at_a_small_one_s_rate_is_warned_of_once(
+    settings, warns, tiny_encoder_folder, sample_train, monkeypatch, caplog
+):
+    monkeypatch.setattr(fine_tuned, "encoder_size", lambda name: KNOWN["bert-base-cased"])
+    fine_tuned._warn_of_rate.cache_clear()
+    training = {"epochs": 1, **settings.get("training", {})}
+    for _ in range(2):
+        create("probert", encoder=str(tiny_encoder_folder), training=training, max_pieces=96).fit(
+            sample_train[:8]
+        )
+    found = [
+        record.getMessage() for record in caplog.records if "suits small encoders" in record.getMessage()
+    ]
+    assert len(found) == warns
+    fine_tuned._warn_of_rate.cache_clear()
+
+
+def test_the_first_stage_is_trained_once_for_all_folds(
+    stage2_rows, sample_train, sample_test, tiny_encoder_folder, tmp_path, monkeypatch
+):
+    trained = []
+    monkeypatch.setattr(loop, "train", lambda *a, f=loop.train, **k: trained.append(1) or f(*a, **k))
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96, "training": QUICK}
+    taught = create("probert", teacher=str(tmp_path / "teachers"), first={"head_lr": 1e-2}, **settings)
+    assert taught.contaminated_by == ("gap-stage2",)
+    answers = [
+        taught.fit(sample_train[part]).predict_proba(sample_test[20:]) for part in (slice(40), slice(40, 80))
+    ]
+    assert len(trained) == 1
+    assert not (cache_root() / "trained" / "unfinished").exists() or not any(
+        (cache_root() / "trained" / "unfinished").iterdir()
+    )
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3
+    plain = create("probert", **settings).fit(sample_train[:40])
+    assert plain.contaminated_by == ()
+    assert np.abs(plain.predict_proba(sample_test[20:]) - answers[0]).max() > 1e-3
+
+
+def test_an_unknown_extra_corpus_is_refused(sample_train):
+    with pytest.raises(MemberError, match=r'extra\.item 1: found "dprr", expected one of dpr'):
+        create("probert", extra=["dprr"]).fit(sample_train)
+    assert create("probert", extra=["dpr", "winogender"]).contaminated_by == (
+        "dpr-test",
+        "winogender",
+        "winopron",
+    )
+
+
+class TwoPhases(ProBERT):
+    """ProBERT whose head is trained first."""
+
+    PLAN = (
+        TrainingPlan(epochs=2, frozen=("encoder",), head_lr=1e-2, precision="float32"),
+        TrainingPlan(epochs=1, encoder_lr=1e-4, precision="float32"),
+    )
+
+
+def test_a_phase_with_a_frozen_encoder_learns_what_the_whole_network_would(
+    sample_train, sample_test, tiny_encoder_folder, monkeypatch
+):
+    rows = sample_train[:40]
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    apart = TwoPhases(**settings).fit(rows)
+    assert [len(history.evaluations) for history in apart.history_] == [2, 1]
+    monkeypatch.setattr("gapstack.members.fine_tuned.freezes_encoder", lambda plan: False)
+    whole = TwoPhases(**settings).fit(rows)
+    # hidden states pass through float16
+    np.testing.assert_allclose(apart.predict_proba(sample_test), whole.predict_proba(sample_test), atol=2e-3)
+    with pytest.raises(MemberError, match="in 2 phases; training has 1"):
+        TwoPhases(**settings, training=[QUICK]).fit(rows)
+
+
+class HeadOnly(ProBERT):
+    """ProBERT whose encoder never learns."""
+
+    PLAN = TrainingPlan(epochs=2, frozen=("encoder",), head_lr=1e-2, precision="float32")
+
+
+def test_no_fold_repeats_what_no_fold_changes(
+    sample_train, sample_test, tiny_encoder_folder, monkeypatch, tmp_path
+):
+    rows, asked = sample_train[:40], sample_test[:10]
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    HeadOnly(**settings).prepare(rows + asked)
+    for name in ("_tuned_states", "passes"):
+        monkeypatch.setattr(fine_tuned, name, None)
+    monkeypatch.setattr("gapstack.encoding.activations.forward", None)
+    for fold in (slice(0, 25), slice(15, 40)):
+        member = HeadOnly(**settings).fit(rows[fold])
+        answers = member.predict_proba(asked)
+        # through the whole network, all in one go
+        logits = predict(member.network_, member._data(asked, load_encoder(member.encoder), None))
+        np.testing.assert_allclose(softmax(logits, axis=1), answers, atol=2e-2)
+
+
+def test_an_encoder_that_has_learned_is_not_taken_for_the_pre_trained_one(
+    sample_train, tiny_encoder_folder, stage2_rows, tmp_path, monkeypatch
+):
+    ran = []
+    monkeypatch.setattr(
+        fine_tuned,
+        "_tuned_states",
+        lambda *a, f=fine_tuned._tuned_states: ran.append(len(a[0].sizes)) or f(*a),
+    )
+    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
+    HeadOnly(**settings).prepare(sample_train[:20])
+    first = {**QUICK, "frozen": [], "encoder_lr": 1e-3}
+    member = HeadOnly(teacher=str(tmp_path / "teachers"), first=first, **settings).fit(sample_train[:20])
+    assert ran == [20]
+    monkeypatch.setattr(fine_tuned, "_stored_states", None)
+    assert member.predict_proba(sample_train[:20]).shape == (20, 3)
+
+
+def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny_encoder_folder, tmp_path):
+    member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK, max_pieces=96)
+    whole = member.fit(sample_train[:8]).predict_proba(sample_test[:6])
+    member.int8 = True
+    store.save(member, "probert", tmp_path / "int8")
+    read = store.load(tmp_path / "int8")
+    rounded = read.predict_proba(sample_test[:6])
+    assert 0 < np.abs(rounded - whole).max() < 0.02
+    np.testing.assert_array_equal(read.predict_proba(sample_test[2:3]), rounded[2:3])
+    read.int8 = False
+    np.testing.assert_array_equal(read.predict_proba(sample_test[:6]), whole)
+
+
+def test_int8_is_refused_where_no_encoder_learns(sample_train, tiny_encoder_folder):
+    frozen = {**QUICK, "frozen": ["encoder"]}
+    with pytest.raises(MemberError, match="int8"):
+        create("probert", encoder=str(tiny_encoder_folder), training=frozen, int8=True).fit(sample_train[:8])

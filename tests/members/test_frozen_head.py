@@ -1,0 +1,131 @@
+"""What members on frozen features share: seeds, early stopping, copies."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gapstack.data import Gender
+from gapstack.encoding.activations import span_activations
+from gapstack.errors import MemberError
+from gapstack.members import create, frozen_head, store
+from gapstack.members.frozen_head import chosen_layers, gender_null_space, mean_vectors, unit_range
+
+
+@pytest.fixture
+def settings(tiny_encoder_folder):
+    return {"encoder": str(tiny_encoder_folder), "blocks": []}
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Rows learned from and rows held back of each training."""
+    seen = []
+    original = frozen_head.train
+
+    def noting(network, data, plan, held=None):
+        seen.append((len(data.sizes), None if held is None else len(held.sizes)))
+        return original(network, data, plan, held)
+
+    monkeypatch.setattr(frozen_head, "train", noting)
+    return seen
+
+
+def test_early_stopping_holds_a_share_back_and_nothing_else_does(settings, sample_train, trained):
+    rows = sample_train[:100]
+    create("siamese", **settings, training={"epochs": 1}).fit(rows)
+    create("siamese", **settings, seeds=2, training={"epochs": 1, "patience": 1}, validation_share=0.2).fit(
+        rows
+    )
+    assert trained[0] == (100, None)
+    assert len(trained) == 3
+    assert {sum(pair) for pair in trained[1:]} == {100}
+    assert all(15 <= held <= 25 for _, held in trained[1:])
+
+
+@pytest.mark.parametrize(
+    ("layers", "depth", "of", "expected"),
+    [
+        ((20,), 24, 24, (20,)),
+        ((9,), 12, 6, (4,)),
+        ((21, 20, 19), 24, 24, (21, 20, 19)),
+        ((21, 20, 19), 24, 6, (5,)),  # they fall together
+        ((21, 22), 24, 12, (10, 11)),
+    ],
+)
+def test_layers_are_found_as_deep_in_another_encoder(layers, depth, of, expected):
+    assert chosen_layers(None, SimpleNamespace(num_layers=of), (layers, depth)) == expected
+
+
+def test_a_mention_is_the_mean_of_its_pieces(sample_test, tiny_encoder):
+    found = span_activations(sample_test[:9], tiny_encoder, (1, 2))
+    means = mean_vectors(found)
+    pieces, spans = found.padded()
+    assert means.shape == (9, 3, 64)
+    for row in range(9):
+        for mention in range(3):
+            start, end = spans[row, mention]
+            np.testing.assert_allclose(means[row, mention], pieces[row, start:end].mean(0), atol=1e-5)
+    assert mean_vectors(span_activations(sample_test[:0], tiny_encoder, (1, 2))).shape == (0, 3, 64)
+
+
+def test_features_lie_between_the_extremes_of_the_training_rows():
+    values = np.array([[1.0, 5.0, np.nan], [3.0, 5.0, np.nan], [9.0, 4.0, 2.0], [np.nan, 5.0, 1.0]])
+    low, high = np.array([1.0, 5.0, np.inf]), np.array([5.0, 5.0, -np.inf])
+    expected = [[0, 0.5, 0.5], [0.5, 0.5, 0.5], [1, 0.5, 0.5], [0.5, 0.5, 0.5]]
+    np.testing.assert_allclose(unit_range(values, low, high), expected)
+
+
+def test_scales_are_those_of_the_training_rows(sample_train, sample_test, tiny_encoder_folder):
+    member = create("siamese", encoder=str(tiny_encoder_folder), blocks=["surface"], training={"epochs": 1})
+    arrays = member.fit(sample_train[:40])._arrays(sample_train[:40])
+    scaled = member._scaled(arrays, member.scales_)
+    flat = scaled["mentions"].reshape(-1, scaled["mentions"].shape[-1])
+    np.testing.assert_allclose(flat.mean(0), 0, atol=1e-4)
+    np.testing.assert_allclose(flat.std(0), 1, atol=1e-3)
+    for name in ("names", "row"):
+        assert scaled[name].min() == 0
+        assert scaled[name].max() == 1
+    other = member._scaled(member._arrays(sample_test), member.scales_)
+    assert np.isfinite(other["names"]).all()
+    assert np.abs(other["mentions"].mean((0, 1))).max() > 1e-3
+
+
+class TestNullSpace:
+    def test_gender_that_stands_in_any_of_the_vectors_is_hidden_and_the_rest_stays(self):
+        rng = np.random.default_rng(3)
+        genders = np.array([Gender.FEMININE, Gender.MASCULINE, Gender.NEUTRAL])[rng.integers(0, 3, 4000)]
+        side = (genders == Gender.FEMININE).astype(float) - (genders == Gender.MASCULINE)
+        mentions = rng.normal(size=(4000, 3, 10)).astype(np.float32)
+        mentions[:, 0, 0] += 3 * side
+        mentions[:, 1, 1] += 3 * side
+        projection = gender_null_space(mentions, genders, seed=0)
+        assert projection.dtype == np.float32
+        feminine = genders != Gender.MASCULINE
+        for mention in (0, 1):
+            before, after = (
+                abs(np.corrcoef(vectors[:, mention, mention], side)[0, 1])
+                for vectors in (mentions, np.einsum("nmi,mij->nmj", mentions, projection))
+            )
+            assert before > 0.8
+            assert after < 0.35
+        assert (np.linalg.matrix_rank(projection, tol=1e-3) >= 5).all()
+        np.testing.assert_array_equal(projection[1], projection[2])
+        with pytest.raises(MemberError, match="feminine and with masculine"):
+            gender_null_space(mentions[feminine], genders[feminine], seed=0)
+
+    @pytest.mark.parametrize("name", ["siamese", "frozen_mlp", "anonymised"])
+    def test_a_member_learns_it_and_keeps_it(
+        self, name, sample_train, sample_test, tiny_encoder_folder, tmp_path
+    ):
+        settings = {"encoder": str(tiny_encoder_folder), "training": {"epochs": 2}}
+        settings |= {"blocks": []} if name != "anonymised" else {"head": "pure"}
+        member = create(name, null_space=True, **settings).fit(sample_train)
+        assert (
+            np.linalg.matrix_rank(member.scales_["projection"]) < member.scales_["projection"].shape[1]
+        ).any()
+        answers = member.predict_proba(sample_test)
+        plain = create(name, **settings).fit(sample_train).predict_proba(sample_test)
+        assert np.abs(answers - plain).max() > 1e-3
+        store.save(member, name, tmp_path / "member")
+        np.testing.assert_array_equal(store.load(tmp_path / "member").predict_proba(sample_test), answers)

@@ -1,0 +1,182 @@
+"""What decides a stored result, and what does not."""
+
+import importlib
+import inspect
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import gapstack
+from gapstack.anytext.pronoun_resolver import PronounResolver
+from gapstack.data import Corpus, Label, sources
+from gapstack.errors import MismatchError
+from gapstack.members import MEMBERS, create, identity
+from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
+from gapstack.members.store import load, save
+from gapstack.registry import Entry
+from gapstack.versions import source_digest, versions
+from tests.fixtures_encoder import build_tiny_encoder
+
+
+def test_a_predictor_is_identified_by_what_it_learned(sample_train, sample_test, tmp_path):
+    relabelled = Corpus([replace(row, label=Label.NEITHER) for row in sample_train])
+    one, other = (create("prior").fit(rows) for rows in (sample_train, relabelled))
+    assert changes(one.identity, other.identity) == ["learned"]
+    assert PronounResolver(one).identity != PronounResolver(other).identity
+    save(one, "prior", tmp_path / "saved")
+    assert load(tmp_path / "saved").identity == one.identity
+
+
+def test_every_file_of_an_encoder_counts(tmp_path):
+    folder = build_tiny_encoder(tmp_path / "encoder")
+    member = create("transformer_single", encoder=str(folder))
+    before = identity_of(member)
+    (folder / "added_tokens.json").write_text(json.dumps({"she": 5}))
+    assert changes(before, identity_of(member)) == ["encoder"]
+
+
+@pytest.mark.parametrize(("extra", "dataset"), [("winogrande", "winogrande"), ("wsc273", "wsc")])
+def test_every_data_set_behind_an_extra_corpus_counts(extra, dataset, tmp_path, monkeypatch):
+    for name in ("names", dataset):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("before")
+    monkeypatch.setattr(sources, "require", lambda name, data=None: tmp_path / name)
+    member = create("probert", extra=[extra])
+    for name in ("names", dataset):
+        before = inputs_of(member)
+        (tmp_path / name / "file").write_text("after")
+        assert changes(before, inputs_of(member)) == ["extra"], name
+
+
+PLUGIN = """
+from gapstack.members import MEMBERS
+
+class Mine(MEMBERS["prior"]):
+    FACTOR = {factor}
+"""
+
+
+def plugin(folder, factor, version):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a_plugin.py").write_text(PLUGIN.format(factor=factor))
+    sys.modules.pop("a_plugin", None)
+    importlib.invalidate_caches()
+    kind = importlib.import_module("a_plugin").Mine
+    entry = Entry(f"{kind.__module__}:Mine", package=f"a-plugin {version}")
+    MEMBERS.__dict__["_entries"] = {**MEMBERS._entries, "mine": entry}
+    return identity_of(kind())
+
+
+@pytest.mark.parametrize(
+    ("folder", "factor", "version", "expected"),
+    [
+        ("checkout", 1, "1.0", []),
+        ("checkout", 2, "1.0", ["source"]),
+        ("checkout", 1, "1.1", ["package"]),
+    ],
+)
+def test_a_plugin_follows_its_own_source_and_version(
+    tmp_path, monkeypatch, folder, factor, version, expected
+):
+    monkeypatch.syspath_prepend(tmp_path / folder)
+    monkeypatch.setitem(MEMBERS.__dict__, "_entries", MEMBERS._entries)
+    before = plugin(tmp_path / folder, 1, "1.0")
+    assert changes(before, plugin(tmp_path / folder, factor, version)) == expected
+
+
+def test_the_source_of_an_installed_package_does_not_count(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setitem(MEMBERS.__dict__, "_entries", MEMBERS._entries)
+    plugin(folder, 1, "1.0")
+    assert source_digest(sys.modules["a_plugin"].Mine, "a_plugin") == ""
+
+
+def test_precision_is_recorded_where_an_encoder_computes(monkeypatch, tiny_encoder_folder):
+    member = create("transformer_single", encoder=str(tiny_encoder_folder))
+    found = []
+    for dtype in ("torch.bfloat16", "torch.float32"):
+        monkeypatch.setattr(identity, "computes_in", lambda dtype=dtype: dtype)
+        found.append(identity_of(member))
+    assert [one["precision"] for one in found] == ["bfloat16", "float32"]
+    assert key_of(found[0]) != key_of(found[1])
+    assert "precision" not in identity_of(create("prior"))
+
+
+@pytest.mark.parametrize("key", ["precision", "package", "source", "probert.source"])
+def test_another_version_is_one_warning(key, caplog):
+    stored = {"identity": {"settings": "1", key: "old"}, "versions": {"torch": "1.0"}}
+    with caplog.at_level(logging.WARNING, "gapstack"):
+        for _ in range(2):
+            refuse_changed(f"run:{key}", stored, {"settings": "1", key: "new"})
+    assert len(caplog.messages) == 1
+    assert key in caplog.messages[0]
+    assert "torch 1.0" in caplog.messages[0]
+
+
+def test_other_data_settings_or_inputs_are_refused():
+    for key in ("training rows", "settings", "encoder", "probert.parser", "folds"):
+        with pytest.raises(MismatchError, match=key):
+            refuse_changed("a run", {"identity": {key: "x 1"}, "versions": versions()}, {key: "x 2"})
+    refuse_changed("a run", {"identity": {"encoder": "here 1"}}, {"encoder": "there 1"})
+    refuse_changed("a run", {"identity": {"teacher": "x 1"}}, {"teacher": "missing"})
+
+
+COMMANDS = """
+import logging, pathlib, sys
+import gapstack
+from gapstack.data.sources import sample
+from gapstack.runs import Recipe, run
+from gapstack.runs.predict import predict
+
+logging.basicConfig(level="WARNING", stream=sys.stdout)
+rows = sample()
+members = ["prior", "random", {"name": "surface", "settings": {"rounds": 2, "bags": 1}}]
+recipe = Recipe.parse({"name": "small", "folds": 3, "stackers": [{"name": "mean"}],
+                       "members": [m if isinstance(m, dict) else {"name": m} for m in members]}, "test")
+if sys.argv[1] == "predict":
+    print(predict(gapstack.runs.RunFolder(pathlib.Path("models/small")), rows["test"][:5]).shape)
+else:
+    print(run(recipe, rows["train"][:45], rows["test"][:9], root=pathlib.Path(".")).reused)
+"""
+
+
+def test_a_colour_and_an_error_text_invalidate_nothing_and_a_member_s_source_invalidates_it(tmp_path):
+    package = tmp_path / "src" / "gapstack"
+    shutil.copytree(gapstack.__path__[0], package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def command(name):
+        environment = os.environ | {"PYTHONPATH": str(package.parent)}
+        done = subprocess.run(
+            [sys.executable, "-c", COMMANDS, name],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def edit(file, old, new):
+        text = (package / file).read_text()
+        assert old in text
+        (package / file).write_text(text.replace(old, new))
+
+    assert command("run") == "0"
+    edit("data/html.py", "#", "#0")
+    edit("display/shell.css", "#", "#0")
+    edit("errors.py", "is not installed", "is missing")
+    assert command("run") == "9"
+    assert command("predict") == "(5, 3)"
+    prior = Path(inspect.getfile(MEMBERS["prior"])).relative_to(gapstack.__path__[0])
+    edit(prior, "class Prior", "# edited\nclass Prior")
+    assert "source" in command("predict")
+    assert int(command("run")) < 9

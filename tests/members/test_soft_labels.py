@@ -1,0 +1,141 @@
+"""Learning from more than labels: what is learned, how much it weighs, and what it contaminates."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.special import log_softmax
+
+from gapstack.data import Label
+from gapstack.data.corpus import one_hot
+from gapstack.data.teacher import SoftLabels
+from gapstack.members import create, soft_labels
+from gapstack.members.soft_labels import TrainingSet, merge
+
+SURE_OF_A = np.array([0.9, 0.06, 0.04])
+
+
+@pytest.fixture
+def taught(request, sample_test, monkeypatch):
+    """A teacher that says the same of every row, whatever it is: A by default."""
+    rows = sample_test.unlabelled()
+    soft = SoftLabels(rows, np.tile(getattr(request, "param", SURE_OF_A), (len(rows), 1)), ("one",))
+    monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
+    return soft
+
+
+@given(
+    arrays.arrays(np.float64, (6, 3), elements=st.floats(0, 1)).filter(lambda t: (t.sum(axis=1) > 0.1).all()),
+    arrays.arrays(np.float64, 6, elements=st.floats(0.1, 4)),
+    arrays.arrays(np.float64, (6, 3), elements=st.floats(-9, 9)),
+)
+def test_classes_and_weights_have_the_logloss_of_the_targets(targets, weights, logits):
+    targets = targets / targets.sum(axis=1, keepdims=True)
+    rows, classes, shares = TrainingSet(range(6), targets, weights, gold=2).as_classes()
+    logs = log_softmax(logits, axis=1)
+    np.testing.assert_allclose(
+        -(shares * logs[rows, classes]).sum(), -(weights[:, None] * targets * logs).sum(), atol=1e-9
+    )
+
+
+def test_training_sets_merged_weigh_in_each_as_they_did_alone(sample_train):
+    parts = [sample_train.take(np.arange(start, start + 6)) for start in (0, 3)]
+    training_set = [TrainingSet.given(part) for part in parts]
+    training_set[1] = TrainingSet(
+        parts[1], one_hot(parts[1].labels), np.array([2.0, 2, 0.5, 0.5, 0.5, 0.5]), 2
+    )
+    corpus, targets = merge(training_set)
+    assert corpus.ids == sample_train[:9].ids
+    np.testing.assert_allclose(targets.sum(axis=2).mean(axis=0), [1, 1])
+    np.testing.assert_allclose(targets[:6, 0], one_hot(parts[0].labels) * 9 / 6)
+    np.testing.assert_allclose(
+        targets[3:, 1], training_set[1].targets * training_set[1].weights[:, None] * 9 / 6
+    )
+    assert not targets[6:, 0].any()
+    assert not targets[:3, 1].any()
+
+
+def test_given_rows_weigh_as_asked_and_all_rows_one_in_the_mean(taught, sample_train):
+    training_set = create("surface", teacher="any", gold_weight=3.0)._training_set(sample_train[:30])
+    assert (training_set.gold, len(training_set)) == (30, 30 + len(taught.corpus))
+    assert training_set.weights.mean() == pytest.approx(1)
+    assert training_set.weights[0] / training_set.weights[-1] == pytest.approx(3)
+    np.testing.assert_allclose(training_set.weighted.sum(axis=1), training_set.weights)
+    np.testing.assert_array_equal(training_set.targets[:30].argmax(axis=1), sample_train[:30].labels)
+    assert all(example.label is None for example in training_set.corpus[30:])
+
+
+def test_copies_of_a_taught_row_have_its_answer_in_their_own_columns(taught, sample_train):
+    training_set = create("surface", teacher="any", augment=["swap_names"])._training_set(sample_train[:30])
+    copies = [at for at, example in enumerate(training_set.corpus) if example.id.endswith("~swap_names")]
+    assert len(copies) == len(taught.corpus)
+    for at in copies:
+        np.testing.assert_array_equal(training_set.targets[at], SURE_OF_A[[1, 0, 2]])
+
+
+SMALL = {
+    "surface": {"rounds": 10, "bags": 1},
+    "frozen_spans": {"seeds": 2, "epochs": 20, "learning_rate": 1e-2},
+    "siamese": {"training": {"epochs": 20, "head_lr": 1e-2}},
+    "anonymised": {"training": {"epochs": 20, "head_lr": 1e-2}},
+    "kernel_svm": {},
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_member_comes_to_say_what_its_teacher_says(
+    name, taught, sample_train, sample_test, tiny_encoder_folder
+):
+    settings = SMALL[name] | ({} if name == "surface" else {"encoder": str(tiny_encoder_folder)})
+    rows = sample_train[:40]
+    alone = create(name, **settings).fit(rows).predict_proba(sample_test)
+    pupil = create(name, **settings, teacher="any").fit(rows)
+    followed = pupil.predict_proba(sample_test)
+    assert followed[:, Label.A].mean() > alone[:, Label.A].mean() + 0.05
+    assert "gap-stage2" in pupil.contaminated_by
+    assert "gap-stage2" not in create(name, **settings).contaminated_by
+
+
+SURE_OF_NEITHER = np.array([0.04, 0.06, 0.9])
+CHOOSE_BY_RULE = (
+    "token_distance",
+    "topical_entity",
+    "prior",
+    "random",
+    "transformer_single",
+    "transformer_multi",
+)
+"""What they learn is how often a choice is right, and is the same for A and B."""
+
+
+@pytest.mark.parametrize("name", CHOOSE_BY_RULE)
+@pytest.mark.parametrize("taught", [SURE_OF_NEITHER], indirect=True, ids=["neither"])
+def test_a_member_that_chooses_by_rule_learns_how_often_it_is_right(
+    name, taught, sample_train, sample_test, tiny_encoder_folder
+):
+    settings = {"encoder": str(tiny_encoder_folder)} if name.startswith("transformer") else {}
+    rows = sample_train[:40]
+    alone = create(name, **settings).fit(rows).predict_proba(sample_test)
+    pupil = create(name, **settings, teacher="any").fit(rows)
+    followed = pupil.predict_proba(sample_test)
+    stubborn = create(name, **settings, teacher="any", gold_weight=1e6).fit(rows).predict_proba(sample_test)
+    assert followed[:, Label.NEITHER].mean() > alone[:, Label.NEITHER].mean() + 0.05
+    assert stubborn[:, Label.NEITHER].mean() < followed[:, Label.NEITHER].mean() - 0.05
+    assert "gap-stage2" in pupil.contaminated_by
+
+
+def test_taught_rows_are_prepared_once_and_never_by_who_is_fitted(taught, sample_train, monkeypatch):
+    member = create("surface", teacher="any", rounds=2, bags=1)
+    prepared = []
+    monkeypatch.setattr(type(member), "_prepare", lambda self, corpus: prepared.append(len(corpus)))
+    member.prepare(sample_train[:30])
+    assert prepared == [30, len(taught.corpus)]
+    member.is_fitted_ = True
+    member.prepare(sample_train[:30])
+    assert prepared[2:] == [30]
+
+
+def test_what_is_learned_in_stages_has_no_weight_of_its_own():
+    with pytest.raises(Exception, match="gold_weight"):
+        create("probert", gold_weight=2.0)

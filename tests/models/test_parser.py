@@ -1,0 +1,258 @@
+"""The shipped spaCy pipeline and the project that trains it."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "models" / "parser"))  # a spaCy project: its scripts import each other by name
+
+import convert  # noqa: E402
+import package  # noqa: E402
+import silver  # noqa: E402
+from tokenizer import adapt_tokenizer  # noqa: E402
+
+MODEL = ROOT / "models" / "en_gapstack"
+DATA = Path(os.environ.get("GAP_DATA") or ROOT.parent / "shared" / "data")
+
+# President Bush did n't meet the linguist Ana de la Cruz - Lee . || She left .
+GUM = """\
+# newdoc id = GUM_bio_test
+# newpar
+# sent_id = 1
+1	President	president	PROPN	NNP	_	2	nmod:desc	_	Entity=(1-person-new-cf1-2-sgl
+2	Bush	Bush	PROPN	NNP	_	5	nsubj	_	Entity=1)
+3-4	didn't	_	_	_	_	_	_	_	_
+3	did	do	AUX	VBD	_	5	aux	_	_
+4	n't	not	PART	RB	_	5	advmod	_	_
+5	meet	meet	VERB	VB	_	0	root	_	_
+6	the	the	DET	DT	_	7	det	_	Entity=(2-person-new-cf2-2-sgl
+7	linguist	linguist	NOUN	NN	_	5	obj	_	_
+8	Ana	Ana	PROPN	NNP	_	7	appos	_	Entity=(2-person-giv-cf2-1-sgl
+9	de	de	ADP	IN	_	8	flat	_	_
+10	la	la	DET	DT	_	8	flat	_	_
+11	Cruz	Cruz	PROPN	NNP	_	8	flat	_	SpaceAfter=No
+12	-	-	PUNCT	HYPH	_	13	punct	_	SpaceAfter=No
+13	Lee	Lee	PROPN	NNP	_	8	flat	_	Entity=2)2)|SpaceAfter=No
+14	.	.	PUNCT	.	_	5	punct	_	_
+
+# sent_id = 2
+1	She	she	PRON	PRP	_	2	nsubj	_	Entity=(3-person-new-cf1-1-coref)
+2	left	leave	VERB	VBD	_	0	root	_	SpaceAfter=No
+3	.	.	PUNCT	.	_	2	punct	_	_
+
+# sent_id = 3
+1	Germans	German	PROPN	NNPS	_	2	nsubj	_	Entity=(4-person-new-cf1-1-coref)
+2	met	meet	VERB	VBD	_	0	root	_	_
+3	Paris	Paris	PROPN	NNP	_	2	obj	_	Entity=(5-place-new-cf1-1-sgl)
+"""
+EWT = GUM.replace("GUM_bio_test", "weblog-test")
+
+
+def sentences(text: str) -> list[convert.Sentence]:
+    return list(convert.read_conllu(text.splitlines(keepends=True)))
+
+
+def converted(read: list[convert.Sentence], folder: Path, name: str, n_sents: int = 1) -> Path:
+    return convert.convert("".join(map(convert.prepared, read)), folder, name, n_sents)
+
+
+def test_names_are_proper_nouns_without_titles_nationalities_pronouns_or_places():
+    found = [[[r[1] for r in s.words[a:b]] for a, b in convert.person_names(s)] for s in sentences(GUM)]
+    assert found == [[["Bush"], ["Ana", "de", "la", "Cruz", "-", "Lee"]], [], []]
+
+
+def test_a_mention_closed_with_two_others_is_still_found():
+    assert convert.entity_mentions(sentences(GUM)[0]) == [
+        ("person", 0, 1),
+        ("person", 7, 12),
+        ("person", 5, 12),
+    ]
+
+
+def test_conversion_keeps_text_splits_contractions_and_leaves_ewt_names_missing(tmp_path: Path):
+    gum = convert.load_docs(converted(sentences(GUM), tmp_path, "gum"))
+    ewt = convert.load_docs(converted(sentences(EWT), tmp_path, "ewt"))
+    assert gum[0].text.strip() == "President Bush didn't meet the linguist Ana de la Cruz-Lee."
+    assert [t.text for t in gum[0]][2:4] == ["did", "n't"]
+    assert [e.text for e in gum[0].ents] == ["Bush", "Ana de la Cruz-Lee"]
+    assert gum[1].has_annotation("ENT_IOB"), "a GUM sentence without names says that there are none"
+    assert not any(d.has_annotation("ENT_IOB") for d in ewt)
+
+
+def test_grouping_joins_sentences_with_a_blank_and_keeps_trees_and_names(tmp_path: Path):
+    docs = convert.load_docs(converted(sentences(GUM), tmp_path, "gum"))
+    (joined,) = convert.grouped(docs, [3])
+    assert "Lee. She left. Germans" in joined.text
+    assert [s.root.text for s in joined.sents] == ["meet", "left", "met"]
+    assert len(joined.ents) == 2
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_groups_cover_every_sentence_once_and_never_cross_a_document(most: int):
+    both = sentences(GUM) + sentences(EWT)
+    sizes = convert.group_sizes(both, most, random.Random(1))
+    ends = list(np.cumsum(sizes))
+    assert ends[-1] == len(both)
+    assert max(sizes) <= most
+    assert 3 in ends, "the first document ends with its third sentence"
+
+
+@pytest.mark.parametrize(
+    ("words", "spelt"),
+    [
+        (['"', "Yes", '"'], ["``", "Yes", "''"]),
+        (["Zoë", "—", "\u2019s"], ["Zo*", "--", "'s"]),
+        (["“", "a", "”"], ["``", "a", "''"]),
+        ([], []),
+    ],
+)
+def test_snippet_spelling(words: list[str], spelt: list[str]):
+    assert convert.snippet_words(words, random.Random(0), accents=0.0) == spelt
+
+
+def test_snippet_copy_changes_spelling_only():
+    nlp = spacy.blank("en")
+    doc = Doc(nlp.vocab, ["“", "Hi", "”", ".", "Zoë", "left"], heads=[1, 1, 1, 1, 5, 5], deps=["dep"] * 6)
+    copy = convert.snippet_copy(doc, random.Random(0), glue=1.0)
+    assert [t.head.i for t in copy] == [t.head.i for t in doc]
+    assert copy[3].text + copy[3].whitespace_ == "."
+    assert not copy.has_annotation("ENT_IOB")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("Ren* met Andr*s, *lvaro", ["Ren*", "met", "Andr*s", ",", "*lvaro"]),
+        ("``It's,'' he said", ["``", "It", "'s", ",", "''", "he", "said"]),
+        ("What?! No!!", ["What", "?!", "No", "!!"]),
+        ("1995--2000", ["1995", "--", "2000"]),
+        ("Aldean(who", ["Aldean", "(", "who"]),
+        ("an e-mail, co-founder well-known", ["an", "e-mail", ",", "co-founder", "well", "-", "known"]),
+        ("call 713-853-3989 in 1995-1999", ["call", "713-853-3989", "in", "1995", "-", "1999"]),
+        ("____ and/or ----- etc.", ["____", "and", "/", "or", "-----", "etc."]),
+        ("series.He", ["series", ".", "He"]),
+        ("", []),
+    ],
+)
+def test_tokenizer(text: str, tokens: list[str]):
+    assert [t.text for t in adapt_tokenizer(spacy.blank("en"))(text)] == tokens
+
+
+def test_marked_names_become_entities_without_titles_and_beat_shorter_guesses():
+    doc = adapt_tokenizer(spacy.blank("en"))("Mrs. Ann Lee met Bob. Ann left.")
+    doc.ents = [doc.char_span(5, 8, label="PERSON"), doc.char_span(17, 20, label="PERSON")]
+    assert [e.text for e in silver.add_names(doc, ["Mrs. Ann Lee", "Ann"]).ents] == ["Ann Lee", "Bob", "Ann"]
+
+
+def test_snippets_are_read_once_each_and_up_to_the_limit(tmp_path: Path):
+    path = tmp_path / "s.tsv"
+    rows = [
+        ("1", 'a "b c', "A", "B"),
+        ("2", 'a "b c', "C", "D"),
+        ("3", "d e f", "E", "F"),
+        ("4", "g", "G", "H"),
+    ]
+    path.write_text("ID\tText\tA\tB\n" + "".join("\t".join(r) + "\n" for r in rows))
+    assert list(silver.read_snippets(path, 6)) == [('a "b c', ["A", "B", "C", "D"]), ("d e f", ["E", "F"])]
+
+
+def test_lemma_rules_cover_unseen_words_and_exceptions():
+    nlp = spacy.blank("en")
+    pairs = [("walked", "walk"), ("talked", "talk"), ("jumped", "jump"), ("asked", "ask"), ("went", "go")]
+    docs = [Doc(nlp.vocab, [f], pos=["VERB"], lemmas=[lemma]) for f, lemma in pairs]
+    pipe = nlp.add_pipe("lemmatizer", config={"mode": "rule"})
+    pipe.initialize(lookups=package.lemma_tables(docs))  # type: ignore[attr-defined]
+    doc = Doc(nlp.vocab, ["Asked", "went", "baked", "The"], pos=["VERB"] * 3 + ["DET"])
+    assert [t.lemma_ for t in pipe(doc)][:2] == ["ask", "go"]
+    assert doc[2].lemma_ == "bak", "with four examples the rule knows no silent e"
+    assert doc[3].lemma_ == "the"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_best_tree_is_a_single_rooted_tree_and_no_worse_than_any_other(seed: int):
+    torch = pytest.importorskip("torch")
+    assert torch is not None
+    from itertools import product
+
+    from teacher import best_tree
+
+    n = 4
+    scores = np.random.default_rng(seed).normal(size=(n, n))
+
+    def is_tree(heads: tuple[int, ...]) -> bool:
+        for start in range(n):
+            at = start
+            for _ in range(n):
+                at = heads[at]
+            if heads[at] != at:
+                return False
+        return sum(h == i for i, h in enumerate(heads)) == 1
+
+    def value(heads: tuple[int, ...]) -> float:
+        return sum(scores[i, h] for i, h in enumerate(heads) if i != h)
+
+    found = tuple(best_tree(scores))
+    root = int(scores.diagonal().argmax())
+    others = [h for h in product(range(n), repeat=n) if is_tree(h) and h[root] == root]
+    assert is_tree(found)
+    assert found[root] == root
+    assert value(found) == pytest.approx(max(value(h) for h in others))
+
+
+@pytest.fixture(scope="module")
+def nlp() -> spacy.language.Language:
+    return spacy.load(MODEL)
+
+
+def roles(doc: Doc) -> dict[str, str]:
+    return {t.text: t.dep_ for t in doc}
+
+
+def test_the_pipeline_ships_every_part_in_at_most_twenty_megabytes(nlp: spacy.language.Language):
+    parts = {"tok2vec", "tagger", "morphologizer", "parser", "ner", "lemmatizer"}
+    assert parts <= set(nlp.pipe_names)
+    assert sum(p.stat().st_size for p in MODEL.rglob("*") if p.is_file()) <= 20e6
+    assert (MODEL / "README.md").exists()
+
+
+def test_subject_object_and_possessor(nlp: spacy.language.Language):
+    doc = nlp("Anna Smith married John Miller in 1990. She met his mother in London.")
+    found = roles(doc)
+    assert (found["Anna"], found["John"], found["married"]) == ("nsubj", "obj", "ROOT")
+    assert (found["She"], found["his"], found["mother"]) == ("nsubj", "nmod:poss", "obj")
+    assert [s.root.text for s in doc.sents] == ["married", "met"]
+    assert [t.lemma_ for t in doc if t.pos_ == "VERB"] == ["marry", "meet"]
+
+
+def test_person_names_are_found(nlp: spacy.language.Language):
+    doc = nlp("Anna Smith married John Miller in 1990. Mary later moved to Canada with Peter Jones.")
+    names = {e.text for e in doc.ents if e.label_ == "PERSON"}
+    assert {"Anna Smith", "John Miller"} <= names
+    assert "Canada" not in names
+
+
+@pytest.mark.parametrize("text", ["", " ", "Yes", "``", "*"])
+def test_odd_texts_do_not_break_it(nlp: spacy.language.Language, text: str):
+    assert nlp(text).text == text
+
+
+@pytest.mark.slow
+def test_development_treebank(nlp: spacy.language.Language, tmp_path: Path):
+    path = DATA / "treebank" / "ud_english_dev.conllu.xz"
+    if not path.exists():
+        pytest.skip(f"the development treebank is not there: {path}")
+    read = list(convert.read_conllu(convert.open_text(path)))
+    docs = convert.load_docs(converted(read, tmp_path, "dev", n_sents=5), nlp.vocab)[::3][:150]
+    scores = nlp.evaluate([Example(nlp.make_doc(d.text), d) for d in docs])
+    assert scores["dep_uas"] >= 0.84
+    assert scores["dep_las"] >= 0.80

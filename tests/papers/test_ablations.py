@@ -1,0 +1,73 @@
+"""The overview's findings: each recipe is the whole design, and differences are those of the seeds' mean losses."""
+
+import numpy as np
+import pytest
+
+from gapstack.errors import MismatchError
+from gapstack.evaluation import score
+from gapstack.papers import ablations
+from gapstack.papers.ablations import FINDINGS, RECIPES
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+VARIED = {"pooling_ablation": "pooling", "layer_ablation": "layers", "gender_ablation": "blocks"}
+
+
+@pytest.fixture(scope="module")
+def finished(sample_train, sample_test, tmp_path_factory):
+    """A run by the name of the first finding, of members that take a moment."""
+    parts = (
+        *(Part("prior", f"mean, seed {seed}") for seed in range(2)),
+        Part("token_distance", "attention, seed 0"),
+        Part("topical_entity", "attention, seed 1"),
+    )
+    recipe = Recipe(RECIPES[0], parts, folds=3)
+    return run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(autouse=True)
+def _without_sentences(monkeypatch):
+    monkeypatch.setattr(ablations, "sentences", lambda *_: None)
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.recipe)
+def test_members_of_a_recipe_differ_in_one_setting_and_the_seed(finding):
+    parts = Recipe.load(finding.recipe).members
+    varied = VARIED[finding.recipe]
+    rest = [{key: v for key, v in part.settings.items() if key not in (varied, "seed")} for part in parts]
+    assert all(one == rest[0] for one in rest)
+    assert len({part.name for part in parts}) == 1
+    arms = {part.label.partition(", seed")[0]: part.settings[varied] for part in parts}
+    assert {*finding.against, *finding.against.values()} <= set(arms)
+    assert len({str(value) for value in arms.values()}) == len(arms)
+    seeds = {arm: [p.settings["seed"] for p in parts if p.label.startswith(f"{arm}, ")] for arm in arms}
+    assert set(map(tuple, seeds.values())) == {(0, 1, 2)}
+
+
+def test_differences_are_of_the_mean_over_the_seeds(finished):
+    one = ablations.measure(finished)
+    scores = {m.label: score(finished.train, m.out_of_fold).value("logloss") for m in finished.members}
+    mean, attention = (
+        np.array([scores[f"{arm}, seed {seed}"] for seed in range(2)]) for arm in ("mean", "attention")
+    )
+    np.testing.assert_allclose(one.arms["attention"].logloss, attention)
+    found = one.differences["attention"]
+    assert found.value == pytest.approx(attention.mean() - mean.mean())
+    assert found.low < found.value < found.high
+    (table,) = ablations.report([finished]).tables
+    cells = dict(table.sections[0].rows)["attention"]
+    assert cells["difference"] == f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
+    assert cells["range"].startswith(f"{(attention - mean).min():+.4f} to")
+
+
+def test_a_run_of_another_recipe_or_without_an_arm_is_refused(finished, sample_train, sample_test, tmp_path):
+    other = run(
+        Recipe("other", finished.recipe.members[:1], folds=3), sample_train, sample_test, root=tmp_path
+    )
+    with pytest.raises(MismatchError, match="pooling_ablation"):
+        ablations.report([other])
+    lacking = run(
+        Recipe(RECIPES[0], finished.recipe.members[:2], folds=3), sample_train, sample_test, root=tmp_path
+    )
+    with pytest.raises(MismatchError, match="attention"):
+        ablations.report([lacking])

@@ -1,0 +1,121 @@
+"""Dawkins 2021: its recipe is the whole design, and its tables set the paper's figures beside the audits'."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gapstack.audits.embeddings import ORIGINAL, audit_embeddings
+from gapstack.audits.statistics import Sides
+from gapstack.data.sources import paper
+from gapstack.errors import DataError
+from gapstack.evaluation import Interval, score
+from gapstack.papers import dawkins2021
+from gapstack.papers.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
+from gapstack.runs import Recipe
+from gapstack.runs.recipe import Part
+from tests.planted_spaces import LISTS, planted
+
+SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_swap")), folds=3)
+
+
+@pytest.fixture(scope="module")
+def small(sample_train, sample_test, gap_folder, tmp_path_factory):
+    """Tables of two heuristics in the place of two arms, and those arms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("cache")))
+        # a heuristic has no seed, which is what makes it fast
+        patch.setattr(dawkins2021, "SEEDS", (0, 1))
+        patch.setattr(dawkins2021, "create", lambda name, seed, **settings: create(name, settings, seed))
+        arms = dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder)
+        again = dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder)
+    assert again == arms
+    return arms
+
+
+def create(name, settings, seed):
+    from gapstack.members import create
+
+    return create(name, **settings, **({"seed": seed} if name == "random" else {}))
+
+
+def test_the_recipe_crosses_spaces_with_copies_and_changes_nothing_else():
+    parts = {part.label: dict(part.settings) for part in Recipe.load(RECIPE).members}
+    spaces = (("glove", ""), ("glove", "hard"), ("gn_glove", "gn_glove"), ("glove", "ran"), ("glove", "inlp"))
+    designs = [
+        (parts[label].pop("vectors"), parts[label].pop("debias", ""), tuple(parts[label].pop("augment", ())))
+        for label in ARMS
+    ]
+    expected = list(product(spaces, ((), ("swap_gender",))))
+    assert designs == [(*space, copies) for space, copies in expected]
+    assert all(parts[label] == {"contextual": True, "extra": ["dpr-train"]} for label in ARMS)
+    for label in STATIC_ARMS:
+        assert parts[label].pop("contextual") is False
+    assert set(parts) == {*ARMS, *STATIC_ARMS}
+
+
+def test_who_looks_at_no_word_differs_nowhere_and_costs_what_the_scores_say(small, sample_train, sample_test):
+    near = small["glove"].sides
+    # her and him differ in nothing but their letters, by which distances are counted
+    assert abs(near["type1"].difference.value) < 3
+    # the nearer of the two is the one that is liked
+    assert near["all"].pro == near["all"].anti == (100, 100, 100)
+    member = create("token_distance", {}, 0).fit(sample_train)
+    assert small["glove"].f1 == score(sample_test, member.predict_proba(sample_test)).f1_overall
+
+
+def test_seeds_are_averaged_and_both_polarities_are_half_of_all(small):
+    sides = small["inlp_swap"].sides
+    for side in ("pro", "anti", "average", "difference"):
+        halves = [getattr(sides[part], side).value for part in ("positive", "negative")]
+        assert getattr(sides["all"], side).value == pytest.approx(np.mean(halves))
+    assert sides["all"].pro.low < 50 < sides["all"].pro.high
+
+
+def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_folder):
+    half = Interval(50.0, 40.0, 60.0)
+    arm = dawkins2021.DawkinsArm(
+        70.0, dict.fromkeys(("type1", "type2", "all", "positive", "negative"), Sides(*[half] * 4))
+    )
+    tables = dawkins2021.downstream_tables(dict.fromkeys([*ARMS, *STATIC_ARMS], arm))
+    figures = paper("dawkins2021")
+    names = ("table1", "table4_by_polarity", "table5_end_to_end_lee2017")
+    for table, name in zip(tables, names, strict=True):
+        ours, theirs = (dict(section.rows) for section in table.sections)
+        rows = {
+            row: figure
+            for row, figure in figures[name].items()
+            if row.split()[0].endswith(("GloVe", "GloVe,"))
+        }
+        assert {row: list(cells.values()) for row, cells in theirs.items()} == rows
+        assert set(ours) <= set(rows)
+        assert "+50.0 [40.0, 60.0]" in table.text(140)
+
+
+def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
+    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
+    tables = dawkins2021.downstream_tables(small)
+    assert [section.title for table in tables for section in table.sections] == ["ours"] * 3
+    assert all("not found" in table.caption for table in tables)
+
+
+def test_a_member_that_was_trained_on_a_suite_is_refused(sample_train, gap_folder):
+    member = create("token_distance", {}, 0).fit(sample_train)
+    member.__class__ = type("Contaminated", (type(member),), {"contaminated_by": ("winobias",)})
+    with pytest.raises(DataError, match="trained on rows of winobias"):
+        dawkins2021.suite_answers(member, dawkins2021.suites(gap_folder))
+
+
+def test_tables_2_and_3_have_each_space_beside_the_paper_s(gap_folder):
+    space, _ = planted()
+    audited = audit_embeddings(space, LISTS, ["hard"], debiased={"gn_glove": space})
+    tables = dawkins2021.vector_tables(audited)
+    for table, name in zip(tables, ("table2_single_attribute_weat", "table3"), strict=True):
+        ours, theirs = (dict(section.rows) for section in table.sections)
+        assert list(ours) == ["GloVe", "Hard-GloVe", "GN-GloVe"]
+        figures = paper("dawkins2021")[name]
+        assert {row: list(cells.values()) for row, cells in theirs.items()} == {
+            row: figures[row] for row in figures if row.endswith("GloVe")
+        }
+        for row, column in (("GloVe", ORIGINAL), ("Hard-GloVe", "hard"), ("GN-GloVe", "gn_glove")):
+            assert all(ours[row][c.key] == audited.figures[column][c.key] for c in table.columns)

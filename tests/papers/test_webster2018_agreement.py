@@ -1,0 +1,106 @@
+"""Red pairs can be annotated and read again, and the text's statistics count what they say."""
+
+import numpy as np
+import pytest
+
+from gapstack.data import Corpus, Example, Label, Span
+from gapstack.errors import DataError
+from gapstack.papers.webster2018_agreement import (
+    CATEGORIES,
+    RED_ROWS,
+    agreement_with_gold,
+    opposed,
+    parallelism_choices,
+    read_red,
+    red_table,
+    red_template,
+)
+
+
+@pytest.fixture
+def template(sample):
+    found = agreement_with_gold(sample, {"none": np.zeros((len(sample), 2), dtype=bool)})
+    return red_template(sample, found), found
+
+
+def test_a_template_has_red_pairs_alone_each_once(template, sample):
+    text, found = template
+    lines = text.splitlines()[1:]
+    assert len(lines) == min(RED_ROWS, len(found.red)) > 20
+    ids = {(sample[row].id, "AB"[name]) for row, name in found.red.tolist()}
+    pairs = [tuple(line.split("\t")[:2]) for line in lines]
+    assert set(pairs) <= ids
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_annotations_are_counted_and_stand_beside_the_papers(template, tmp_path):
+    header, *lines = template[0].splitlines()
+    filled = [
+        line.replace("\t\t", f"\t{word}\t", 1)
+        for line, word in zip(lines[:3], ["roles", "Syntax", "roles"], strict=True)
+    ]
+    path = tmp_path / "red.tsv"
+    path.write_text("\n".join([header, *filled, *lines[3:]]) + "\n", encoding="utf-8")
+    counts = read_red(path)
+    assert counts == {"roles": 2, "syntax": 1}
+    (section,) = red_table({"table12_75_red_examples": {CATEGORIES["roles"]: 28}}, counts).sections
+    assert [(row["paper"], row["ours"]) for _, row in section.rows][:3] == [(28, 2), (None, 1), (None, 0)]
+
+
+def test_words_that_are_no_category_and_empty_files_are_refused(template, tmp_path):
+    header, *lines = template[0].splitlines()
+    path = tmp_path / "red.tsv"
+    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="has no category"):
+        read_red(path)
+    path.write_text("\n".join([header, lines[0].replace("\t\t", "\tdunno\t", 1)]) + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 2, column category: unknown category 'dunno'"):
+        read_red(path)
+
+
+def test_opposed_systems_name_one_each_and_not_the_same():
+    said = np.array([[1, 0], [1, 0], [1, 0], [0, 0], [1, 1]], dtype=bool)
+    other = np.array([[0, 1], [1, 0], [0, 0], [0, 1], [0, 1]], dtype=bool)
+    assert opposed(said, other).tolist() == [True, False, False, False, False]
+
+
+def test_choices_that_are_a_name_are_scored_as_one(sample_test):
+    made, scored, own = parallelism_choices(sample_test).T
+    assert made.mean() > 0.9
+    assert not (own & ~made).any()
+    assert (scored & own).sum() > 0.8 * own.sum()
+
+
+def corpus(labels: str) -> Corpus:
+    spans = (Span(0, 3), Span(4, 7), Span(8, 11))
+    return Corpus(
+        Example(f"r{i}", "she Ann Bob", *spans, label=Label("ABN".index(c))) for i, c in enumerate(labels)
+    )
+
+
+def said(answers: str) -> np.ndarray:
+    """A or B, N for neither, 2 for both."""
+    return np.array([[c in "A2", c in "B2"] for c in answers])
+
+
+# gold, what three systems say, pairs right by 3, 2, 1 and 0 of them
+BINS = [
+    ("ABN", ("ABN", "ABN", "ABN"), (4, 0, 0, 0)),
+    ("AB", ("BA", "NN", "BA"), (0, 0, 0, 2)),
+    ("AB", ("22", "22", "22"), (2, 0, 0, 0)),  # the other name's pair does not count
+    ("N", ("A", "A", "B"), (0, 1, 1, 0)),  # both pairs of a Neither row do
+    ("N", ("2", "2", "2"), (0, 0, 0, 2)),
+    ("AAAA", ("AAAN", "AANN", "ANNN"), (1, 1, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("gold", "systems", "bins"), BINS)
+def test_pairs_fall_into_the_bin_of_how_many_systems_are_right(gold, systems, bins):
+    found = agreement_with_gold(corpus(gold), {str(i): said(s) for i, s in enumerate(systems)})
+    assert tuple(found.counts) == bins
+    assert found.colours() == ["Green", "Yellow", "Yellow", "Red"]
+
+
+def test_the_papers_number_of_pairs(gap_splits):
+    found = agreement_with_gold(gap_splits["development"], {"none": np.zeros((2000, 2), dtype=bool)})
+    assert found.counts.tolist() == [402, 1799]  # 2,201 by footnote 21

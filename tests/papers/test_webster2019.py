@@ -1,0 +1,89 @@
+"""The shared task's tables: every system that the papers report is a member, and every member has its line."""
+
+import pytest
+
+from gapstack.data.sources import paper
+from gapstack.features.blocks import needs_parses
+from gapstack.members import MEMBERS, create
+from gapstack.members.fine_tuned import FineTuned
+from gapstack.papers import webster2019
+from gapstack.papers.webster2019 import NOTES, OURS, reported
+from gapstack.runs import Recipe, run
+from gapstack.runs.recipe import Part
+
+LINES = [line for lines in reported().values() for line in lines]
+
+
+@pytest.fixture(scope="module")
+def report(sample_train, sample_test, tmp_path_factory):
+    parts = (Part("prior", "prior"), Part("topical_entity", "topical"))
+    recipe = Recipe("small", parts, (Part("logistic", "logistic"),), folds=3)
+    return webster2019.report(run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("run")))
+
+
+def test_every_reported_system_is_a_member_and_has_a_team():
+    assert set(reported()) <= set(MEMBERS)
+    assert set(OURS) == set(NOTES["teams"])
+    assert set(NOTES["teams"].values()) == set(NOTES["stage2"])
+    assert {member for line in NOTES["stage2"].values() for member in line["members"]} <= set(OURS)
+
+
+def test_the_recipe_has_every_member_that_a_paper_reports():
+    recipe = Recipe.load(webster2019.RECIPE)
+    assert set(reported()) | set(OURS) <= {part.name for part in recipe.members}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_table_3s_columns_of_ours_are_what_the_member_is(name):
+    tuning, _, resources = OURS[name]
+    member = create(name)
+    settings = member.get_params()
+    if isinstance(member, FineTuned):
+        is_tuned = any("encoder" not in plan.frozen for plan in member.plans())
+        assert (tuning is not None) == is_tuned
+    # a pipeline of its own, or a block that needs one
+    parsed = "parser" in settings or any(map(needs_parses, settings.get("blocks", ())))
+    assert ("syntax" in resources) == parsed
+
+
+def test_baselines_and_stage_2_are_read_from_the_papers(gap_folder):
+    lines = reported(gap_folder)
+    assert [(line["split"], line["f1_overall"]) for line in lines["url"]] == [
+        ("GAP test, names not given", 70.6),
+        ("GAP development", 72.9),
+    ]
+    assert [line["logloss"] for line in lines["msnet"] if line["split"] == "stage 2"] == [0.17289]
+
+
+def test_without_the_papers_the_notes_are_left(monkeypatch):
+    monkeypatch.setattr(webster2019, "paper", lambda *_: {})
+    lines = reported()
+    assert "url" not in lines
+    assert all("logloss" not in line for line in lines["msnet"] if line["split"] == "stage 2")
+    assert "- our grep" in webster2019.teams_table(["grep"], {}).text()
+
+
+def test_no_member_is_dropped(report):
+    members = report.json()["systems"]
+    assert [one["member"] for one in members] == ["prior", "topical", "stack"]
+    assert 0.5 < members[0]["measured"]["held_out"]["logloss"] < 1.5
+    names = [name for name, _ in report.tables[0].sections[0].rows]
+    assert names == [name for one in members for name in (one["member"], "- no published figure")]
+
+
+def test_published_figures_follow_what_was_measured(report, gap_folder):
+    system = report.json()["systems"][0]
+    measured = system["measured"] | {"not_for": ["gap-stage2"]}
+    grep = system | {"member": "grep", "measured": measured, "reported": reported(gap_folder)["grep"]}
+    (section,) = webster2019.scores_table([grep], "", "").sections
+    (first, _), _, (second, figures), *_, (last, stage2) = section.rows
+    assert first == "grep (not for gap-stage2)"
+    assert second == "- Attree*: GAP test, labels of Attree"
+    assert [figures[key] for key in ("logloss", "f1_masculine", "bias")] == [0.317, 94.0, 0.97]
+    assert last.startswith("- Attree, mean of 50: stage 2")
+    assert stage2["logloss"] == 0.13667
+    teams = webster2019.teams_table(["grep"], paper("webster2019", gap_folder)).sections
+    (attree,) = (dict(part.rows) for part in teams if part.rows[0][0] == "Attree")
+    assert [attree["Attree"][key] for key in ("rank", "stage2", "size")] == [1, 0.13667, 1]
+    assert attree["Attree"]["resources"] == "syntax, coref, URL"
+    assert "- our grep" in attree
