@@ -50,8 +50,9 @@ class Configured:
 
     def check_settings(self) -> None:
         """Raise SettingError if a setting has an invalid value."""
+        kind: Any = type(self)
         try:
-            check_settings(type(self), {name: getattr(self, name) for name in settings_of(type(self))})
+            check_settings(kind, {name: getattr(self, name) for name in settings_of(kind)})
         except SettingError as error:
             raise error.within(type(self).__name__) from None
 

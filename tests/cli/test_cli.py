@@ -192,7 +192,7 @@ def test_a_member_s_settings_are_listed_with_range_default_and_published_value()
     record = json.loads(gap("members", "probert", "--json"))
     assert record["settings"]["encoder"]["published"] == "bert-large-uncased"
     assert record["settings"]["seed"]["default"] == 0
-    assert record["settings"]["augment"]["description"].startswith("Copies of the training rows")
+    assert record["settings"]["augment"]["description"].startswith("Augmentations")
     assert "quickstart" in gap("recipes")
 
 
@@ -250,7 +250,7 @@ class TestErrors:
                 ["run", "quickstart", "--folds", "2"],
                 "recipe quickstart: folds: found 2, expected a whole number, at least 3",
             ),
-            (["run", "quickstart", "--data", "nowhere"], "nowhere, which is not there"),
+            (["run", "quickstart", "--data", "nowhere"], "nowhere, which does not exist"),
             (["predict", "nothing", "--input", "x", "--output", "y"], 'no run is called "nothing"; '),
         ],
     )
@@ -331,7 +331,7 @@ def test_a_full_disk_is_one_line(tmp_path, sample_test):
         said = running.stderr.read()
     assert running.returncode == 2
     assert said.splitlines() == [
-        "gap: No space left on device; finished work is kept: make room and run the same command again"
+        "gap: No space left on device; finished work is kept: free some space and repeat the command"
     ]
 
 

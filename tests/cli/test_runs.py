@@ -113,7 +113,7 @@ def test_a_recipe_is_shown_and_exported_and_never_overwrites(tmp_path, monkeypat
     assert "quickstart.toml" in gap("recipes", "quickstart", "--export")
     assert (tmp_path / "quickstart.toml").read_text(encoding="utf-8") == text
     assert Recipe.load("quickstart.toml") == Recipe.load("quickstart")
-    with pytest.raises(DataError, match="a file is there"):
+    with pytest.raises(DataError, match="exists"):
         gap("recipes", "quickstart", "--export")
     names = [recipe["name"] for recipe in json.loads(gap("recipes", "--json"))]
     assert "quickstart" in names

@@ -17,6 +17,8 @@ from tests.golden import quantities
 from tests.members.test_contract import ROWS
 
 EXACT, FLOAT32, BFLOAT16 = 1e-9, 1e-5, 1e-3
+STUDENTISED = 1e-6  # quantiles of ratios, which differ between processors after seven digits
+LIBSVM = 2e-4  # its stopping tolerance is 1e-3, so that processors stop at different iterations
 HALF = [row for row in ROWS if row.name in {"transformer_single", "anonymised", "frozen_mlp"}]
 """Some of those that compute in bfloat16 where the processor has it."""
 THREE = ("good.csv", "middling.csv", "poor.csv")
@@ -27,6 +29,7 @@ REAL = ("fivezeros_frozen.csv", "krige_128_2.csv", "burlamix_model9_original.csv
 def test_member(request, row, train, held, golden):
     found = quantities.answers(row.name, row.settings, train, held)
     tolerance = FLOAT32 if {"encoder", "vectors"} & set(row.settings) else EXACT
+    tolerance = LIBSVM if row.name == "kernel_svm" else tolerance
     golden("members", key_of(request), found, tolerance)
 
 
@@ -104,7 +107,7 @@ def test_scores(name, submissions, golden):
 
 
 def test_intervals_and_p_values(submissions, golden):
-    golden("scores", "compare", quantities.comparison(submissions, submissions / "gold.tsv", *THREE), EXACT)
+    golden("scores", "compare", quantities.comparison(submissions, submissions / "gold.tsv", *THREE), STUDENTISED)
 
 
 @pytest.fixture
@@ -123,7 +126,7 @@ def test_scores_on_gap(name, real_submissions, golden):
 
 @pytest.mark.slow
 def test_intervals_and_p_values_on_gap(real_submissions, golden):
-    golden("scores_gap", "compare", quantities.comparison(real_submissions, None, *REAL), EXACT)
+    golden("scores_gap", "compare", quantities.comparison(real_submissions, None, *REAL), STUDENTISED)
 
 
 @pytest.mark.parametrize("name", BLOCKS)

@@ -68,7 +68,7 @@ def edited(text: str, key: str, change) -> str:
         ("left_child", lambda old: [*old[:-1], "1"], "child"),
         ("right_child", lambda old: ["-9999999", *old[1:]], "child"),
         ("right_child", lambda old: ["999999", *old[1:]], "child"),
-        ("left_child", lambda old: ["99999999999999999999", *old[1:]], ""),
+        ("left_child", lambda old: ["99999999999999999999", *old[1:]], "index|child|length"),
         ("right_child", lambda old: ["-1"] * len(old), "parent"),
         ("left_child", lambda old: old[:-1], "length"),
         ("left_child", lambda old: ["x", *old[1:]], "index"),

@@ -62,7 +62,7 @@ def test_the_paper_s_network_takes_sides(settings, sample_train, sample_test):
 
 
 def test_a_window_too_small_for_a_mention_is_refused(settings, sample_train):
-    with pytest.raises(MemberError, match=r"its pronoun alone takes more than the 2 pieces"):
+    with pytest.raises(MemberError, match=r"exceed the window of 2 pieces"):
         create("frozen_mlp", **settings, window=2).fit(sample_train[:20])
 
 

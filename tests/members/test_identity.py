@@ -16,6 +16,7 @@ import pytest
 import gapstack
 from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Corpus, Label, sources
+from gapstack.encoding import frozen
 from gapstack.errors import MismatchError
 from gapstack.members import MEMBERS, create, identity
 from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
@@ -103,7 +104,7 @@ def test_precision_is_recorded_where_an_encoder_computes(monkeypatch, tiny_encod
     member = create("transformer_single", encoder=str(tiny_encoder_folder))
     found = []
     for dtype in ("torch.bfloat16", "torch.float32"):
-        monkeypatch.setattr(identity, "computes_in", lambda dtype=dtype: dtype)
+        monkeypatch.setattr(frozen, "computes_in", lambda dtype=dtype: dtype)
         found.append(identity_of(member))
     assert [one["precision"] for one in found] == ["bfloat16", "float32"]
     assert key_of(found[0]) != key_of(found[1])

@@ -50,7 +50,7 @@ def test_what_cannot_be_stacked_is_refused_by_name(files, sample_train, tmp_path
     with pytest.raises(DataError, match=r"few\.csv"):
         stack_files([files[0], tmp_path / "few.csv"], sample_train)
     write_scorer_tsv(tmp_path / "d.tsv", sample_train.ids, np.zeros((len(sample_train), 2), dtype=int))
-    with pytest.raises(DataError, match=r"d\.tsv.*decisions, no probabilities"):
+    with pytest.raises(DataError, match=r"d\.tsv.*decisions without probabilities"):
         stack_files([files[0], tmp_path / "d.tsv"], sample_train)
     with pytest.raises(MemberError, match='no stacker is called "forest"'):
         stack_files(files, sample_train, kinds=("forest",))

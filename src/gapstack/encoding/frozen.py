@@ -117,6 +117,7 @@ def forward(
                 vectors = [output.hidden_states[layer][index].cpu() for layer in request.layers]
             attention: list[torch.Tensor] = []
             for place, row in enumerate(chosen if groups is not None and request.attention_layers else ()):
+                assert groups  # for mypy, which does not see the condition above
                 looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(int(row)))
                 # (layers, heads, T, T)
                 maps = torch.stack(

@@ -19,7 +19,6 @@ from gapstack.data.folds import Folds
 from gapstack.data.teacher import teacher_files
 from gapstack.data.word_lists import lists_key
 from gapstack.encoding.encoders import load_encoder
-from gapstack.encoding.frozen import computes_in
 from gapstack.encoding.static_vectors import vectors_key
 from gapstack.errors import DataNotFoundError, MismatchError
 from gapstack.features.blocks import needs_parses
@@ -114,6 +113,8 @@ def inputs_of(member: Any, *, fitted: bool = False) -> Identity:
             if value:
                 found[_RECORDED_AS.get(setting, setting)] = value
     if "encoder" in found:
+        from gapstack.encoding.frozen import computes_in  # imports torch, which rules do not need
+
         found["precision"] = str(computes_in()).removeprefix("torch.")
     for label, part in member.parts().items():
         found |= {f"{label}.{key}": value for key, value in inputs_of(part, fitted=fitted).items()}

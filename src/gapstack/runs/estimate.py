@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,7 +155,7 @@ def _measured_seconds(recipe: Recipe, label: str) -> float:
     return float(np.mean([job["seconds"] for job in jobs]) * recipe.folds) if jobs else 0.0
 
 
-def _published_rows(splits: tuple[str, ...]) -> tuple[str, int]:
+def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
     """Name and published number of rows of splits that are not on this machine."""
     names = [f"gap-{name}" if name in SPLITS else name for name in splits]
     return "+".join(names), sum(DATASETS[name].rows or 0 for name in names if name in DATASETS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -34,7 +35,7 @@ def layers(model: nn.Module) -> dict[str, int]:
     }
 
 
-def freeze(model: nn.Module, frozen: tuple[int | str, ...]) -> None:
+def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
     """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others.
 
     Raises MemberError if a part of ``frozen`` matches no parameter, or all parameters would be frozen.
