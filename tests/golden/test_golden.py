@@ -107,7 +107,9 @@ def test_scores(name, submissions, golden):
 
 
 def test_intervals_and_p_values(submissions, golden):
-    golden("scores", "compare", quantities.comparison(submissions, submissions / "gold.tsv", *THREE), STUDENTISED)
+    golden(
+        "scores", "compare", quantities.comparison(submissions, submissions / "gold.tsv", *THREE), STUDENTISED
+    )
 
 
 @pytest.fixture

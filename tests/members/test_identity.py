@@ -18,7 +18,7 @@ from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Corpus, Label, sources
 from gapstack.encoding import frozen
 from gapstack.errors import MismatchError
-from gapstack.members import MEMBERS, create, identity
+from gapstack.members import MEMBERS, create
 from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
 from gapstack.members.store import load, save
 from gapstack.registry import Entry
