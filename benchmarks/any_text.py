@@ -6,7 +6,7 @@ counted whether the name that was chosen is of that cluster (by its head word); 
 the nearest detected name, which is token distance; parallelism is the GAP paper's cue; both under the same windows,
 names and coupling. Words a second are of one process's own time.
 
-``--resolver`` adds what ``scripts/train_resolver.py`` wrote, under which documents are those that it held out (of GUM
+``--resolver`` adds what ``models/coreference`` trains, under which documents are those that it held out (of GUM
 the parser has then seen most): the name nearest to the pronoun in the cluster that it has it in, of those detected in
 the whole document.
 
@@ -40,15 +40,15 @@ from gapstack.data.extra.conll import CORPORA, ConllDocument, parse, read_corpus
 from gapstack.data.extra.mined import Source
 from gapstack.data.page_files import Page, gold_page
 from gapstack.data.sources import file_of, require
-from gapstack.resolvers.live import fastcoref
+from gapstack.resolvers.live import ADAPTERS
 from gapstack.text.mining import GoldNames
 from gapstack.text.parses import head_span, parses
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the scripts' parts are imported by name
+MODELS = Path(__file__).resolve().parents[1] / "models"
+sys.path += [str(MODELS / "parser"), str(MODELS / "coreference")]  # spaCy projects: scripts, not packages
 
-from scripts.parser.treebank import open_text, read_conllu
-
-from scripts.resolver.data import split
+from convert import open_text, read_conllu  # noqa: E402
+from documents import split  # noqa: E402
 
 GICOREF = "gicoref"
 FORMS = {
@@ -184,7 +184,7 @@ def shares(right: Counter[str], counted: int, systems: Iterable[str]) -> str:
 
 def measure_clusters(folder: Path, found: list[Reading], forms: Collection[str]) -> None:
     """Print the share of right names of F-coref: of those that its cluster has by their heads, the nearest."""
-    predict = fastcoref.FCOREF.load(folder)
+    predict = ADAPTERS["fastcoref"].load(folder)
     right: Counter[str] = Counter()
     counted = 0
     for one, output in zip(found, predict([one.text for one in found], [None] * len(found)), strict=True):

@@ -1,4 +1,4 @@
-"""What the resolver learns from and is measured on: documents of LitBank and GUM, whole and cut, and rows."""
+"""Training and evaluation data of the resolver: documents of LitBank and GUM, whole or in parts, and GAP-style rows."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Clusters = list[list[tuple[int, int]]]
 """Mentions as first and last word (or piece), both included."""
 
 
-SURE = 0.8
-"""A teacher's probability from which its answer is learned."""
+CONFIDENT = 0.8
+"""Minimum probability of a teacher's label to learn from it."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """Words of a document or a part of one, and its clusters, those of one mention included.
+    """Words and clusters (singletons included) of a document or a part of one.
 
-    A text that is not ``whole`` has more mentions than are told: of the others nothing is known.
+    If not ``whole``, only some mentions are annotated.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Text:
 
 
 def split(documents: Sequence[ConllDocument], seed: int) -> dict[str, list[ConllDocument]]:
-    """Documents of one corpus by part: a tenth for development, a tenth held out, the rest to learn from."""
+    """Split the documents of a corpus: a tenth for development, a tenth held out, the rest for training."""
     order = np.random.default_rng(seed).permutation(len(documents))
     tenth = len(documents) // 10
     cuts = {"development": order[:tenth], "held out": order[tenth : 2 * tenth], "train": order[2 * tenth :]}
@@ -54,7 +54,7 @@ def split(documents: Sequence[ConllDocument], seed: int) -> dict[str, list[Conll
 
 
 def read(data: Path | None, seed: int, first: int | None) -> dict[str, dict[str, list[ConllDocument]]]:
-    """Read the corpora, of each the first so many documents: documents by part and corpus."""
+    """Read the corpora, at most ``first`` documents of each; returns documents by part and corpus."""
     found: dict[str, dict[str, list[ConllDocument]]] = defaultdict(dict)
     for name in CORPORA:
         documents = list(read_corpus(name, data))[:first]
@@ -92,15 +92,15 @@ def parts(document: ConllDocument, tokenizer: Any, most: int) -> Iterator[Text]:
 
 
 def partly(name: str, data: Path | None) -> list[Text]:
-    """Texts of which a pronoun, the name that it means and another name are known, as often as the names occur.
+    """Texts from rows: the pronoun, the name it refers to and the other name, with all occurrences of both names.
 
-    Of the teacher ``stage2`` those rows are taken whose pronoun means a name with at least :data:`SURE`; other names
-    are those of corpora of :mod:`gapstack.data.extra`. Rows in which one name is a part of the other are left out.
+    ``stage2`` takes the teacher's rows of which a name has at least :data:`CONFIDENT`; other names are corpora of
+    :mod:`gapstack.data.extra`. Rows in which one name is a part of the other are left out.
     """
     if name == STAGE2:
         soft = load_teacher(name, data)
         answers = np.where(
-            soft.probabilities.max(axis=1) >= SURE, soft.probabilities.argmax(axis=1), Label.NEITHER
+            soft.probabilities.max(axis=1) >= CONFIDENT, soft.probabilities.argmax(axis=1), Label.NEITHER
         )
         rows = zip(soft.corpus, answers, strict=True)
     else:
@@ -110,18 +110,18 @@ def partly(name: str, data: Path | None) -> list[Text]:
     return [
         text
         for row, answer in rows
-        if answer != Label.NEITHER and (text := told(row, answer == Label.A, tokenize)) is not None
+        if answer != Label.NEITHER and (text := row_text(row, answer == Label.A, tokenize)) is not None
     ]
 
 
-def told(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
-    """What a row tells of its text: the pronoun means ``a`` or else ``b``; None if one name is a part of the other."""
+def row_text(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
+    """Text of a row whose pronoun refers to ``a`` (or to ``b``); None if one name is a part of the other."""
     if row.a_text in row.b_text or row.b_text in row.a_text:
         return None
     doc = tokenize(row.text)
     one, other = mentions(row, row.a), mentions(row, row.b)
     (one if is_a else other).append(row.pronoun)
-    # what is a part of a word of the tokenizer is no mention
+    # a span inside a token of the tokenizer is not a mention
     clusters = [
         sorted({(words.start, words.end - 1) for span in spans if (words := doc.char_span(*span))})
         for spans in (one, other)
@@ -130,7 +130,7 @@ def told(row: Example, is_a: bool, tokenize: Tokenizer) -> Text | None:
 
 
 class CorefData:
-    """Texts as the training loop takes them (:class:`gapstack.training.Data`), with mentions as pieces."""
+    """Texts as data of the training loop (:class:`gapstack.training.Data`), with mentions in word pieces."""
 
     def __init__(self, texts: Sequence[Text], tokenizer: Any):
         encoded = tokenizer([text.words for text in texts], is_split_into_words=True)
@@ -144,7 +144,7 @@ class CorefData:
                 if word is not None:
                     first.setdefault(word, piece)
                     last[word] = piece
-            # words of which the tokenizer leaves nothing (marks that it strips) bear no mention
+            # words without pieces (marks that the tokenizer strips) have no mention
             self._mentions.append(
                 [
                     (first[begin], last[end], number)
@@ -161,14 +161,11 @@ class CorefData:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of pieces, mentions, and which texts are whole."""
+        """Hash of the texts."""
         return fingerprint(self._ids, self._mentions, self._whole.tolist())
 
     def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """Pieces (b, L), keep (b, L), entities (b, L, L): of each span by first and last piece, 0 if it is none.
-
-        And whether a text is whole (b,). The target is not used.
-        """
+        """Pieces (b, L), mask (b, L), entity of each span by first and last piece (b, L, L; 0 for none), whole (b,)."""
         width = max(len(self._ids[row]) for row in rows)
         ids = np.zeros((len(rows), width), dtype=np.int64)
         keep = np.zeros((len(rows), width), dtype=bool)

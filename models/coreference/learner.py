@@ -1,7 +1,7 @@
-"""F-coref's heads over the project's encoder, and what they are taught.
+"""F-coref's heads over the project's encoder, and their loss.
 
-The model is fastcoref's own ``FCorefModel`` (Otmazgin et al. 2022, section 3; Kirstain et al. 2021). Ours is how its
-heads begin (:func:`begin_small`) and the loss (:class:`Learner`).
+The model is fastcoref's own ``FCorefModel`` (Otmazgin et al. 2022, section 3; Kirstain et al. 2021); the initialisation
+(:func:`begin_small`) and the loss (:class:`Learner`) are ours.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gapstack.resolvers.live import fastcoref_model as model_class
 from gapstack.training import seeded, trainable_encoder
 
 PIECES = 384
-"""Most word pieces of a text to learn from, special ones included."""
+"""Maximum word pieces of a training text, special ones included."""
 WIDTH = 256
 """Units of the heads' layers."""
 LENGTH = 3.0
-"""Of the heads' vectors at the start."""
+"""Length of the heads' vectors at the start."""
 PRIOR = -4.0
 """Log-odds at the start that a span is a mention."""
 
 
 class Learner(nn.Module):
-    """``FCorefModel`` with its encoder apart, for the loop: gives the loss of each text."""
+    """``FCorefModel`` with a separate encoder, as the training loop needs it; returns the loss of each text."""
 
     def __init__(self, coref: Any, encoder: nn.Module):
         super().__init__()
@@ -38,9 +38,9 @@ class Learner(nn.Module):
     def forward(
         self, ids: torch.Tensor, keep: torch.Tensor, entities: torch.Tensor, whole: torch.Tensor
     ) -> torch.Tensor:
-        """Give losses (b,) for each mention: that of finding it and that of its antecedent.
+        """Return losses (b,) per mention: of its detection and of its antecedent.
 
-        Where a text is not ``whole`` (b,), only the mentions told are to be found, and only their antecedents.
+        A text that is not ``whole`` (b,) has a loss on its annotated mentions only.
         """
         head = self.head
         # (b, L, hidden)
@@ -65,9 +65,9 @@ class Learner(nn.Module):
         links = torch.cat((links, links.new_zeros(len(ids), k, 1)), dim=-1)
         right = self._antecedents(entities[rows, first, last] * kept)
         missed = links.logsumexp(-1) - links.masked_fill(~right, -torch.inf).logsumexp(-1)
-        asked = torch.where(whole[:, None, None], spans, gold)
+        scored = torch.where(whole[:, None, None], spans, gold)
         linked = kept * (whole[:, None] | right[..., :-1].any(-1))
-        return ((found * asked).sum((1, 2)) + (missed * linked).sum(-1)) / gold.sum((1, 2)).clamp(min=1)
+        return ((found * scored).sum((1, 2)) + (missed * linked).sum(-1)) / gold.sum((1, 2)).clamp(min=1)
 
     @staticmethod
     def _antecedents(entity: torch.Tensor) -> torch.Tensor:
@@ -76,7 +76,7 @@ class Learner(nn.Module):
         return torch.cat((same, ~same.any(-1, keepdim=True)), dim=-1)
 
     def whole(self) -> Any:
-        """Put the encoder back into fastcoref's model and give that."""
+        """Put the encoder back into fastcoref's model and return that."""
         setattr(self.head, self.prefix, self.encoder)
         return self.head
 
@@ -87,11 +87,11 @@ def its_own_loss(losses: torch.Tensor, target: torch.Tensor, smoothing: float) -
 
 
 def begin_small(coref: Any) -> None:
-    """Let the heads' vectors begin with ``LENGTH``, antecedents with their likeness, and spans as no mentions.
+    """Initialise the heads' vectors with ``LENGTH``, antecedent scores with similarity, and spans as non-mentions.
 
     The scores are bilinear in vectors that a layer norm makes as long as the root of their width d. A step of Adam at
-    rate r may move such a score by r * d**2 (52 with the first settings tried here, d = 512 and r = 2e-4), and
-    training does not settle; with vectors of length l it is r * d * l**2.
+    rate r may move such a score by r * d**2 (52 for d = 512 and r = 2e-4), and
+    training does not converge; with vectors of length l it is r * d * l**2.
     """
     with torch.no_grad():
         for name in ("start_mention", "end_mention", "start_coref", "end_coref"):

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import spacy
+from documents import Clusters, Text
 
 from gapstack.progress import progress
 from gapstack.resolvers.live import _library as library
-from scripts.resolver.data import Clusters, Text
 
 Resolve = Callable[[list[str]], Clusters]
 """Words of a text to its clusters."""
@@ -44,7 +44,7 @@ class Scores:
 
 def resolver(folder: Path) -> Resolve:
     """Load a stored model: words to clusters."""
-    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it tells of every text
+    logging.getLogger("fastcoref").setLevel(logging.WARNING)  # one line per text
     library("datasets", "fastcoref").disable_progress_bars()
     predictor = library("fastcoref", "fastcoref").FCoref(
         str(folder), nlp=spacy.blank("en"), enable_progress_bar=False

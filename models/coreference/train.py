@@ -2,28 +2,27 @@
 
 Needs the extra: ``pip install 'gapstack[fastcoref]'``. The heads are fastcoref's ``FCorefModel`` (Otmazgin et al. 2022,
 section 3; Kirstain et al. 2021), the loop is the project's own (``gapstack.training``), and what comes out is a folder
-that fastcoref loads, so that ``gap resolve fastcoref --model FOLDER`` runs it. Differences from the paper, each there
-because 200 documents are few:
+that fastcoref loads, so that ``gap resolve fastcoref --model FOLDER`` runs it. Differences from the paper, all
+because there are only 200 documents:
 
 - MiniLM instead of DistilRoBERTa, no teacher, heads of 256 units, texts of at most 384 word pieces.
-- A loss on the mentions, entities with one mention included: the paper's loss says nothing of mentions that the
-  pruning loses, and a pruner that starts at random loses nearly all of them.
+- A loss on all mentions, singletons included: the paper's loss ignores mentions that the
+  pruning drops, and an untrained pruner drops nearly all of them.
 - Gold mentions are always among the candidates in training.
-- The heads' vectors begin short (``begin_small``): as published, one step of Adam may move a score by tens.
+- The heads' vectors are initialised short (``begin_small``): as published, one step of Adam may move a score by tens.
 
 A tenth of each corpus's documents is for development (only watched: nothing is chosen by it) and a tenth is held out
 and measured once at the end, whole and cut as in training: MUC, B-cubed and CEAF-e without singletons, by fastcoref's
-own scorer, beside a baseline that links noun phrases with the same head. No GAP row is seen. A run that is killed
-goes on when started again.
+own scorer, compared with a baseline that links noun phrases with the same head. No GAP row is seen. A killed run
+continues when started again.
 
-    python scripts/train_resolver.py --data ../shared/data --output models/resolver
+    python -m spacy project run train models/coreference --vars.data ../shared/data
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import time
 from functools import partial
 from itertools import chain
@@ -32,19 +31,15 @@ from typing import Any
 
 import spacy
 import torch
+from documents import CorefData, partly, parts, read, text_of
+from learner import PIECES, its_own_loss, make_model
+from scores import head_match, measure, resolver
 
 from gapstack.files import write_json
 from gapstack.training import Schedule, TrainingPlan, checkpoint_context, train
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))  # the script is run by path, its parts are imported by name
-
-from scripts.resolver.data import CorefData, partly, parts, read, text_of  # noqa: E402
-from scripts.resolver.learner import PIECES, its_own_loss, make_model  # noqa: E402
-from scripts.resolver.scores import head_match, measure, resolver  # noqa: E402
-
-PARSER = ROOT / "models" / "en_gapstack"
-"""Of the baseline."""
+PARSER = Path(__file__).resolve().parents[1] / "en_gapstack"
+"""Parses the texts for the baseline."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -61,18 +56,18 @@ def main(argv: list[str] | None = None) -> None:
         "--frozen",
         type=int,
         default=4,
-        help="layers of the encoder, from the embeddings up, left as they are",
+        help="number of frozen layers, from the embeddings up",
     )
     parser.add_argument(
         "--partly",
         nargs="*",
         default=(),
         metavar="NAME",
-        help="also learn from rows of which a pronoun and two names are known: stage2 (the teacher's), knowref-train",
+        help="also train on rows with a pronoun and two names: stage2 (labels of the teacher), knowref-train",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--documents", type=int, help="of each corpus, the first so many: to try it out")
+    parser.add_argument("--documents", type=int, help="use only the first N of each corpus")
     args = parser.parse_args(argv)
     torch.set_num_threads(args.threads)
     learner, tokenizer = make_model(args.seed)

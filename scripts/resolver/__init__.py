@@ -1,1 +1,0 @@
-"""The parts of ``train_resolver.py``: documents, model and loss, scores."""
