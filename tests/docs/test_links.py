@@ -72,7 +72,3 @@ def test_the_readme_names_the_file_of_every_member():
             path = f"{file}.py" if (PACKAGE / room / f"{file}.py").exists() else f"{file}/"
             path = path if room == "members" else f"../{room}/{path}"
             assert f"`{path}`" in table, name
-
-
-def test_the_readme_is_one_screen_to_start_and_a_page_in_all():
-    assert len(text(ROOT / "README.md").splitlines()) < 150
