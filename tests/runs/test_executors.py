@@ -29,7 +29,7 @@ def ray():
         include_dashboard=False,
         log_to_driver=False,
         logging_level="ERROR",
-        runtime_env={"env_vars": {"PYTHONPATH": paths}, "py_executable": executors.python_for_ray()},
+        runtime_env={"env_vars": {"PYTHONPATH": paths}, "py_executable": executors.PYTHON_FOR_RAY},
     )
     yield found
     found.shutdown()

@@ -15,8 +15,8 @@ from gapstack.members.resolver import Resolver
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.identity import of_stack
 from gapstack.runs.predict import predict
+from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part
 from gapstack.sealed import read_sealed, seal
 from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
@@ -118,7 +118,7 @@ def carried_out(small, caplog):
     def carry_out(members, root, **recipe):
         caplog.clear()
         done = run(Recipe("small", members, folds=3, **recipe), *small, root=root)
-        return done, [line for line in caplog.messages if "again" in line]
+        return done, [line for line in caplog.messages if "recomputing" in line]
 
     return carry_out
 
@@ -141,7 +141,7 @@ def test_other_contents_under_the_same_name_are_another_result(
         predict(first.folder, small[1])
     predict(first.folder, small[1], "prior")
     again, said = carried_out(members, tmp_path / "one")
-    assert (again.reused, said) == (3, [f"{made.changed} changed: 3 folds of member again"])
+    assert (again.reused, said) == (3, [f"{made.changed} changed: recomputing 3 folds of member"])
     assert not np.allclose(again.members[1].test, first.members[1].test)
     fresh, _ = carried_out(members, tmp_path / "other")
     np.testing.assert_array_equal(again.members[1].test, fresh.members[1].test)
@@ -156,11 +156,11 @@ def test_a_stack_that_reads_evidence_hangs_on_its_parser(tmp_path, monkeypatch):
     reads, reads_not = (
         Recipe("small", PAIR, stackers=(Part(kind, kind),)) for kind in ("evidence", "logistic")
     )
-    assert "parser" in of_stack(reads)
-    assert "parser" not in of_stack(reads_not)
-    before = of_stack(reads)
+    assert "parser" in stack_identity(reads)
+    assert "parser" not in stack_identity(reads_not)
+    before = stack_identity(reads)
     monkeypatch.setenv(ENVIRONMENT, str(tmp_path))
-    assert of_stack(reads)["parser"] != before["parser"]
+    assert stack_identity(reads)["parser"] != before["parser"]
 
 
 def test_who_was_taught_answers_without_the_teacher(carried_out, small, tmp_path, monkeypatch):

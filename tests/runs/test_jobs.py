@@ -62,14 +62,6 @@ def test_a_killed_training_continues_and_gives_what_an_undisturbed_one_gives(
     assert resumed.members[0].parameters > 1000
 
 
-def test_checkpoints_are_swept_once_no_fold_needs_them(tmp_path):
-    folder = RunFolder(tmp_path)
-    for label, key in (("probert", "needed"), ("probert", "older"), ("dropped", "any")):
-        (folder.unfinished(label, 0) / key).mkdir(parents=True)
-    folder.sweep({"needed"})
-    assert [place.name for place in tmp_path.glob("members/*/unfinished/*/*")] == ["needed"]
-
-
 def test_a_member_that_knows_the_held_out_rows_is_refused():
     leaky = Part("probert", "probert", {"extra": ["neither-attree"]})
     with pytest.raises(RecipeError, match=r"probert .*share rows with test"):

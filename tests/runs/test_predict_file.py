@@ -96,7 +96,7 @@ def test_a_saved_member_that_has_learned_something_else_is_asked_again(
 ):
     """A killed call, the member fitted on other rows, the call repeated: no row comes from the old member."""
     source, output = files
-    stored = import_module("gapstack.runs.stream").store
+    stored = import_module("gapstack.runs.predict").store
     chunks = []
 
     def dying(*arguments):
@@ -106,10 +106,10 @@ def test_a_saved_member_that_has_learned_something_else_is_asked_again(
         return stored(*arguments)
 
     create("prior").fit(sample_train[:60]).save(tmp_path / "member")
-    monkeypatch.setattr("gapstack.runs.stream.store", dying)
+    monkeypatch.setattr("gapstack.runs.predict.store", dying)
     with pytest.raises(KeyboardInterrupt):
         predict_file(str(tmp_path / "member"), source, output)
-    monkeypatch.setattr("gapstack.runs.stream.store", stored)
+    monkeypatch.setattr("gapstack.runs.predict.store", stored)
     other = create("prior").fit(sample_train[60:])
     other.save(tmp_path / "member")
     predict_file(str(tmp_path / "member"), source, output)

@@ -13,8 +13,7 @@ from gapstack.registry import UnknownNameError
 from gapstack.runs import Recipe
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.recipe import Part
-from gapstack.runs.search_space import Dimension, derived_space, read_space, values_of, with_values
-from gapstack.runs.tune import tune
+from gapstack.runs.tune import Dimension, derived_space, read_space, tune, values_of, with_values
 from tests.commands import gap
 
 SURFACE = Part("surface", "surface", {"rounds": 8, "leaves": 4})

@@ -19,8 +19,8 @@ from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError
 from gapstack.files import fingerprint
 from gapstack.runs.executors import create_executor
+from gapstack.runs.predict import Chunk, resumable
 from gapstack.runs.predictors import load
-from gapstack.runs.stream import Chunk, resumable
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def annotating(
 ) -> Iterator[Iterator[Annotation]]:
     """Yield the annotations of all documents, in order, to a block that writes them to ``output``.
 
-    All windows are answered first (:func:`~gapstack.runs.stream.resumable`), so a killed call can be continued.
+    All windows are answered first (:func:`~gapstack.runs.predict.resumable`), so a killed call can be continued.
 
     Parameters
     ----------

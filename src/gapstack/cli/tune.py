@@ -46,8 +46,7 @@ def tune_command(
     """
     from gapstack.runs import Recipe
     from gapstack.runs.recipe import corpora
-    from gapstack.runs.search_space import derived_space, read_space
-    from gapstack.runs.tune import tune
+    from gapstack.runs.tune import derived_space, read_space, tune
 
     if ranges and settings:
         raise typer.BadParameter("--ranges already names the settings", param_hint="--settings")

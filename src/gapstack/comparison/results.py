@@ -162,13 +162,10 @@ def standings(data: str | None = None) -> list[Standing]:
         standing = Standing(name)
         try:
             recipe = Recipe.of_run(folder)
-            done = finished(folder, recipe)
-            seconds = [member.seconds for member in done.values() if member.seconds is not None]
+            jobs = finished(folder, recipe)
+            done = [job["seconds"] for member in jobs.values() for job in member]
             standing = Standing(
-                name,
-                recipe.best,
-                folds=(sum(member.folds for member in done.values()), recipe.folds * len(done)),
-                seconds=sum(seconds) if len(seconds) == len(done) else None,
+                name, recipe.best, folds=(len(done), recipe.folds * len(jobs)), seconds=sum(done)
             )
             run = stored_run(folder, data, [recipe.best])
             if run.members or run.stack:

@@ -10,14 +10,15 @@ from gapstack.registry import lazy
 if TYPE_CHECKING:
     from gapstack.runs.folder import RunFolder, home
     from gapstack.runs.recipe import Recipe, available
-    from gapstack.runs.runner import Result, Run, run
+    from gapstack.runs.results import Result, Run
+    from gapstack.runs.runner import run
 else:
     __getattr__ = lazy(
         __name__,
         {
             "Recipe": "gapstack.runs.recipe:Recipe",
-            "Result": "gapstack.runs.runner:Result",
-            "Run": "gapstack.runs.runner:Run",
+            "Result": "gapstack.runs.results:Result",
+            "Run": "gapstack.runs.results:Run",
             "RunFolder": "gapstack.runs.folder:RunFolder",
             "available": "gapstack.runs.recipe:available",
             "home": "gapstack.runs.folder:home",

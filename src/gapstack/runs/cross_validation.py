@@ -38,20 +38,8 @@ def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed
 
     Folds are grouped by page and stratified by gender and label (:func:`~gapstack.data.make_folds`), as in a run.
 
-    Parameters
-    ----------
-    member : Member or str
-        A member, which is not changed, or the name of one with default settings.
-    corpus : Corpus
-    folds, seed : int
-        Number of folds, and the seed of their assignment.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such member.
-    DataError
-        If the corpus has no labels, or too few pages for the folds.
+    ``member`` is one that stays unchanged, or a name; ``seed`` is that of the folds. Raises UnknownNameError if there
+    is no such member; DataError if the corpus has no labels, or too few pages for the folds.
     """
     template = create(member) if isinstance(member, str) else member
     assignment = make_folds(corpus, folds, seed=seed)
@@ -83,36 +71,20 @@ def stack_files(
 ) -> FileStack:
     """Stack submission files for labelled rows by nested cross-validation over page-grouped folds.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Submissions, each for all rows.
-    rows : Corpus
-        Labelled; the files' makers should not have trained on these labels.
-    folds, seed : int
-        Number of folds, and the seed of their assignment.
-    kinds : sequence of str
-        Stackers to choose from, of :data:`~gapstack.ensemble.STACKERS`.
-
-    Raises
-    ------
-    DataError
-        If a file is not a submission for these rows, or there are fewer than two.
-    MemberError
-        For an unknown stacker.
+    Each file has all rows, and its makers should not have trained on these labels; ``kinds`` are the stackers to
+    choose from, of :data:`~gapstack.ensemble.STACKERS`. Raises DataError if a file is not a submission for these
+    rows, or there are fewer than two; MemberError for an unknown stacker.
     """
     if len(paths) < 2:
         raise DataError(f"{len(paths)} file to stack", expected="at least two")
     counts = Counter(path.name for path in paths)
-    members = {
-        path.name.removesuffix(".csv") if counts[path.name] == 1 else str(path): (
-            FileOfProbabilities(path).predict_proba(rows)
-        )
-        for path in paths
-    }
-    given = {kind: create_stacker(kind) for kind in kinds}
-    candidates = {kind: given[kind] for kind in STACKERS if kind in given}
+    members = {}
+    for path in paths:
+        name = path.name.removesuffix(".csv") if counts[path.name] == 1 else str(path)
+        members[name] = FileOfProbabilities(path).predict_proba(rows)
+    candidates = {kind: create_stacker(kind) for kind in sorted(kinds, key=[*STACKERS, *kinds].index)}
     assignment = make_folds(rows, folds, seed=seed).assignment
     base_predictions = np.stack(list(members.values()), axis=1)
-    nested = choose_stack(candidates, tuple(CALIBRATORS), base_predictions, rows, assignment)
-    return FileStack(rows, members, nested)
+    return FileStack(
+        rows, members, choose_stack(candidates, tuple(CALIBRATORS), base_predictions, rows, assignment)
+    )

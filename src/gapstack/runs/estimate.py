@@ -20,7 +20,7 @@ from gapstack.members.identity import READS
 from gapstack.members.member import Member
 from gapstack.precision import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
-from gapstack.runs.recipe import Part, Recipe, corpora
+from gapstack.runs.recipe import Recipe, corpora
 from gapstack.training.devices import processes
 from gapstack.training.parameters import ENCODER
 
@@ -31,6 +31,7 @@ UTILISATION = 0.5
 _CHARACTERS = 427  # of a row of GAP development
 _OTHER_SECONDS, _HEAD_SECONDS = 0.5, 3.0  # of a fold of a member without an encoder, or with a frozen one
 _STORED_BYTES, _TRAINED_BYTES, _LOADED_BYTES = 2, 16, 4  # per parameter
+_INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 
 
 @dataclass(frozen=True)
@@ -94,55 +95,48 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
     except DataNotFoundError as error:
         missing.append(str(error))
         rows, characters = (_published_rows(recipe.train), _published_rows(recipe.test)), _CHARACTERS
-    for part in recipe.members:
-        missing += _missing_inputs(create(part.name, **part.settings))
+    pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
     device, rate = _device_speed()
-    members: list[MemberPlan] = []
-    frozen: set[str | None] = set()
+    plans: list[MemberPlan] = []
+    seen: set[str | None] = set()  # frozen encoders, each of which runs once
     for part in recipe.members:
-        members.append(_plan(part, recipe, rows[0][1], rows[1][1], characters, rate, frozen))
-    return RunPlan(recipe, *rows, tuple(members), tuple(dict.fromkeys(missing)), device)
+        member = create(part.name, **part.settings)
+        missing += _missing_inputs(member)
+        seconds_per_parameter = pieces / (rate * UTILISATION)
+        plans.append(_plan(part.label, member, recipe, rows[0][1], rows[1][1], seconds_per_parameter, seen))
+    return RunPlan(recipe, *rows, tuple(plans), tuple(dict.fromkeys(missing)), device)
 
 
 def _plan(
-    part: Part,
+    label: str,
+    member: Member,
     recipe: Recipe,
     train: int,
     test: int,
-    characters: float,
-    rate: float,
-    frozen: set[str | None],
+    seconds_per_parameter: float,
+    seen: set[str | None],
 ) -> MemberPlan:
-    """Plan a member; the pass of a frozen encoder costs nothing if it is in ``frozen``, and is added there."""
-    member = create(part.name, **part.settings)
-    encoder = getattr(member, "encoder", None)
-    has_encoder = "encoder" in member.get_params()
-    size = encoder_size(encoder) if has_encoder else None
-    name = (EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name) if has_encoder else None
-    models = recipe.folds * getattr(member, "seeds", 1)
-    seconds = _measured_seconds(recipe, part.label)
+    """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``seen``."""
+    folds, models = recipe.folds, recipe.folds * getattr(member, "seeds", 1)
+    measured = _measured_seconds(recipe, label)
+    if "encoder" not in member.get_params():
+        return MemberPlan(label, None, None, models, measured or folds * _OTHER_SECONDS, 0.0, 0.0)
+    encoder: str | None = member.get_params()["encoder"]
+    name, size = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, encoder_size(encoder)
     if size is None:
-        known = seconds or (0.0 if has_encoder else recipe.folds * _OTHER_SECONDS)
-        return MemberPlan(part.label, name, None, models, known, 0.0, 0.0)
-    tuned = (
-        [plan for plan in member.plans() if ENCODER not in plan.frozen]
-        if isinstance(member, FineTuned)
-        else []
-    )
-    pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
-    layers, folds = size.layers * size.layer, recipe.folds
+        return MemberPlan(label, name, None, models, measured, 0.0, 0.0)
+    plans = member.plans() if isinstance(member, FineTuned) else []
+    tuned = [plan for plan in plans if ENCODER not in plan.frozen]
+    cost = size.layers * size.layer * seconds_per_parameter
     if tuned:
-        passes = 6 * sum(plan.epochs for plan in tuned) * train * (folds - 1) + 2 * (train + folds * test)
+        epochs = sum(plan.epochs for plan in tuned)
+        seconds = cost * (6 * epochs * train * (folds - 1) + 2 * (train + folds * test))
+        memory, disk = _TRAINED_BYTES * size.parameters, folds * _STORED_BYTES * size.parameters
     else:
-        passes = 0 if encoder in frozen else 2 * (train + test)
-        frozen.add(encoder)
-    fitting = 0.0 if tuned else folds * _HEAD_SECONDS
-    seconds = seconds or layers * pieces * passes / (rate * UTILISATION) + fitting
-    per_parameter = _TRAINED_BYTES if tuned else _LOADED_BYTES
-    disk = float(folds * _STORED_BYTES * size.parameters) if tuned else 0.0
-    return MemberPlan(
-        part.label, name, size.parameters, models, seconds, float(per_parameter * size.parameters), disk
-    )
+        seconds = folds * _HEAD_SECONDS + (0 if encoder in seen else cost * 2 * (train + test))
+        memory, disk = _LOADED_BYTES * size.parameters, 0
+        seen.add(encoder)
+    return MemberPlan(label, name, size.parameters, models, measured or seconds, float(memory), float(disk))
 
 
 def _measured_seconds(recipe: Recipe, label: str) -> float:
@@ -170,13 +164,12 @@ def _missing_inputs(member: Member) -> list[str]:
         missing.append(
             f"encoder {settings['encoder']}: neither a folder nor in the hub's cache; a run would download it"
         )
-        # other inputs may depend on the encoder; these settings do not
-        independent = ("parser", "clusters", "teacher", "extra", "blocks")
-        read = {key: settings[key] for key in independent if key in settings}
-    for setting, resolve in READS.items():
-        if read.get(setting, False) is not False:
+        # what else it reads may depend on the encoder, but not through these settings
+        read = {key: value for key, value in settings.items() if key in _INDEPENDENT}
+    for setting, value in read.items():
+        if setting in READS and value is not False:
             try:
-                resolve(read[setting])
+                READS[setting](value)
             except GapstackError as error:
                 missing.append(str(error))
     return missing
@@ -197,6 +190,5 @@ def _device_speed() -> tuple[str, float]:
         float((left @ right)[0, 0])  # waits for the device; the first product warms up
         seconds.append(clock() - started)
     threads = f", {torch.get_num_threads()} threads" if device.type == "cpu" else ""
-    return f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}", 2 * 1024 * 1024 * 4096 / min(
-        seconds
-    )
+    name = f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}"
+    return name, 2 * 1024 * 1024 * 4096 / min(seconds)

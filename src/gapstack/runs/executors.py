@@ -27,12 +27,15 @@ from gapstack.progress import console
 from gapstack.registry import Entry, Registry
 
 _log = logging.getLogger(__name__)
+PYTHON_FOR_RAY = shlex.quote(sys.executable)
+"""This Python; Ray puts it into a shell command."""
 _RAY_VARIABLES = {
     # by default Ray's workers have the lowest priority, and tasks that exceed the memory are retried forever
     "RAY_worker_niceness": "0",
     "RAY_task_oom_retries": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
+_Task = Future[list[logging.LogRecord]]
 
 
 def create_executor(kind: str = "local", workers: int = 1) -> Executor:
@@ -54,29 +57,14 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     MemberError
         If ``workers`` is below 1, or Ray is not installed.
     """
-    create = EXECUTORS[kind]
+    execute = EXECUTORS[kind]
     if workers < 1:
         raise MemberError(f"at least one worker is needed; found {workers}")
-    return create(workers)
-
-
-def _local_executor(workers: int) -> Executor:
-    return in_order if workers == 1 else partial(_in_processes, workers=workers)
-
-
-def _ray_executor(workers: int) -> Executor:
-    _import_ray()
-    return partial(_on_ray, workers=workers)
-
-
-EXECUTORS: Registry[Callable[[int], Executor]] = Registry(
-    "executor",
-    {
-        "local": Entry(_local_executor, "this process, or several on this machine"),
-        "ray": Entry(_ray_executor, "a Ray cluster", needs="the extra ray"),
-    },
-)
-"""By name: functions of the number of workers."""
+    if kind == "ray":
+        _import_ray()
+    elif workers == 1:
+        return in_order
+    return partial(execute, workers=workers)
 
 
 def _in_processes(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
@@ -85,21 +73,33 @@ def _in_processes(function: Callable[[Any], object], items: Iterable[Any], *, wo
     threads = max(1, torch.get_num_threads() // workers)
     context = get_context("spawn")  # neither torch's threads nor CUDA survive a fork
     pool = ProcessPoolExecutor(workers, context, _start_worker, (threads, context.Value("i", 0)))
-    work = partial(_work, function, _log.getEffectiveLevel())
+    submit = partial(pool.submit, partial(_work, function, _log.getEffectiveLevel()))
     try:
-        yield from _finished(partial(pool.submit, work), items, workers, BrokenProcessPool)
+        yield from _finished(submit, items, workers, BrokenProcessPool)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _start_worker(threads: int, started: Any) -> None:
+    """Prepare a worker: its end, its threads and its GPU; only the parent shows progress bars."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    import torch
+
+    die_with_parent()
+    raise_gc_threshold()
+    console.quiet = True
+    torch.set_num_threads(threads)
+    if torch.cuda.is_available():
+        with started.get_lock():
+            torch.cuda.set_device(started.value % torch.cuda.device_count())
+            started.value += 1
+
+
 def _finished(
-    submit: Callable[[Any], Future[list[logging.LogRecord]]],
-    items: Iterable[Any],
-    workers: int,
-    *lost: type[Exception],
+    submit: Callable[[Any], _Task], items: Iterable[Any], workers: int, *lost: type[Exception]
 ) -> Iterator[Any]:
     """Submit items, a few ahead of the workers, and yield each one that is done."""
-    coming, running = iter(items), dict[Future[list[logging.LogRecord]], Any]()
+    coming, running = iter(items), dict[_Task, Any]()
     while True:
         running |= {submit(item): item for item in islice(coming, 2 * workers - len(running))}
         if not running:
@@ -118,23 +118,14 @@ def _finished(
             yield running.pop(future)
 
 
-def _start_worker(threads: int, started: Any) -> None:
-    """Prepare a worker: its end, its threads and its GPU; only the parent shows progress bars."""
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    import torch
-
-    die_with_parent()
-    raise_gc_threshold()
-    console.quiet = True
-    torch.set_num_threads(threads)
-    if torch.cuda.is_available():
-        with started.get_lock():
-            torch.cuda.set_device(started.value % torch.cuda.device_count())
-            started.value += 1
-
-
-def _work(function: Callable[[Any], object], level: int, item: Any) -> list[logging.LogRecord]:
+def _work(
+    function: Callable[[Any], object], level: int, item: Any, threads: int = 0
+) -> list[logging.LogRecord]:
     """Call the function in a worker and return what it logs; if it fails, log lines are notes of the error."""
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     logger, handler = logging.getLogger("gapstack"), QueueHandler(lines)
     logger.addHandler(handler)
@@ -158,11 +149,6 @@ def _import_ray() -> Any:
     return ray
 
 
-def python_for_ray() -> str:
-    """Path of this Python, quoted, since Ray puts it into a shell command."""
-    return shlex.quote(sys.executable)
-
-
 def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
     import torch
 
@@ -174,20 +160,24 @@ def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers:
         options: dict[str, Any] = {
             "num_cpus": max(workers, torch.get_num_threads()),
             "include_dashboard": False,
-            "runtime_env": {"py_executable": python_for_ray()},
+            "runtime_env": {"py_executable": PYTHON_FOR_RAY},
         }
         if os.environ.get("RAY_ADDRESS"):
             options = {"address": os.environ["RAY_ADDRESS"]}
         ray.init(**options, log_to_driver=False, logging_level="ERROR")
     running: list[Any] = []
     try:
-        resources = _share(ray, workers)
-        run = ray.remote(max_retries=0, **resources)(_work_on_ray)
+        # each worker gets cores of one node, and a share of the GPUs
+        available = ray.cluster_resources()
+        largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
+        threads = max(1, int(min(available.get("CPU", 1) / workers, largest)))
+        gpus = min(1.0, available.get("GPU", 0) / workers)
+        run = ray.remote(max_retries=0, num_cpus=threads, num_gpus=gpus)(_work)
         shared = ray.put(function)
 
-        def submit(item: Any) -> Future[list[logging.LogRecord]]:
-            running.append(run.remote(shared, _log.getEffectiveLevel(), item, resources["num_cpus"]))
-            future: Future[list[logging.LogRecord]] = running[-1].future()
+        def submit(item: Any) -> _Task:
+            running.append(run.remote(shared, _log.getEffectiveLevel(), item, threads))
+            future: _Task = running[-1].future()
             return future
 
         lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError)
@@ -201,20 +191,11 @@ def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers:
             ray.shutdown()
 
 
-def _share(ray: Any, workers: int) -> dict[str, Any]:
-    """Resources of each worker: cores (of one node) and a share of the GPUs."""
-    whole = ray.cluster_resources()
-    largest = max(node["Resources"].get("CPU", 1) for node in ray.nodes() if node["Alive"])
-    share: dict[str, Any] = {"num_cpus": max(1, int(min(whole.get("CPU", 1) / workers, largest)))}
-    if whole.get("GPU", 0):
-        share["num_gpus"] = min(1.0, whole["GPU"] / workers)
-    return share
-
-
-def _work_on_ray(
-    function: Callable[[Any], object], level: int, item: Any, threads: int
-) -> list[logging.LogRecord]:
-    import torch
-
-    torch.set_num_threads(threads)
-    return _work(function, level, item)
+EXECUTORS: Registry[Callable[..., Iterator[Any]]] = Registry(
+    "executor",
+    {
+        "local": Entry(_in_processes, "this process, or several on this machine"),
+        "ray": Entry(_on_ray, "a Ray cluster", needs="the extra ray"),
+    },
+)
+"""By name: functions of a function, items and the number of workers."""

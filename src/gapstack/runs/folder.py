@@ -6,13 +6,13 @@
     folds.json                   the folds, with their hash
     members/<label>/
         fold-<i>/                appears whole or not at all
-            job.json             hash of everything that decided this result, seconds, digests of the files beside it
+            job.json             identity of the result, seconds, digests of the files of the folder
             held.parquet         probabilities of the held-out fold
             test.parquet         probabilities of the held-out split
             member/              the fitted member
-            training/            its training's evaluations, JSON lines, if it is fine-tuned
-        out_of_fold.parquet      the folds' held parts, in corpus order: for other programs, not read here
-        test.parquet             mean over the folds: the same
+            training/            evaluations during fine-tuning, JSON lines
+        out_of_fold.parquet      the folds' held parts, in corpus order; written for other programs
+        test.parquet             mean over the folds; likewise
         unfinished/fold-<i>/     checkpoints of a training that is running or was killed
     stack/                       appears whole or not at all: state, out_of_fold.parquet, test.parquet, stack.json
 """
@@ -36,6 +36,8 @@ from gapstack.progress import progress
 from gapstack.sealed import read_sealed, seal
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gapstack.types import Probabilities
 
 _PROJECT = Path(__file__).resolve().parents[3]
@@ -66,15 +68,10 @@ def run_names() -> list[str]:
 
 
 def find_run(name: str) -> tuple[RunFolder, str] | None:
-    """Find the run that ``name`` means, and the member ("" for all of it); None if it means no run.
+    """Find a run and its member ("" for all of it) by name; None if there is none.
 
-    ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`; or the label of a
-    member that one run there has.
-
-    Raises
-    ------
-    DataError
-        If more than one run there has a member of this name.
+    The name is ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`; or the
+    label of a member that one run there has. Raises DataError if several runs there have a member of this name.
     """
     run, _, member = name.rpartition(":")
     for run_name, label in ((name, ""), (run, member)):
@@ -97,17 +94,13 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder alone while the block runs; MismatchError if another process has it."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = filelock.FileLock(folder / ".lock")
     try:
-        lock.acquire(timeout=0)
+        with filelock.FileLock(folder / ".lock", timeout=0):
+            yield
     except filelock.Timeout:
         raise MismatchError(
             f"another process is working on {folder}; wait for it or use another name"
         ) from None
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabilities) -> None:
@@ -120,17 +113,11 @@ def write_probabilities(path: Path, ids: Sequence[str], probabilities: Probabili
         frame.to_parquet(temporary, index=False)
 
 
-def read_probabilities(path: Path, ids: Sequence[str]) -> Probabilities:
-    """Read probabilities; MismatchError if they do not belong to ``ids`` in this order."""
-    import numpy as np
+def read_probabilities(path: Path) -> pd.DataFrame:
+    """Read probabilities, indexed by id."""
     import pandas as pd
 
-    frame = pd.read_parquet(path)
-    if frame["ID"].tolist() != list(ids):
-        raise MismatchError(
-            f"{path} holds other rows than the corpus asked for ({len(frame)} against {len(ids)})"
-        )
-    return frame[COLUMNS].to_numpy(dtype=np.float64)
+    return pd.read_parquet(path).set_index("ID")[COLUMNS].astype("float64")
 
 
 class RunFolder:
@@ -146,7 +133,7 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a run here, even a damaged one."""
+        """True if there is a run here, even a damaged one."""
         return any(os.path.lexists(self.root / name) for name in ("run.json", "folds.json"))
 
     @property
@@ -160,30 +147,28 @@ class RunFolder:
             raise DataError(
                 "no run here", place=Place(self.manifest_path), expected="a folder that `gap run` made"
             )
-        return read_sealed(
-            self.manifest_path,
-            remedy=f"Run its recipe again; intact results are kept: gap run RECIPE --name {self.root.name}",
-        )
+        remedy = f"Run its recipe again; intact results are kept: gap run RECIPE --name {self.root.name}"
+        return read_sealed(self.manifest_path, remedy=remedy)
 
-    def claim(self, manifest: dict[str, Any], *, fresh: bool) -> list[str]:
-        """Start or resume a run described by ``manifest``; list damage of an earlier description.
+    def claim(
+        self, manifest: dict[str, Any], labels: Sequence[str], folds: int, *, fresh: bool = False
+    ) -> list[str]:
+        """Start or resume a run: delete damaged results of these members and of the stack, and list the damage.
 
-        Raises
-        ------
-        MismatchError
-            If the folder holds a run on another corpus, label set or other folds, unless ``fresh``, which
-            discards that run.
+        Raises MismatchError if the folder holds a run on another corpus, label set or folds, unless ``fresh``, which
+        discards that run.
         """
         if fresh:
             for entry in self.root.iterdir():
                 if entry.name != ".lock":
                     discard(entry)
-        damaged, before, now = [], manifest["identity"], manifest["identity"]
+        damages: list[DamageError] = []
+        before = now = manifest["identity"]
         if self.exists:
             try:
                 before = self.manifest()["identity"]
             except DamageError as damage:
-                damaged.append(self._describe(damage))
+                damages.append(damage)
             differing = [key for key in now if before.get(key) != now[key]]
             if differing:
                 raise MismatchError(
@@ -191,11 +176,6 @@ class RunFolder:
                     "Give the recipe another name, or discard the old run with --fresh"
                 )
         seal(self.manifest_path, manifest)
-        return damaged
-
-    def repair(self, labels: Sequence[str], folds: int) -> list[str]:
-        """Delete damaged results of these members and of the stack; returns each damaged file with its problem."""
-        damaged = []
         records = [self.fold(label, fold) / "job.json" for label in labels for fold in range(folds)]
         records.append(self.member(STACK) / "stack.json")
         with progress("checking stored results", len(records)) as ticker:
@@ -203,15 +183,12 @@ class RunFolder:
                 try:
                     self._record(record, None)
                 except DamageError as damage:
-                    damaged.append(self._describe(damage))
+                    damages.append(damage)
                     discard(record.parent)
                 ticker.advance()
-        return damaged
-
-    def _describe(self, damage: DamageError) -> str:
-        place = damage.place
-        name = Path(place.file).relative_to(self.root) if place else self.root
-        return f"{name} ({damage.problem})"
+        return [
+            f"{Path(one.place.file).relative_to(self.root)} ({one.problem})" for one in damages if one.place
+        ]
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -232,21 +209,11 @@ class RunFolder:
         """Folder for checkpoints of a fold's fit."""
         return self.member(label) / "unfinished" / f"fold-{fold}"
 
-    def sweep(self, keys: Collection[str]) -> None:
-        """Delete the checkpoints of killed trainings, except of jobs with these keys."""
-        for place in self.root.glob("members/*/unfinished/*/*"):
-            if place.name not in keys:
-                discard(place)
-
     def job(self, label: str, fold: int, check: Collection[str] | None = ()) -> dict[str, Any] | None:
         """Record of a finished fold, None if it is unfinished.
 
-        ``check`` names files and folders whose digests are checked beside the record; None checks all.
-
-        Raises
-        ------
-        DamageError
-            If the record or a checked file is damaged.
+        ``check`` names files and folders whose digests are verified; None verifies all. Raises DamageError if the
+        record or one of them is damaged.
         """
         return self._record(self.fold(label, fold) / "job.json", check)
 
@@ -255,5 +222,5 @@ class RunFolder:
         return self._record(self.member(STACK) / "stack.json", check)
 
     def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
-        """A record whose folder appears whole: if that is there and the record is not, it is damaged."""
+        # the folder appears whole, so a folder without a record is damaged
         return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None

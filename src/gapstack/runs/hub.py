@@ -24,10 +24,7 @@ def is_repository(name: str) -> bool:
 def fetch(repository: str) -> Path:
     """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
 
-    Raises
-    ------
-    DataNotFoundError
-        If it is not in the cache and cannot be downloaded.
+    Raises DataNotFoundError if it is not in the cache and cannot be downloaded.
     """
     import httpx
     from huggingface_hub import snapshot_download
@@ -46,20 +43,8 @@ def fetch(repository: str) -> Path:
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
     """Replace the files of a repository by those of a saved member or a run, and return the commit's address.
 
-    Parameters
-    ----------
-    folder : Path
-    repository : str
-        ``owner/name``; created if it does not exist.
-    card : str
-        Model card in the Hub's Markdown, for a folder without a ``README.md``.
-    private : bool
-        Create a private repository.
-
-    Raises
-    ------
-    RemoteError
-        If there is no token, or the Hub refuses.
+    The repository ``owner/name`` is created (``private``) if it does not exist. ``card`` is a model card in Markdown
+    for a folder without a ``README.md``. Raises RemoteError if there is no token, or the Hub refuses.
     """
     import httpx
     from huggingface_hub import HfApi, get_token

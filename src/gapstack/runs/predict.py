@@ -1,24 +1,29 @@
-"""Prediction of new rows: in memory, or a file of any length as a resumable stream."""
+"""Prediction of new rows in memory, or of a file of any length as a resumable stream of chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
+from gapstack.cache import intact_files, store
 from gapstack.data import Corpus
 from gapstack.data.cells import Quarantine
 from gapstack.data.contamination import warn_of_contamination
 from gapstack.data.gap_files import read_gap_chunks, submission_text
-from gapstack.errors import MemberError, MismatchError
-from gapstack.files import fingerprint, write_text
+from gapstack.ensemble.stack import Executor
+from gapstack.errors import DataError, MemberError, Place
+from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.predictor import Predictor
+from gapstack.progress import progress
 from gapstack.runs.executors import create_executor
-from gapstack.runs.folder import RunFolder
+from gapstack.runs.folder import RunFolder, locked
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.recipe import Recipe
-from gapstack.runs.stream import Chunk, resumable
 from gapstack.types import Probabilities
 
 CHUNK = 4096
@@ -28,21 +33,8 @@ CHUNK = 4096
 def predict(folder: RunFolder, rows: Corpus, label: str = "") -> Probabilities:
     """Return (n, 3) probabilities of new rows by a finished run.
 
-    Rows that were trained on are logged as a warning.
-
-    Parameters
-    ----------
-    folder : RunFolder
-    rows : Corpus
-    label : str
-        One member; by default the stack, or the last member of a run without a stack.
-
-    Raises
-    ------
-    DataError
-        If the run is not finished.
-    MemberError
-        If it has no such member.
+    ``label`` names one member; by default the stack predicts, or the last member of a run without a stack. Rows that
+    were trained on are logged as a warning. Raises as :class:`~gapstack.runs.predictors.FittedRun`.
     """
     fitted = FittedRun(folder, [label or Recipe.of_run(folder).best])
     warn_of_contamination(fitted.contaminated_by, rows.ids)
@@ -61,8 +53,8 @@ def predict_file(
     """Predict the rows of a file of any length, write a submission in their order, and return the number of rows.
 
     The whole file is checked first (a pipe's rows are kept in memory). Then chunks of :data:`CHUNK` rows are predicted
-    and stored (:func:`~gapstack.runs.stream.resumable`), each under a hash of its rows and of the predictor with what
-    it has learned, so a killed call continues where it was.
+    and stored (:func:`resumable`), each under a hash of its rows and of the predictor with what it has learned, so a
+    killed call continues where it was.
 
     Parameters
     ----------
@@ -98,38 +90,93 @@ def predict_file(
     warn_of_contamination(known.contaminated_by, ids)
     identity = fingerprint(dict(known.identity))
     again = None if quarantine is None else replace(quarantine, problems=[], paths=[])
-    compute = partial(_submission, known) if alone else partial(_submission_of, str(predictor), identity)
 
     def work() -> Iterator[Chunk]:
         for rows in chunks or read_gap_chunks(source, CHUNK, quarantine=again):
             key = fingerprint(identity, rows.fingerprint)
             yield Chunk(key, len(rows), f"the rows from {rows.ids[0]} on", rows)
 
-    with resumable(
-        Path(output), work(), compute, execute=execute, total=len(ids), title="predicting"
-    ) as texts:
-        write_text(output, "".join(_without_header(texts)))
+    compute = partial(_submission, known if alone else str(predictor))
+    with resumable(output, work(), compute, execute=execute, total=len(ids), title="predicting") as texts:
+        lines = (text.decode().splitlines(keepends=True) for text in texts)
+        write_text(output, "".join("".join(one[number > 0 :]) for number, one in enumerate(lines)))
     return len(ids)
 
 
-def _submission(predictor: Predictor, rows: Corpus) -> bytes:
-    return submission_text(rows.ids, predictor.predict_proba(rows)).encode()
-
-
-def _submission_of(name: str, identity: str, rows: Corpus) -> bytes:
-    return _submission(_load(name, identity), rows)
+def _submission(predictor: Predictor | str, rows: Corpus) -> bytes:
+    known = _load_once(predictor) if isinstance(predictor, str) else predictor
+    return submission_text(rows.ids, known.predict_proba(rows)).encode()
 
 
 @lru_cache(maxsize=1)
-def _load(name: str, identity: str) -> Predictor:
-    """Load a predictor once per worker; MismatchError if it was replaced since the command began."""
-    predictor = load(name, keep=True)
-    if fingerprint(dict(predictor.identity)) != identity:
-        raise MismatchError(f"{name} was replaced during the prediction; run the command again")
-    return predictor
+def _load_once(name: str) -> Predictor:
+    return load(name, keep=True)
 
 
-def _without_header(texts: Iterator[bytes]) -> Iterator[str]:
-    """Submissions, the header of the first only."""
-    for number, text in enumerate(texts):
-        yield text.decode().partition("\n")[2] if number else text.decode()
+@dataclass(frozen=True)
+class Chunk:
+    """Work whose result is stored as one file under ``key``, a hash of everything that decides it."""
+
+    key: str
+    size: float
+    name: str
+    content: Any
+
+
+@contextmanager
+def resumable(
+    output: Path,
+    chunks: Iterable[Chunk],
+    compute: Callable[[Any], bytes],
+    *,
+    execute: Executor,
+    total: float,
+    title: str,
+) -> Iterator[Iterator[bytes]]:
+    """Compute all chunks, then yield their results in order to a block that writes ``output``.
+
+    Results are stored in the folder ``OUTPUT.partial``, so a killed call continues where it was; the folder is
+    deleted when the block ends without error. Raises MismatchError if another process is writing the same output.
+
+    Parameters
+    ----------
+    output : Path
+    chunks : iterable of Chunk
+        Read once, a few ahead of the workers.
+    compute : callable
+        Returns the result of a chunk's content; must be picklable for several workers.
+    execute : Executor
+    total : float
+        Sum of the chunks' sizes, for the progress bar called ``title``.
+    """
+    folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
+    with locked(folder):
+        sweep(folder.parent)
+        with progress(title, total) as ticker:
+
+            def missing() -> Iterator[Chunk]:
+                for chunk in chunks:
+                    keys.append(chunk.key)
+                    if _stored(folder, chunk.key):
+                        ticker.advance(chunk.size)
+                    else:
+                        yield chunk
+
+            for chunk in execute(partial(_compute, compute=compute, folder=folder), missing()):
+                ticker.advance(chunk.size)
+        yield (_read(folder, key) for key in keys)
+    shutil.rmtree(folder)
+
+
+def _compute(chunk: Chunk, compute: Callable[[Any], bytes], folder: Path) -> None:
+    store(folder, compute(chunk.content), ".chunk", f"{chunk.key}-")
+
+
+def _stored(folder: Path, key: str) -> list[Path]:
+    return intact_files(folder, ".chunk", f"{key}-")
+
+
+def _read(folder: Path, key: str) -> bytes:
+    if not (paths := _stored(folder, key)):
+        raise DataError("stored results disappeared", place=Place(folder), remedy="Run the command again")
+    return paths[0].read_bytes()

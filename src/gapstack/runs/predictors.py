@@ -12,22 +12,24 @@ import numpy as np
 from gapstack.data import Corpus, Label
 from gapstack.data.corpus import one_hot
 from gapstack.data.sources import SPLITS
+from gapstack.ensemble import STACKERS, create_stacker
 from gapstack.ensemble.nested import FittedStacker
+from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.evaluation import read_predictions
 from gapstack.files import atomic_folder, fingerprint, sha256
-from gapstack.members import Member, store
-from gapstack.members.identity import refuse_changed
+from gapstack.members import Member, create, store
+from gapstack.members.identity import READS, Identity, identity_of, refuse_changed
 from gapstack.members.member import each_once
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.registry import unknown
-from gapstack.resolvers.clusters import Clusters, read_clusters
+from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import hub
 from gapstack.runs.folder import STACK, RunFolder, find_run, home
-from gapstack.runs.identity import of_stack, refuse_changed_members
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
+from gapstack.versions import source_digest, versions
 
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")
@@ -60,10 +62,9 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
         return fitted.systems[label] if label else fitted
     if path.is_file():
         return prediction_file(path)
-    repository, _, label = str(name).partition(":")
+    repository, colon, label = str(name).partition(":")
     if hub.is_repository(repository) and not path.exists():
-        fetched = str(hub.fetch(repository))
-        return load(f"{fetched}:{label}" if label else fetched, keep=keep)
+        return load(f"{hub.fetch(repository)}{colon}{label}", keep=keep)
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
     )
@@ -130,16 +131,35 @@ class FittedRun(Predictor):
             for label in self.recipe.systems
             if not only or label in only
         }
-        stacked = STACK in self.systems
-        labels = [part.label for part in self.recipe.members]
-        self.members = [label for label in labels if stacked or label in self.systems]
-        for label in self.members:
+        parts = [p for p in self.recipe.members if STACK in self.systems or p.label in self.systems]
+        self.members = [part.label for part in parts]
+        rows = folder.manifest()["identity"]
+        for part in parts:
+            now = rows | identity_of(create(part.name, **part.settings), fitted=True)
             for fold in range(self.folds):
-                if folder.job(label, fold, check=["member"]) is None:
-                    place = Place(folder.fold(label, fold))
+                job = folder.job(part.label, fold, check=["member"])
+                if job is None:
+                    place = Place(folder.fold(part.label, fold))
                     raise DataError("the run is not finished", place=place, remedy=folder.remedy)
-        refuse_changed_members(folder, self.recipe, self.members, self.folds)
-        self._stack = _load_stack(folder, self.recipe) if stacked else None
+                refuse_changed(f"{self.recipe.name}:{part.label}", job, now)
+        self._stack = self._load_stack(rows) if STACK in self.systems else None
+
+    def _load_stack(self, rows: Identity) -> FittedStacker:
+        """The run's stack, if it was fitted on the recipe's members and on the current inputs."""
+        place, record = self.folder.member(STACK), self.folder.stack(check=None)
+        # another stack is there if the recipe changed and the run was killed before stacking
+        if record is None or record["members"] != self.members:
+            raise DataError(
+                f"the run has no stack of {', '.join(self.members)} yet",
+                place=Place(place / "stack.json"),
+                remedy=self.folder.remedy,
+            )
+        before = {key: value for key, value in record["identity"].items() if key != "base_predictions"}
+        now = rows | stack_identity(self.recipe)
+        refuse_changed(f"{self.recipe.name}:{STACK}", record | {"identity": before}, now)
+        return FittedStacker.restored(
+            record["stacker"], record["settings"], record["calibration"], store.read_state(place)
+        )
 
     @property
     def best(self) -> RunSystem:
@@ -174,10 +194,8 @@ class FittedRun(Predictor):
             mean: Probabilities = np.mean(self._base_predictions(corpus, [label])[label], axis=0)
             return mean
         base = self._base_predictions(corpus, self.members)
-        by_fold = [
-            np.stack(each, axis=1) for each in zip(*(base[label] for label in self.members), strict=True)
-        ]
-        return self._stack.predict_proba(by_fold, corpus)
+        by_fold = zip(*(base[member] for member in self.members), strict=True)
+        return self._stack.predict_proba([np.stack(each, axis=1) for each in by_fold], corpus)
 
     def _base_predictions(self, corpus: Corpus, labels: Collection[str]) -> dict[str, list[Probabilities]]:
         """By member, (n, 3) of each fold's fit; kept until the next corpus."""
@@ -241,23 +259,18 @@ class RunSystem(Predictor):
         self._run().save(folder)
 
 
-def _load_stack(folder: RunFolder, recipe: Recipe) -> FittedStacker:
-    """The run's stack, if it was fitted on the recipe's members and on the current inputs."""
-    members = [part.label for part in recipe.members]
-    place = folder.member(STACK)
-    path, record = place / "stack.json", folder.stack(check=None)
-    if (
-        record is None or record["members"] != members
-    ):  # the recipe changed, and the run was killed before stacking
-        raise DataError(
-            f"the run has no stack of {', '.join(members)} yet", place=Place(path), remedy=folder.remedy
-        )
-    now = folder.manifest()["identity"] | of_stack(recipe)
-    before = {key: value for key, value in record["identity"].items() if key != "base_predictions"}
-    refuse_changed(f"{recipe.name}:{STACK}", record | {"identity": before}, now)
-    return FittedStacker.restored(
-        record["stacker"], record["settings"], record["calibration"], store.read_state(place)
-    )
+def stack_identity(recipe: Recipe) -> Identity:
+    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.identity`."""
+    stackers = [(part.name, part.settings) for part in recipe.stackers]
+    identity = {
+        "settings": fingerprint(stackers, recipe.calibrators),
+        "package": f"gapstack {versions()['gapstack']}",
+    }
+    if any(create_stacker(name, **settings).READS_EVIDENCE for name, settings in stackers):
+        identity["parser"] = READS["blocks"](EVIDENCE)
+    if sources := [source_digest(STACKERS[name], "gapstack.ensemble") for name, _ in stackers]:
+        identity["source"] = fingerprint(sources)
+    return identity
 
 
 class PredictionFile(Predictor):
@@ -294,27 +307,23 @@ class FileOfProbabilities(PredictionFile):
 class FileOfClusters(PredictionFile):
     """A JSONL of a resolver's clusters (:mod:`gapstack.resolvers.clusters`).
 
-    As in ``gap clusters-to-gap``, the name in the pronoun's cluster is the answer, with certainty; both names, neither
-    of them, and no clusters for a row all count as NEITHER.
+    The name in the pronoun's cluster is the answer, with certainty; both names, neither of them, and no clusters for
+    a row all count as NEITHER, as in ``gap clusters-to-gap``.
     """
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Decide each row with certainty; DataError for clusters of other texts."""
-        decided = self._clusters(corpus).decide(corpus)
-        one = decided[:, Label.A] != decided[:, Label.B]
-        return one_hot(np.where(one, np.where(decided[:, Label.A], Label.A, Label.B), Label.NEITHER))
+        a, b = read_clusters(self.path, corpus).decide(corpus).T
+        return one_hot(np.select([a & ~b, b & ~a], [Label.A, Label.B], Label.NEITHER))
 
     def remark(self, corpus: Corpus) -> str:
         """Which resolver, how many rows it covers, and in how many both names are in the pronoun's cluster."""
-        clusters = self._clusters(corpus)
+        clusters = read_clusters(self.path, corpus)
         covered, both = clusters.covers(corpus).sum(), clusters.decide(corpus).all(axis=1).sum()
         return (
             f"is what {clusters.name} decided: clusters of {covered:,} of {len(corpus):,} rows, both names in "
             f"{both:,} of them; both, none and saying nothing count as neither"
         )
-
-    def _clusters(self, corpus: Corpus) -> Clusters:
-        return read_clusters(self.path, corpus)
 
 
 def prediction_file(path: Path) -> PredictionFile:

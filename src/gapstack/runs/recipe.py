@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from importlib import resources
@@ -40,6 +40,7 @@ from gapstack.settings import FoldCount, FolderName, Seed, SettingError, check, 
 
 _PARTS: Mapping[str, Registry[Any]] = {"members": MEMBERS, "stackers": STACKERS}
 _LONGEST_NAME = 80
+_RECIPES = resources.files("gapstack.runs") / "recipes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +89,29 @@ class Recipe:
         """Check everything that can be checked before anything is computed."""
         where = f"recipe {self.name if isinstance(self.name, str) and self.name.isprintable() else shown(self.name)}"
         _check(asdict(self), where)
-        if not self.members:
-            raise RecipeError(f"{where} has no members")
-        if not self.train or not self.test:
-            raise RecipeError(f"{where}: {'train' if not self.train else 'test'} has no split")
-        twice = [split for split, n in Counter((*self.train, *self.test)).items() if n > 1]
-        if set(self.train) & set(self.test):
-            raise RecipeError(f"{where}: {', '.join(twice)} would be both trained and scored on")
-        if twice:
-            raise RecipeError(f"{where}: {', '.join(twice)} is named twice")
-        if STAGE2 in self.test and len(self.test) > 1:
-            raise RecipeError(f"{where}: {STAGE2} has no labels; hold it out alone")
-        labels = [part.label for part in self.members]
-        if STACK in map(_alike, labels):
-            raise RecipeError(f"{where}: {STACK!r} is what the stack is called; choose another label")
-        # as file systems that ignore case and the encoding of accents see them
-        clashing = [label for label in labels if Counter(map(_alike, labels))[_alike(label)] > 1]
-        if clashing:
-            raise RecipeError(
-                f"{where}: label {' and '.join(dict.fromkeys(clashing))} is used twice, or differs in case alone; "
-                "give each member its own"
-            )
+        twice = _repeated([*self.train, *self.test])
+        # as file systems that ignore case and the encoding of accents see labels
+        labels = {part.label: unicodedata.normalize("NFC", part.label).casefold() for part in self.members}
+        names = [labels[part.label] for part in self.members]
+        clashing = [label for label, name in labels.items() if name in _repeated(names)]
+        problems = {
+            " has no members": not self.members,
+            f": {'test' if self.train else 'train'} has no split": not self.train or not self.test,
+            f": {', '.join(twice)} would be both trained and scored on": set(self.train) & set(self.test),
+            f": {', '.join(twice)} is named twice": twice,
+            f": {STAGE2} has no labels; hold it out alone": STAGE2 in self.test and len(self.test) > 1,
+            f": {STACK!r} is what the stack is called; choose another label": STACK in names,
+            f": label {' and '.join(clashing)} is used twice, or differs in case alone; "
+            "give each member its own": clashing,
+        }
+        for problem, found in problems.items():
+            if found:
+                raise RecipeError(f"{where}{problem}")
 
     @classmethod
     def parse(cls, table: Mapping[str, Any], where: str) -> Self:
-        """Create a recipe from a parsed TOML document, which errors call ``where``.
-
-        Raises
-        ------
-        RecipeError
-            As the class does.
-        """
-        table = _spelled_out(table, where)
+        """Create a recipe from a parsed TOML document, which errors call ``where``; raises as the class does."""
+        table = _complete(table, where)
         _check(table, where)
         missing = [key for key in ("name", "members") if key not in table]
         if missing:
@@ -133,10 +125,7 @@ class Recipe:
     def load(cls, name: str) -> Self:
         """Load a recipe of the package by name, a TOML file by path, or the recipe of a run by its folder.
 
-        Raises
-        ------
-        RecipeError
-            If there is none, it is not TOML, or it cannot run.
+        Raises RecipeError if there is none, it is not TOML, or it cannot run.
         """
         if not name.endswith(".toml"):
             if name not in available() and Path(name).is_dir():
@@ -164,7 +153,7 @@ class Recipe:
 
     @property
     def stacked(self) -> bool:
-        """Whether the members are stacked."""
+        """True if the members are stacked."""
         return bool(self.stackers) and len(self.members) > 1
 
     @property
@@ -201,23 +190,18 @@ class Recipe:
 
     def override(self, setting: str, value: Any) -> Recipe:
         """Set ``setting`` in every member that has it (``encoder``, ``parser``)."""
-        members = tuple(
-            Part(part.name, part.label, {**part.settings, setting: value})
-            if setting in settings_of(MEMBERS[part.name])
-            else part
-            for part in self.members
+        return self._with_settings(
+            lambda part: {setting: value} if setting in settings_of(MEMBERS[part.name]) else {}
         )
-        return replace(self, members=members)
+
+    def _with_settings(self, changes: Callable[[Part], Mapping[str, Any]]) -> Recipe:
+        members = (replace(part, settings=merged(part.settings, changes(part))) for part in self.members)
+        return replace(self, members=tuple(members))
 
     def restricted(self, labels: Sequence[str]) -> Recipe:
         """Keep the members of these labels, in the recipe's order; the name says which they are.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is no such member; names the closest match.
-        RecipeError
-            If none is named.
+        Raises UnknownNameError, with the closest match, if there is no such member; RecipeError if none is named.
         """
         known = [part.label for part in self.members]
         for label in labels:
@@ -245,14 +229,16 @@ class Recipe:
         """Set the number of epochs in every phase of every member that is trained in epochs."""
         changes = {"epochs": epochs, "training": {"epochs": epochs}, "first": {"epochs": epochs}}
 
-        def changed(part: Part) -> Part:
-            kinds = settings_of(MEMBERS[part.name])
-            known = {key: value for key, value in changes.items() if key in kinds}
-            if not part.settings.get("first"):  # by default like the last phase
-                known.pop("first", None)
-            return replace(part, settings=merged(part.settings, known))
+        def changed(part: Part) -> Mapping[str, Any]:
+            known = settings_of(MEMBERS[part.name])
+            return {
+                key: value
+                for key, value in changes.items()
+                # a first phase is by default like the last one
+                if key in known and (key != "first" or part.settings.get("first"))
+            }
 
-        return replace(self, members=tuple(map(changed, self.members)))
+        return self._with_settings(changed)
 
     def revised(self, **changes: Any) -> Recipe:
         """Replace fields by values that are not None, and validate the result."""
@@ -264,13 +250,7 @@ class Recipe:
 
 
 def require_run(name: str) -> tuple[RunFolder, str]:
-    """Find the run and the member of a name, as :func:`~gapstack.runs.folder.find_run` does.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such run, or it has no such member; names the closest match.
-    """
+    """As :func:`~gapstack.runs.folder.find_run`; UnknownNameError, with the closest match, if there is none."""
     match = find_run(name)
     if match is None:
         raise unknown("run", name, run_names())
@@ -281,14 +261,17 @@ def require_run(name: str) -> tuple[RunFolder, str]:
     return match
 
 
-def _spelled_out(table: Any, where: str) -> Any:
+def _repeated(names: Sequence[str]) -> list[str]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _complete(table: Any, where: str) -> Any:
     """Fill in the recipe that a table is ``like``, and expand its members (see :mod:`gapstack.members.part`)."""
     if isinstance(table, Mapping) and "like" in table:
         other = table["like"]
         if not isinstance(other, str):
             raise RecipeError(f"{where}: key 'like': found {shown(other)}, expected a recipe's name")
-        own = {key: value for key, value in table.items() if key != "like"}
-        table = tomllib.loads(text_of(other)) | own
+        table = tomllib.loads(text_of(other)) | {key: own for key, own in table.items() if key != "like"}
     if not isinstance(table, Mapping) or not isinstance(table.get("members"), list):
         return table
     members: list[Any] = []
@@ -333,27 +316,18 @@ def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
         raise RecipeError(f"{where}: {error}") from None
 
 
-def _alike(label: str) -> str:
-    return unicodedata.normalize("NFC", label).casefold()
-
-
-def _folder() -> Any:
-    return resources.files("gapstack.runs") / "recipes"
-
-
 def text_of(name: str) -> str:
     """TOML of a recipe that comes with the package; RecipeError, with the closest match, if there is none."""
     names = available()
     if name not in names:
         raise RecipeError(f"{unknown('recipe', name, names)} (or give a .toml file)")
-    return str((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
+    return (_RECIPES / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def available() -> list[str]:
     """Names of the recipes that come with the package."""
-    return sorted(
-        entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml")
-    )
+    names = (entry.name for entry in _RECIPES.iterdir())
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def gap_data(
@@ -374,10 +348,10 @@ def corpora(
     ----------
     recipe : Recipe
     data : str, optional
-        Folder to look in first, or ``sample`` for the embedded sample, whose train and test parts then take
-        the place of the recipe's splits (as they do where no GAP can be had); files that the recipe names stay. The
-        recipe's name then ends in ``-sample``, so that runs on the sample and on GAP have different folders. A
-        recipe of such a name always uses the sample.
+        Folder to look in first, or ``sample`` for the embedded sample. Its train and test parts then replace the
+        recipe's splits (as they do where GAP cannot be had), but not files that the recipe names, and the recipe's
+        name ends in ``-sample``, so that runs on the sample and on GAP have different folders. A recipe of such a
+        name always uses the sample.
     quarantine : Quarantine, optional
         Collects bad rows instead of raising.
     """
@@ -394,13 +368,11 @@ def corpora(
         splits |= gap.splits
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
-            train, test = _sample_parts(train, "train"), _sample_parts(test, "test")
+            train, test = (
+                tuple(dict.fromkeys(part if name in HELD_OUT else name for name in names))
+                for names, part in ((train, "train"), (test, "test"))
+            )
         elif STAGE2 in test:
             splits[STAGE2] = stage2(folder)
     rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
     return recipe, rows[0], rows[1]
-
-
-def _sample_parts(names: Sequence[str], part: str) -> tuple[str, ...]:
-    """The names, with a part of the embedded sample instead of splits."""
-    return tuple(dict.fromkeys(part if name in HELD_OUT else name for name in names))

@@ -1,22 +1,53 @@
-"""Stored results of runs: probabilities that a run predicted for its own rows, and how far it is."""
+"""Runs as Python objects: what a run returns and stores, and what it predicted for its own rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gapstack.data import Corpus
 from gapstack.errors import DataError, MismatchError, Place
-from gapstack.runs.folder import COLUMNS, STACK, RunFolder
+from gapstack.runs.folder import COLUMNS, STACK, RunFolder, read_probabilities
 from gapstack.runs.recipe import Recipe, corpora
-from gapstack.runs.runner import Result, Run
 from gapstack.types import Probabilities
 
 HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Probabilities of one member, or of the stack: ``out_of_fold`` (n_train, 3) and ``test`` (n_test, 3).
+
+    ``parameters`` counts the parameters of one fold's fit; ``contaminated_by`` names test sets that share rows with
+    its training data.
+    """
+
+    label: str
+    out_of_fold: Probabilities
+    test: Probabilities
+    seconds: float
+    parameters: int = 0
+    contaminated_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run; ``reused`` counts the folds that were finished before, ``stack_note`` describes the stack."""
+
+    recipe: Recipe
+    folder: RunFolder
+    train: Corpus
+    test: Corpus
+    members: tuple[Result, ...]
+    stack: Result | None
+    stack_note: str
+    submission: Path
+    reused: int
 
 
 @dataclass(frozen=True)
@@ -35,23 +66,15 @@ class RunAnswers:
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
     """Load the rows that a run predicted, with official labels: by part, ``held out`` and ``out of fold``.
 
-    Parameters
-    ----------
-    folder : RunFolder
-    data : str, optional
-        Where to look for GAP first, or ``sample``, as :func:`~gapstack.runs.recipe.corpora`.
-
-    Raises
-    ------
-    MismatchError
-        If the data are not those of the run.
+    ``data`` is where to look for GAP first, or ``sample``, as in :func:`~gapstack.runs.recipe.corpora`. Raises
+    MismatchError if the data are not those of the run.
     """
     train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"), data)
     return {HELD_OUT: test, OUT_OF_FOLD: train}
 
 
 def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Corpus, Corpus]:
-    """Training and held-out rows of a run, under its recipe's labels."""
+    """Training and held-out rows of a run, under the recipe's labels."""
     _, train, test = corpora(recipe, data)
     now = {"training rows": train.fingerprint, "held-out rows": test.fingerprint}
     identity = folder.manifest()["identity"]
@@ -66,12 +89,7 @@ def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Cor
 def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> RunAnswers:
     """Read the probabilities of a run's members for ``rows``, matched by id: of the held-out part, else out of fold.
 
-    Parameters
-    ----------
-    folder : RunFolder
-    rows : Corpus
-    only : collection of str
-        Labels of members, or ``stack``; all by default.
+    ``only`` names members, or ``stack``; all by default.
 
     Raises
     ------
@@ -92,7 +110,7 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
     for part in (HELD_OUT, OUT_OF_FOLD):
         tables = {label: _read(folder, recipe, label, part) for label in labels}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
-            members = {label: _take(table, rows) for label, table in tables.items()}
+            members = {label: table.loc[rows.ids].to_numpy() for label, table in tables.items()}
             return RunAnswers(part, members, {label: contaminated_by[label] for label in labels})
     raise MismatchError(
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
@@ -103,85 +121,61 @@ def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> 
 def stored_run(folder: RunFolder, data: str | None = None, only: Collection[str] = ()) -> Run:
     """Read a run as :func:`~gapstack.runs.runner.run` returns it, without executing anything.
 
-    Unfinished members are left out; ``reused`` counts the finished folds.
-
-    Parameters
-    ----------
-    folder : RunFolder
-    data : str, optional
-        As for :func:`run_corpora`.
-    only : collection of str
-        Labels of members, or ``stack``, to read; all by default.
-
-    Raises
-    ------
-    DataError
-        If the folder holds no run, or a result is damaged.
-    MismatchError
-        If the data are not those of the run.
+    Unfinished members are left out; ``reused`` counts the finished folds. ``data`` as for :func:`run_corpora`;
+    ``only`` names members, or ``stack``, to read. Raises DataError if the folder holds no run, or a result is
+    damaged; MismatchError if the data are not those of the run.
     """
     recipe = Recipe.of_run(folder)
-    train, test = _load_rows(folder, recipe, data)
-    contaminated_by, done = recipe.contaminated_by(), finished(folder, recipe)
+    return read_run(folder, recipe, *_load_rows(folder, recipe, data), only)
+
+
+def read_run(
+    folder: RunFolder, recipe: Recipe, train: Corpus, test: Corpus, only: Collection[str] = ()
+) -> Run:
+    """As :func:`stored_run`, of a run whose rows are given."""
+    contaminated_by, jobs = recipe.contaminated_by(), finished(folder, recipe)
 
     def result(label: str, seconds: float, parameters: int = 0) -> Result:
-        out_of_fold = _take(_read(folder, recipe, label, OUT_OF_FOLD), train)
-        held_out = _take(_read(folder, recipe, label, HELD_OUT), test)
+        out_of_fold, held_out = (
+            _read(folder, recipe, label, part).loc[rows.ids].to_numpy()
+            for part, rows in ((OUT_OF_FOLD, train), (HELD_OUT, test))
+        )
         return Result(label, out_of_fold, held_out, seconds, parameters, contaminated_by[label])
 
     members = [
-        result(label, member.seconds, member.parameters)
-        for label, member in done.items()
-        if member.folds == recipe.folds and (not only or label in only)
+        result(label, sum(job["seconds"] for job in done), done[-1]["parameters"])
+        for label, done in jobs.items()
+        if len(done) == recipe.folds and (not only or label in only)
     ]
     record = folder.stack() if recipe.stacked and (not only or STACK in only) else None
     stack = None if record is None else result(STACK, record["seconds"])
-    submission = folder.root.parents[1] / "submissions" / f"{recipe.name}.csv"
     note = "" if record is None else record["note"]
-    reused = sum(member.folds for member in done.values())
+    submission = folder.root.parents[1] / "submissions" / f"{recipe.name}.csv"
+    reused = sum(map(len, jobs.values()))
     return Run(recipe, folder, train, test, tuple(members), stack, note, submission, reused)
 
 
-@dataclass(frozen=True)
-class Finished:
-    """Number of a member's finished folds, their seconds, and the parameters of a fold's fit."""
-
-    folds: int
-    seconds: float
-    parameters: int
-
-
-def finished(folder: RunFolder, recipe: Recipe) -> dict[str, Finished]:
-    """Return the progress of each member of a run by label; DamageError for a damaged record."""
-    done = {}
-    for label in (part.label for part in recipe.members):
-        jobs = [job for fold in range(recipe.folds) if (job := folder.job(label, fold)) is not None]
-        parameters = jobs[-1]["parameters"] if jobs else 0
-        done[label] = Finished(len(jobs), sum(job["seconds"] for job in jobs), parameters)
-    return done
-
-
-def _take(table: pd.DataFrame, rows: Corpus) -> Probabilities:
-    return table.loc[rows.ids, COLUMNS].to_numpy(dtype=np.float64)
+def finished(folder: RunFolder, recipe: Recipe) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of each member's finished folds, by label; DamageError for a damaged one."""
+    return {
+        part.label: [job for fold in range(recipe.folds) if (job := folder.job(part.label, fold)) is not None]
+        for part in recipe.members
+    }
 
 
 def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFrame:
-    """Probabilities of a member or the stack for all rows of a part, by id; checks the files' digests."""
+    """Probabilities of a member or the stack for all rows of a part, by id; verifies the files' digests."""
     if label == STACK:
         file = "test.parquet" if part == HELD_OUT else "out_of_fold.parquet"
-        if folder.stack(check=[file]) is None:
-            raise _unfinished(folder, folder.member(STACK))
-        return pd.read_parquet(folder.member(STACK) / file).set_index("ID")
-    tables, file = [], "test.parquet" if part == HELD_OUT else "held.parquet"
-    for fold in range(recipe.folds):
-        if folder.job(label, fold, check=[file]) is None:
-            raise _unfinished(folder, folder.fold(label, fold))
-        tables.append(pd.read_parquet(folder.fold(label, fold) / file).set_index("ID"))
+        records = {folder.member(STACK): folder.stack(check=[file])}
+    else:
+        file = "test.parquet" if part == HELD_OUT else "held.parquet"
+        folds = range(recipe.folds)
+        records = {folder.fold(label, fold): folder.job(label, fold, check=[file]) for fold in folds}
+    for place, record in records.items():
+        if record is None:
+            raise DataError("no probabilities here yet", place=Place(place), remedy=folder.remedy)
+    tables = [read_probabilities(place / file) for place in records]
     if part == OUT_OF_FOLD:
         return pd.concat(tables)
-    mean = np.mean([table.loc[tables[0].index, COLUMNS].to_numpy() for table in tables], axis=0)
-    return pd.DataFrame(mean, index=tables[0].index, columns=COLUMNS)
-
-
-def _unfinished(folder: RunFolder, place: Path) -> DataError:
-    return DataError("no probabilities here yet", place=Place(place), remedy=folder.remedy)
+    return pd.DataFrame(np.mean(tables, axis=0), index=tables[0].index, columns=COLUMNS)

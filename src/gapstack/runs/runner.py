@@ -12,10 +12,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,13 +25,14 @@ from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import choose_stack
 from gapstack.ensemble.stack import CrossFit, Executor, FitStore, FitTask, FoldFit, cross_fit, in_order
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
-from gapstack.files import atomic_folder, fingerprint, sweep
+from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
-from gapstack.members.identity import Identity, changes, key_of, of_rows
+from gapstack.members.identity import Identity, changes, identity_of, key_of, of_rows
 from gapstack.members.store import save, write_state
 from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
-from gapstack.runs.identity import again, of_part, of_stack
+from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part, Recipe, corpora
+from gapstack.runs.results import Run, read_run
 from gapstack.sealed import seal
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.checkpoints import checkpoint_context
@@ -41,37 +41,6 @@ from gapstack.types import Probabilities
 from gapstack.versions import versions
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Result:
-    """Probabilities of one member, or of the stack: ``out_of_fold`` (n_train, 3) and ``test`` (n_test, 3).
-
-    ``parameters`` counts the parameters of one fold's fit; ``contaminated_by`` names test sets that share rows with
-    its training data.
-    """
-
-    label: str
-    out_of_fold: Probabilities
-    test: Probabilities
-    seconds: float
-    parameters: int = 0
-    contaminated_by: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run; ``reused`` counts the folds that were done before."""
-
-    recipe: Recipe
-    folder: RunFolder
-    train: Corpus
-    test: Corpus
-    members: tuple[Result, ...]
-    stack: Result | None
-    stack_note: str
-    submission: Path
-    reused: int
 
 
 @dataclass(frozen=True)
@@ -86,16 +55,17 @@ class RunStore(FitStore):
     train: Corpus
     test: Corpus
     folds: Folds
-    checkpoint_seconds: float = 120.0
-    tensorboard: bool = False
+    checkpoint_seconds: float
+    tensorboard: bool
     _started: dict[str, Identity] = field(default_factory=dict)
 
     def identity(self, label: str) -> Identity:
         """Everything that decides a member's results, except the fold."""
-        return of_rows(self.train, self.test, self.folds) | of_part(self.parts[label])
+        part = self.parts[label]
+        return of_rows(self.train, self.test, self.folds) | identity_of(create(part.name, **part.settings))
 
     def is_done(self, label: str, fold: int) -> bool:
-        """Whether the folder holds a fit of the current identity."""
+        """True if the folder holds a fit of the current identity."""
         record = self.folder.job(label, fold)
         return record is not None and record["key"] == key_of(self.identity(label), fold)
 
@@ -103,17 +73,17 @@ class RunStore(FitStore):
     def training(self, label: str, fold: int) -> Iterator[None]:
         """Let trainings within the block write checkpoints and continue from them."""
         self._started[label] = self.identity(label)
-        place = self._unfinished(label, fold)
         with checkpoint_context(
-            place, checkpoint_seconds=self.checkpoint_seconds, tensorboard=self.tensorboard
+            self._checkpoints(label, fold),
+            checkpoint_seconds=self.checkpoint_seconds,
+            tensorboard=self.tensorboard,
         ):
             yield
 
     def put(self, label: str, fold: int, fit: FoldFit) -> None:
         """Store a fit and its predictions; MismatchError if its inputs changed since the training began."""
         identity = self._started[label]
-        changed = changes(identity, self.identity(label))
-        if changed:
+        if changed := changes(identity, self.identity(label)):
             raise MismatchError(
                 f"{' and '.join(changed)} changed while {label} was running; its result was discarded, run again"
             )
@@ -125,9 +95,9 @@ class RunStore(FitStore):
             "identity": identity,
             "versions": versions(),
         }
-        place = self._unfinished(label, fold)
+        place = self._checkpoints(label, fold)
         with atomic_folder(self.folder.fold(label, fold)) as done:
-            write_probabilities(done / "held.parquet", self._held(fold), fit.held)
+            write_probabilities(done / "held.parquet", self._held_ids(fold), fit.held)
             write_probabilities(done / "test.parquet", self.test.ids, fit.new)
             save(fit.member, self.parts[label].name, done / "member")
             seal(done / "job.json", record, beside=True)
@@ -140,13 +110,13 @@ class RunStore(FitStore):
     def predictions(self, label: str, fold: int) -> tuple[Probabilities, Probabilities]:
         """Read the probabilities of the fold's rows and of the held-out rows."""
         place = self.folder.fold(label, fold)
-        held = read_probabilities(place / "held.parquet", self._held(fold))
-        return held, read_probabilities(place / "test.parquet", self.test.ids)
+        held = read_probabilities(place / "held.parquet").loc[self._held_ids(fold)]
+        return held.to_numpy(), read_probabilities(place / "test.parquet").loc[self.test.ids].to_numpy()
 
-    def _held(self, fold: int) -> list[str]:
+    def _held_ids(self, fold: int) -> list[str]:
         return self.train.take(self.folds.split(fold)[1]).ids
 
-    def _unfinished(self, label: str, fold: int) -> Path:
+    def _checkpoints(self, label: str, fold: int) -> Path:
         return self.folder.unfinished(label, fold) / key_of(self._started[label], fold)
 
 
@@ -215,73 +185,54 @@ def run(
         )
     if tensorboard and find_spec("tensorboard") is None:
         raise ExtraError("TensorBoard", "tensorboard")
-    root = root or home()
-    folder = RunFolder(root / "models" / recipe.name)
+    folder = RunFolder((root or home()) / "models" / recipe.name)
     with folder.locked():
         folds = make_folds(train, recipe.folds, seed=recipe.seed)
-        labels = [part.label for part in recipe.members]
-        damaged = folder.claim(_manifest(recipe, train, test, folds), fresh=fresh)
-        damaged += folder.repair(labels, folds.k)
-        if damaged:
+        manifest = {
+            "format": 1,
+            "recipe": recipe.as_dict(),
+            "identity": of_rows(train, test, folds),
+            "rows": {"train": [train.name, len(train)], "test": [test.name, len(test)]},
+            "versions": versions(),
+        }
+        parts = {part.label: part for part in recipe.members}
+        if damaged := folder.claim(manifest, list(parts), folds.k, fresh=fresh):
             _log.info("damaged, will be recomputed: %s", ", ".join(damaged))
         folds.save(folder.root / "folds.json")
-        parts = {part.label: part for part in recipe.members}
         store = RunStore(folder, parts, train, test, folds, checkpoint_seconds, tensorboard)
         fits, reused = _cross_fit(store, executor, on_fold)
-        members = []
-        for part in recipe.members:
-            records = [folder.job(part.label, fold) or {} for fold in range(folds.k)]
-            member = Result(
-                part.label,
-                fits.out_of_fold[part.label],
-                np.mean(fits.new[part.label], axis=0),
-                sum(record["seconds"] for record in records),
-                records[-1]["parameters"],
-                create(part.name, **part.settings).contaminated_by,
-            )
-            _write(member, train, test, folder.member(part.label))
-            members.append(member)
-        stack, note = _stack(recipe, fits, store) if recipe.stacked else (None, "")
-        best = stack or members[-1]
-        submission = root / "submissions" / f"{recipe.name}.csv"
-        sweep(submission.parent)
-        write_submission(submission, test.ids, best.test)
-    return Run(recipe, folder, train, test, tuple(members), stack, note, submission, reused)
-
-
-def _manifest(recipe: Recipe, train: Corpus, test: Corpus, folds: Folds) -> dict[str, Any]:
-    return {
-        "format": 1,
-        "recipe": recipe.as_dict(),
-        "identity": of_rows(train, test, folds),
-        "rows": {"train": [train.name, len(train)], "test": [test.name, len(test)]},
-        "versions": versions(),
-    }
+        for label in parts:
+            _write(folder.member(label), store, fits.out_of_fold[label], np.mean(fits.new[label], axis=0))
+        if recipe.stacked:
+            _stack(recipe, fits, store)
+        done = replace(read_run(folder, recipe, train, test), reused=reused)
+        sweep(done.submission.parent)
+        write_submission(done.submission, test.ids, (done.stack or done.members[-1]).test)
+    return done
 
 
 def _cross_fit(
-    store: RunStore,
-    executor: Executor,
-    on_fold: Callable[[RunFolder, str, int], None] | None,
+    store: RunStore, executor: Executor, on_fold: Callable[[RunFolder, str, int], None] | None
 ) -> tuple[CrossFit, int]:
     """Cross-fit the members; returns their probabilities and the number of folds that were done before."""
-    folder, counts = store.folder, Counter[str]()
-    keys, outdated = set(), []
+    folder, left, reasons, keys = store.folder, Counter[str](), Counter[tuple[str, str]](), set()
     for label in store.parts:
         identity = store.identity(label)
         for fold in range(store.folds.k):
             keys.add(key_of(identity, fold))
-            if store.is_done(label, fold):
-                if on_fold:
-                    on_fold(folder, label, fold)
-            else:
-                counts[label] += 1
-                outdated.append((label, folder.job(label, fold), identity))
-    folder.sweep(keys)
-    if reasons := again(outdated):
-        _log.info("%s", reasons)
-    if counts:
-        _log.info("%d folds of %d members", counts.total(), len(counts))
+            if not store.is_done(label, fold):
+                left[label] += 1
+                if (record := folder.job(label, fold)) is not None:
+                    reasons[" and ".join(changes(record["identity"], identity)) or "files", label] += 1
+            elif on_fold:
+                on_fold(folder, label, fold)
+    for place in folder.root.glob("members/*/unfinished/*/*"):
+        if place.name not in keys:  # of a training with other inputs, which was killed
+            discard(place)
+    for (reason, label), count in reasons.items():
+        _log.info("%s changed: recomputing %d fold%s of %s", reason, count, "s" if count > 1 else "", label)
+    if left:
+        _log.info("%d folds of %d members", left.total(), len(left))
 
     def finished(task: FitTask) -> None:
         for fold in task.folds:
@@ -292,11 +243,11 @@ def _cross_fit(
                     f"{task.name} was computed with other inputs than this process has; workers need the same files, "
                     "package and environment"
                 )
-        counts[task.label] -= len(task.folds)
-        if not counts[task.label]:
+        left[task.label] -= len(task.folds)
+        if not left[task.label]:
             _log.info("%s: all folds finished", task.label)
 
-    reused = store.folds.k * len(store.parts) - counts.total()
+    reused = store.folds.k * len(store.parts) - left.total()
     members = {label: create(part.name, **part.settings) for label, part in store.parts.items()}
     fits = cross_fit(
         members, store.train, store.folds, store, new=store.test, execute=executor, finished=finished
@@ -304,46 +255,45 @@ def _cross_fit(
     return fits, reused
 
 
-def _write(result: Result, train: Corpus, test: Corpus, place: Path) -> None:
-    write_probabilities(place / "out_of_fold.parquet", train.ids, result.out_of_fold)
-    write_probabilities(place / "test.parquet", test.ids, result.test)
+def _write(place: Path, store: RunStore, out_of_fold: Probabilities, held_out: Probabilities) -> None:
+    write_probabilities(place / "out_of_fold.parquet", store.train.ids, out_of_fold)
+    write_probabilities(place / "test.parquet", store.test.ids, held_out)
 
 
-def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> tuple[Result, str]:
-    """Choose, fit and apply the stacker, or reuse that of an earlier call if nothing changed."""
-    folder, folds, train, test = store.folder, store.folds, store.train, store.test
-    place, labels = folder.member(STACK), list(store.parts)
+def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
+    """Choose, fit, apply and store the stacker, unless that of an earlier call has the same inputs."""
+    folder, folds, labels = store.folder, store.folds, list(store.parts)
     jobs = [[folder.job(label, fold) for fold in range(folds.k)] for label in labels]
-    identity = of_rows(train, test, folds) | {"base_predictions": fingerprint(jobs)} | of_stack(recipe)
-    record = folder.stack() or {}
-    if record.get("key") != key_of(identity):
-        changed = changes(record.get("identity", {}), identity) if record else []
+    identity = of_rows(store.train, store.test, folds)
+    identity |= {"base_predictions": fingerprint(jobs)} | stack_identity(recipe)
+    before = folder.stack()
+    if before is not None:
+        if before["key"] == key_of(identity):
+            return
+        changed = changes(before["identity"], identity)
         if changed and "base_predictions" not in changed:  # changed members have been logged already
-            _log.info("%s changed: the stack again", " and ".join(changed))
-        _log.info("stacking")
-        started = time.perf_counter()
-        candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-        nested = choose_stack(candidates, recipe.calibrators, fits.base_predictions, train, folds.assignment)
-        by_fold = [np.stack([fits.new[label][fold] for label in labels], axis=1) for fold in range(folds.k)]
-        probabilities = nested.fitted.predict_proba(by_fold, test)
-        kind = next(part for part in recipe.stackers if part.label == nested.name)
-        record = {
-            "key": key_of(identity),
-            "stacker": kind.name,
-            "settings": kind.settings,
-            "seconds": time.perf_counter() - started,
-            "calibration": nested.calibration,
-            "note": nested.describe(),
-            "members": labels,
-            "identity": identity,
-            "versions": versions(),
-        }
-        with atomic_folder(place) as done:
-            write_state(nested.fitted.state(), done)
-            _write(Result(STACK, nested.out_of_fold, probabilities, 0.0), train, test, done)
-            seal(done / "stack.json", record, beside=True)
-    out_of_fold = read_probabilities(place / "out_of_fold.parquet", train.ids)
-    held_out = read_probabilities(place / "test.parquet", test.ids)
-    contaminated_by = recipe.contaminated_by()[STACK]
-    result = Result(STACK, out_of_fold, held_out, record["seconds"], contaminated_by=contaminated_by)
-    return result, record["note"]
+            _log.info("%s changed: recomputing the stack", " and ".join(changed))
+    _log.info("stacking")
+    started = time.perf_counter()
+    candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
+    nested = choose_stack(
+        candidates, recipe.calibrators, fits.base_predictions, store.train, folds.assignment
+    )
+    by_fold = [np.stack([fits.new[label][fold] for label in labels], axis=1) for fold in range(folds.k)]
+    held_out = nested.fitted.predict_proba(by_fold, store.test)
+    chosen = next(part for part in recipe.stackers if part.label == nested.name)
+    record = {
+        "key": key_of(identity),
+        "stacker": chosen.name,
+        "settings": chosen.settings,
+        "seconds": time.perf_counter() - started,
+        "calibration": nested.calibration,
+        "note": nested.describe(),
+        "members": labels,
+        "identity": identity,
+        "versions": versions(),
+    }
+    with atomic_folder(folder.member(STACK)) as done:
+        write_state(nested.fitted.state(), done)
+        _write(done, store, nested.out_of_fold, held_out)
+        seal(done / "stack.json", record, beside=True)

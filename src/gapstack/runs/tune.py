@@ -1,29 +1,172 @@
 """Search of a member's settings by Optuna, on the out-of-fold logloss of the recipe's training rows.
 
-Trials are lines of JSON in a journal next to the run's folder, so a killed search can be continued. The best of many
-trials is somewhat optimistic: compare it with the original settings on the held-out split.
+The search space is a TOML table, or derived from the types of the settings. Trials are lines of JSON in a journal next
+to the run's folder, so a killed search can be continued. The best of many trials is somewhat optimistic: compare it
+with the original settings on the held-out split.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
-from gapstack.errors import ExtraError, MemberError
+from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.evaluation import log_loss
-from gapstack.members import create
-from gapstack.members.identity import key_of
+from gapstack.members import MEMBERS, create
+from gapstack.members.identity import identity_of, key_of
+from gapstack.members.part import Part, merged
 from gapstack.progress import progress
+from gapstack.registry import unknown
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.folder import home, locked
-from gapstack.runs.identity import of_part
-from gapstack.runs.recipe import Part, Recipe
-from gapstack.runs.search_space import Dimension, SearchSpace, values_of, with_values
+from gapstack.runs.recipe import Recipe
+from gapstack.settings import FieldsOf, SettingError, bounds, check, settings_of
+
+_FACTOR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """Values of one setting: from ``low`` to ``high``, uniform over the logarithm with ``log``, or ``choices``."""
+
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    choices: Sequence[Any] = ()
+
+    def suggest(self, trial: Any, name: str) -> Any:
+        """Let an Optuna trial choose a value."""
+        if self.choices:
+            return self.read(trial.suggest_categorical(name, [self.stored(one) for one in self.choices]))
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        suggest = trial.suggest_int if whole else trial.suggest_float
+        return suggest(name, self.low, self.high, log=self.log)
+
+    def stored(self, value: Any) -> Any:
+        """A value as Optuna stores it; choices may be lists."""
+        return json.dumps(value) if self.choices else value
+
+    def read(self, value: Any) -> Any:
+        """Inverse of :meth:`stored`."""
+        return json.loads(value) if self.choices else value
+
+
+SearchSpace = Mapping[str, Dimension]
+"""Dimensions by the name of the setting; ``training.epochs`` is a field of the table ``training``."""
+
+
+def read_space(path: Path, part: Part) -> SearchSpace:
+    """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``.
+
+    Raises RecipeError if it is not TOML, or a dimension is invalid for the member.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        check(tables, Mapping[str, Annotated[Mapping[str, Any], FieldsOf(Dimension)]])
+        space = {name: Dimension(**table) for name, table in tables.items()}
+        for name, one in space.items():
+            if not one.choices and not one.low < one.high:
+                raise SettingError("expected choices, or low below high", (name,))
+            if one.log and not one.low > 0:
+                raise SettingError("a logarithmic scale begins above 0", (name, "low"))
+            for value in one.choices or (one.low, one.high):
+                MEMBERS.check(part.name, _nested(name, value))
+    except SettingError as error:
+        raise RecipeError(f"{path}: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecipeError(
+            f"{path}: not a search space: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    if not space:
+        raise RecipeError(
+            f"{path}: no setting to search; expected such as: rounds = {{ low = 100, high = 800 }}"
+        )
+    return space
+
+
+def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
+    """Derive a search space from the types of a member's settings, or of ``only`` some of them.
+
+    Numbers are searched from a quarter of their value to four times it, on a logarithmic scale, within their range;
+    booleans and named values over all values. The seed, texts, lists and unset settings are not searched.
+    Raises UnknownNameError if a setting cannot be searched; RecipeError if none can.
+    """
+    values = create(part.name, **part.settings).get_params()
+    space = dict(_derived(values, settings_of(MEMBERS[part.name])))
+    for name in only:
+        if name not in space:
+            raise unknown(f"setting of {part.label} that can be searched", name, space)
+    if not space:
+        raise RecipeError(f"{part.label} has no setting that can be searched; state some with --ranges")
+    return {name: space[name] for name in only} if only else space
+
+
+def _derived(
+    values: Mapping[str, Any], kinds: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Dimension]]:
+    for name, kind in kinds.items():
+        value = values.get(name)
+        if isinstance(value, Mapping):
+            # the table that the type allows, alone or in a union
+            marks = [mark for one in (kind, *get_args(kind)) for mark in get_args(one)]
+            for table in marks:
+                if isinstance(table, FieldsOf):
+                    yield from _derived(value, settings_of(table.kind), f"{prefix}{name}.")
+        elif name != "seed" and (dimension := _dimension(value, kind)):
+            yield prefix + name, dimension
+
+
+def _dimension(value: Any, kind: Any) -> Dimension | None:
+    if isinstance(value, bool):
+        return Dimension(choices=(False, True))
+    if isinstance(value, str) and get_origin(kind) is Literal:
+        return Dimension(choices=get_args(kind))
+    limits = bounds(kind)
+    if not isinstance(value, int | float) or value <= 0 or limits is None:
+        return None
+    low, high = value / _FACTOR, value * _FACTOR
+    if limits.gt is not None and low <= limits.gt:
+        low = (value + limits.gt) / 2
+    elif limits.ge is not None:
+        low = max(low, limits.ge)
+    if limits.lt is not None and high >= limits.lt:
+        high = (value + limits.lt) / 2
+    elif limits.le is not None:
+        high = min(high, limits.le)
+    if isinstance(value, int):
+        low, high = max(1, round(low)), int(high)
+    return Dimension(low, high, log=True) if 0 < low < high else None
+
+
+def with_values(part: Part, values: Mapping[str, Any]) -> Part:
+    """Return the part with other values of settings; dots lead into tables."""
+    settings = part.settings
+    for name, value in values.items():
+        settings = merged(settings, _nested(name, value))
+    return Part(part.name, part.label, settings)
+
+
+def _nested(name: str, value: Any) -> dict[str, Any]:
+    first, _, rest = name.partition(".")
+    return {first: _nested(rest, value) if rest else value}
+
+
+def values_of(part: Part, space: SearchSpace) -> dict[str, Any]:
+    """Return the part's current values that lie in the space."""
+    now: dict[str, Any] = {}
+    for name, one in space.items():
+        value: Any = create(part.name, **part.settings).get_params()
+        for key in name.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if value is not None and (value in one.choices if one.choices else one.low <= value <= one.high):
+            now[name] = value
+    return now
 
 
 @dataclass(frozen=True)
@@ -91,8 +234,7 @@ def tune(
     folder = (root or home()) / "models" / f"{recipe.name}.tuning"
 
     def out_of_fold(trial: optuna.Trial) -> float:
-        values = {name: _suggested(trial, name, dimension) for name, dimension in space.items()}
-        variant = with_values(part, values)
+        variant = with_values(part, {name: one.suggest(trial, name) for name, one in space.items()})
         member = create(variant.name, **variant.settings)
         try:
             result = cross_validate(member, train, folds=recipe.folds, seed=recipe.seed)
@@ -106,20 +248,20 @@ def tune(
         journal = folder / f"{label}.jsonl"
         study = optuna.create_study(
             storage=JournalStorage(JournalFileBackend(str(journal))),
-            study_name=key_of(of_part(part), rows, dimensions),
+            study_name=key_of(identity_of(create(part.name, **part.settings)), rows, dimensions),
             load_if_exists=True,
         )
         before = len(_finished(study))
         # a continued search must not repeat the draws of the earlier one
         study.sampler = optuna.samplers.TPESampler(seed=recipe.seed + before)
         if not before:
-            start = {name: _stored(value, space[name]) for name, value in values_of(part, space).items()}
+            start = {name: space[name].stored(value) for name, value in values_of(part, space).items()}
             study.enqueue_trial(start, skip_if_exists=True)
         with progress("trials", trials) as ticker:
             ticker.advance(before)
             study.optimize(out_of_fold, n_trials=max(0, trials - before))
     history = tuple(
-        Trial(one.number, {name: _read(value, space[name]) for name, value in one.params.items()}, one.value)
+        Trial(one.number, {name: space[name].read(value) for name, value in one.params.items()}, one.value)
         for one in _finished(study)
     )
     successes = [trial for trial in history if trial.logloss is not None]
@@ -132,22 +274,3 @@ def tune(
 def _finished(study: Any) -> list[Any]:
     """Trials that ended; interrupted ones are still marked as running, or failed."""
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.name in ("COMPLETE", "PRUNED")]
-
-
-def _suggested(trial: Any, name: str, dimension: Dimension) -> Any:
-    if dimension.choices:
-        return _read(
-            trial.suggest_categorical(name, [_stored(one, dimension) for one in dimension.choices]), dimension
-        )
-    whole = isinstance(dimension.low, int) and isinstance(dimension.high, int)
-    suggest = trial.suggest_int if whole else trial.suggest_float
-    return suggest(name, dimension.low, dimension.high, log=dimension.log)
-
-
-def _stored(value: Any, dimension: Dimension) -> Any:
-    """A value as Optuna stores it; choices may be lists."""
-    return json.dumps(value) if dimension.choices else value
-
-
-def _read(value: Any, dimension: Dimension) -> Any:
-    return json.loads(value) if dimension.choices else value
