@@ -13,7 +13,7 @@ from gapstack.cli.tracking import Tracker, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.recipe import Part
-from gapstack.training.history import Evaluation, Log
+from gapstack.training.checkpoints import Evaluation, Log
 from tests.commands import RECIPE, gap
 
 RECIPE_OF_ONE = Recipe("mine", (Part("probert", "probert", {"training": {"epochs": 2}}),))

@@ -9,7 +9,7 @@ from gapstack.comparison.learning_curves import learning_curves, read_curve
 from gapstack.comparison.plots import plots
 from gapstack.errors import DataError
 from gapstack.runs import RunFolder
-from gapstack.training.history import Evaluation, Log
+from gapstack.training.checkpoints import Evaluation, Log
 
 
 def log(folder, *evaluations):

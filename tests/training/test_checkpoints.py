@@ -1,4 +1,4 @@
-"""Kills, resumptions and what lies on the disk."""
+"""Kills, resumptions, stored files, and the identity of a training."""
 
 import json
 import os
@@ -16,7 +16,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from gapstack.files import atomic_path
-from gapstack.training import CheckpointContext, TrainingPlan, train
+from gapstack.training import CheckpointContext, TrainingPlan, cross_entropy, train
+from gapstack.training.checkpoints import identity
 from tests.damage import DAMAGES, apply_damage
 from tests.training.toys import Toy, ToyData
 
@@ -65,7 +66,9 @@ def update(path: Path) -> tuple[int, int]:
 def test_a_killed_run_goes_on_to_the_same_result(tmp_path):
     root = Path(__file__).parents[2]
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(tmp_path)], cwd=root, env=os.environ | {"PYTHONPATH": str(root)}
+        [sys.executable, "-c", CHILD, str(tmp_path)],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *sys.path])},
     )
     try:
         deadline = time.monotonic() + 300
@@ -129,22 +132,6 @@ def test_a_finished_run_is_not_done_again(tmp_path):
     torch.testing.assert_close(first.state_dict(), second.state_dict(), rtol=0, atol=0)
 
 
-def test_another_plan_seed_data_or_start_is_another_run(tmp_path):
-    context = CheckpointContext(tmp_path)
-    plan = TrainingPlan(epochs=1, precision="float32")
-    train(Toy(), ToyData(), plan, context=context)
-    train(Toy(), ToyData(), replace(plan, seed=1), context=context)
-    train(Toy(), ToyData(seed=1), plan, context=context)
-    train(Toy(seed=1), ToyData(), plan, context=context)
-    train(Toy(), ToyData(), plan, ToyData(5), context=context)
-    train(Toy(), ToyData(), plan, context=context)
-    assert len(list(tmp_path.iterdir())) == 5
-    for state in (1, 1, 2):
-        torch.manual_seed(state)
-        train(Toy(), ToyData(), replace(plan, dropout_rng="running"), context=context)
-    assert len(list(tmp_path.iterdir())) == 7, "two states of the caller's generator"
-
-
 def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_path):
     (tmp_path / "stale").mkdir()
     seen = set()
@@ -199,3 +186,42 @@ def test_a_damaged_log_stops_nothing(tmp_path, kind):
     log = next(tmp_path.glob("*/history.jsonl"))
     apply_damage(log, kind, random.Random(0))
     assert whole(context)[1] == history
+
+
+PLAN = TrainingPlan(epochs=1, batch_size=8, precision="float32")
+
+
+def halved(logits: torch.Tensor, target: torch.Tensor, smoothing: float) -> torch.Tensor:
+    return cross_entropy(logits, target, smoothing) / 2
+
+
+OTHERS = {
+    "weights": (Toy(seed=1), ToyData(), [PLAN]),
+    "rows": (Toy(), ToyData(seed=1), [PLAN]),
+    "a setting of the plan": (Toy(), ToyData(), [replace(PLAN, seed=1)]),
+    "precision": (Toy(), ToyData(), [replace(PLAN, precision="bf16")]),
+    "phases": (Toy(), ToyData(), [PLAN, PLAN]),
+    "validation rows": (Toy(), ToyData(), [PLAN], ToyData(seed=1)),
+    "loss": (Toy(), ToyData(), [PLAN], None, halved),
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_decides_the_result_is_told_apart(what):
+    assert identity(*OTHERS[what]) != identity(Toy(), ToyData(), [PLAN])
+
+
+def test_the_state_of_the_generator_counts_where_dropout_draws_from_it():
+    running = [replace(PLAN, dropout_rng="running")]
+    with torch.random.fork_rng():
+        for plans, told_apart in ((running, True), ([PLAN], False)):
+            torch.manual_seed(0)
+            first = identity(Toy(), ToyData(), plans)
+            torch.rand(1)
+            assert (identity(Toy(), ToyData(), plans) != first) == told_apart
+
+
+def test_where_an_encoder_came_from_decides_nothing():
+    here, there = Toy(), Toy()
+    here.encoder.name_or_path, there.encoder.name_or_path = "here", "there"
+    assert identity(here, ToyData(), [PLAN]) == identity(there, ToyData(), [PLAN])

@@ -22,23 +22,6 @@ def test_elements_are_zero_or_scaled_up_and_gradients_likewise(shape, dtype):
     torch.testing.assert_close(given.grad * 2, found)
 
 
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.9])
-def test_the_share_that_is_dropped_is_the_rate_and_the_mean_stays(p):
-    with seeded(1):
-        found = QuickDropout(p)(torch.ones(1000, 1001))
-    deviation = (p * (1 - p) / found.numel()) ** 0.5
-    assert (found == 0).double().mean().item() == pytest.approx(p, abs=4 * deviation)
-    assert found.double().mean().item() == pytest.approx(1, abs=4 * deviation / (1 - p))
-
-
-def test_neighbours_in_one_draw_are_independent():
-    with seeded(2):
-        dropped = (QuickDropout(0.5)(torch.ones(200_000, 4)) == 0).double()
-    torch.testing.assert_close(
-        torch.corrcoef(dropped.T), torch.eye(4, dtype=torch.float64), rtol=0, atol=0.01
-    )
-
-
 @pytest.mark.parametrize(
     ("p", "training", "expected"), [(0.0, True, 1.0), (1.0, True, 0.0), (0.5, False, 1.0)]
 )
@@ -46,20 +29,18 @@ def test_at_the_ends_and_in_evaluation_nothing_is_left_to_chance(p, training, ex
     assert torch.equal(QuickDropout(p).train(training)(torch.ones(50)), torch.full((50,), expected))
 
 
-def test_the_same_seed_drops_the_same():
-    drawn = []
-    for seed in (3, 3, 4):
-        with seeded(seed):
-            drawn.append(QuickDropout(0.5)(torch.ones(1000)))
-    assert torch.equal(drawn[0], drawn[1])
-    assert not torch.equal(drawn[0], drawn[2])
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.9])
+def test_elements_are_dropped_independently_at_the_rate(p):
+    with seeded(1):
+        dropped = (QuickDropout(p)(torch.ones(200_000, 4)) == 0).double()
+    assert dropped.mean().item() == pytest.approx(p, abs=4 * (p * (1 - p) / dropped.numel()) ** 0.5)
+    torch.testing.assert_close(
+        torch.corrcoef(dropped.T), torch.eye(4, dtype=torch.float64), rtol=0, atol=0.01
+    )
 
 
-def test_every_dropout_of_a_model_is_replaced_with_its_rate_and_nothing_else_is():
+def test_every_dropout_of_a_model_is_replaced():
     model = Toy()
-    names = [name for name, _ in model.named_modules()]
     quicken_dropout(model)
-    assert [name for name, _ in model.named_modules()] == names
-    assert type(model.encoder.dropout) is QuickDropout
-    assert model.encoder.dropout.p == 0.2
+    assert (type(model.encoder.dropout), model.encoder.dropout.p) == (QuickDropout, 0.2)
     assert type(model.norm) is nn.BatchNorm1d

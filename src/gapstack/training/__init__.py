@@ -8,10 +8,9 @@ inputs will do.
     logits = predict(model, data)
 """
 
-from gapstack.training.checkpoints import CheckpointContext, checkpoint_context
+from gapstack.training.checkpoints import CheckpointContext, Evaluation, History, checkpoint_context
 from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, validation_rows
 from gapstack.training.devices import seeded, trainable_encoder
-from gapstack.training.history import Evaluation, History
 from gapstack.training.loop import train, train_once
 from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
 from gapstack.training.prediction import predict

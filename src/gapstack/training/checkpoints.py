@@ -1,4 +1,4 @@
-"""Checkpoints of trainings: one safetensors file with a JSON record and a digest in its header, and where it goes.
+"""Where a training stores its state: a checkpoint file, a log, and the identity that names their folder.
 
 Members know no files, so the caller of ``fit`` names the folder:
 
@@ -12,24 +12,27 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import nn
 
-from gapstack.errors import DamageError, Place
-from gapstack.files import atomic_path, discard, sweep
+from gapstack.errors import DamageError, MemberError, Place
+from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
+from gapstack.training.data import Data, Objective, cross_entropy
+from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
+from gapstack.training.plan import TrainingPlan
+from gapstack.versions import source_digest, versions
 
-Tensors = dict[str, torch.Tensor]
 NAME = "checkpoint.safetensors"
-_FORMAT = "2"
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,9 @@ class CheckpointContext:
     checkpoint_seconds: float = 120.0
     tensorboard: bool = False
 
-    def subfolder(self, identity: str) -> CheckpointContext:
-        """The same settings for the training named ``identity``."""
-        return replace(self, folder=self.folder / identity)
 
-
-_current: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)
+current_context: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)
+"""Context of the enclosing :func:`checkpoint_context` block, if any."""
 
 
 @contextmanager
@@ -64,25 +64,18 @@ def checkpoint_context(
     folder: Path, *, checkpoint_seconds: float = 120.0, tensorboard: bool = False
 ) -> Iterator[None]:
     """Let every training within the block use ``folder`` (see :class:`CheckpointContext`)."""
-    token = _current.set(CheckpointContext(Path(folder), checkpoint_seconds, tensorboard))
+    token = current_context.set(CheckpointContext(Path(folder), checkpoint_seconds, tensorboard))
     try:
         yield
     finally:
-        _current.reset(token)
-
-
-def current_context() -> CheckpointContext | None:
-    """Context of the enclosing block, if any."""
-    return _current.get()
+        current_context.reset(token)
 
 
 class Checkpoints:
     """The checkpoint in one folder, written at most every ``seconds``."""
 
     def __init__(self, folder: Path, seconds: float):
-        self._path = folder / NAME
-        self._seconds = seconds
-        self._last = time.monotonic()
+        self._path, self._seconds, self._last = folder / NAME, seconds, time.monotonic()
 
     def is_due(self) -> bool:
         """True once the minimum time has passed."""
@@ -92,9 +85,8 @@ class Checkpoints:
         """Replace the checkpoint, atomically."""
         stored = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
         text = json.dumps(record)
-        metadata = {"format": _FORMAT, "record": text, "digest": _digest(text, stored)}
         with atomic_path(self._path) as temporary:
-            save_file(stored, temporary, metadata)
+            save_file(stored, temporary, {"record": text, "digest": _digest(text, stored)})
         self._last = time.monotonic()
 
     def load(self) -> tuple[dict[str, Any], Tensors] | None:
@@ -105,10 +97,8 @@ class Checkpoints:
         try:
             with safe_open(self._path, framework="pt") as file:
                 metadata = file.metadata() or {}
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - no mapping
-            if metadata.get("format") != _FORMAT or metadata["digest"] != _digest(
-                metadata["record"], tensors
-            ):
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a mapping
+            if metadata["digest"] != _digest(metadata["record"], tensors):
                 raise DamageError("does not match its digest", place=Place(self._path))
             return json.loads(metadata["record"]), tensors
         except (SafetensorError, OSError, ValueError, KeyError) as problem:
@@ -125,3 +115,110 @@ def _digest(record: str, tensors: Tensors) -> str:
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
+
+
+def identity(
+    model: nn.Module,
+    data: Data,
+    plans: Sequence[TrainingPlan],
+    validation: Data | None = None,
+    objective: Objective = cross_entropy,
+) -> str:
+    """Hash of everything that decides the result of a training.
+
+    That is plans, data, initial weights; attributes and source code of the model's modules; the loss; precision,
+    package versions and number of processes.
+    """
+    weights = hashlib.blake2b(digest_size=8)
+    for name, tensor in model.state_dict().items():
+        weights.update(f"{name} {tuple(tensor.shape)}".encode())
+        weights.update(tensor.detach().cpu().contiguous().numpy().data)
+    if any(plan.draws_on_running_rng for plan in plans):
+        for state in rng_states().values():
+            weights.update(state.numpy().data)
+    kinds = sorted({type(part) for part in model.modules()}, key=lambda kind: kind.__qualname__)
+    state = processes()
+    return fingerprint(
+        [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
+        [data.fingerprint, validation.fingerprint if validation else None],
+        objective.__qualname__,
+        weights.hexdigest(),
+        [(name, type(part).__qualname__, _attributes(part)) for name, part in model.named_modules()],
+        [source_digest(kind, "gapstack") for kind in kinds],
+        versions(),
+        state.num_processes,
+    )
+
+
+def _attributes(part: nn.Module) -> dict[str, str]:
+    """Plain attributes of a module, such as its dropout rate, except the folder that it was loaded from."""
+    return {
+        name: repr(value)
+        for name, value in sorted(vars(part).items())
+        if name not in {"training", "name_or_path"}
+        and all(
+            isinstance(v, (bool, int, float, str)) for v in (value if isinstance(value, tuple) else (value,))
+        )
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """One evaluation of a run.
+
+    ``phase`` and ``epoch`` count from 0, ``update`` within the phase. ``loss`` is the mean training loss since the
+    previous evaluation, with label smoothing; ``validation`` the mean validation loss without it; ``rate`` the
+    schedule's factor. Speed and seconds are ignored when records are compared.
+    """
+
+    phase: int
+    epoch: int
+    update: int
+    loss: float
+    validation: float | None
+    rate: float
+    examples_per_second: float = field(compare=False)
+    seconds: float = field(compare=False)
+
+
+@dataclass(frozen=True)
+class History:
+    """All evaluations of a run, and for each phase the update of its best weights (None without early stopping)."""
+
+    evaluations: tuple[Evaluation, ...]
+    best_updates: tuple[int | None, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Duration of the run."""
+        return self.evaluations[-1].seconds if self.evaluations else 0.0
+
+
+class Log:
+    """Writes ``history.jsonl`` in a folder, and TensorBoard curves; MemberError if TensorBoard is not installed."""
+
+    def __init__(self, folder: Path, tensorboard: bool = False):
+        self._path = folder / "history.jsonl"
+        self._writer: Any = None
+        if self._path.is_dir():  # a logging problem must not abort training
+            discard(self._path)
+        if tensorboard:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError as missing:
+                raise MemberError("TensorBoard is not installed; run: pip install tensorboard") from missing
+            self._writer = SummaryWriter(str(folder))
+
+    def write(self, evaluations: list[Evaluation]) -> None:
+        """Rewrite the log with ``evaluations``, so that a resumed run repeats no line."""
+        write_text(self._path, "".join(json.dumps(asdict(line)) + "\n" for line in evaluations))
+        if self._writer is not None and evaluations:
+            last = evaluations[-1]
+            for name in ("loss", "validation", "rate", "examples_per_second"):
+                if (value := getattr(last, name)) is not None:
+                    self._writer.add_scalar(f"phase {last.phase}/{name}", value, last.update)
+
+    def close(self) -> None:
+        """Close TensorBoard's writer."""
+        if self._writer is not None:
+            self._writer.close()

@@ -26,8 +26,7 @@ Objective = Callable[[Tensor, Tensor, float], Tensor]
 """Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
 TARGET = "target"
 """Key of a batch that goes to the loss and not to the model."""
-# Rows are sorted by length within pools of this many batches.
-POOL = 16
+_POOL = 16  # batches, within which rows are sorted by length
 
 
 class Data(Protocol):
@@ -41,7 +40,7 @@ class Data(Protocol):
     def fingerprint(self) -> str:
         """Hash of everything that :meth:`batch` can return."""
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Rows) -> dict[str, Tensor]:
         """Keyword arguments of the model for ``rows``, and ``target`` where they have one.
 
         Texts are padded to the longest of them.
@@ -52,24 +51,35 @@ class RowData:
     """Rows that are vectors, or arrays of one shape, such as frozen features; float64 becomes float32."""
 
     def __init__(self, inputs: Mapping[str, NDArray[Any]], targets: Targets | None = None):
-        self._columns = _columns(inputs, targets)
+        columns = dict(inputs) if targets is None else {**inputs, TARGET: targets}
+        self._columns = {
+            name: column.astype(np.float32) if column.dtype == np.float64 else column
+            for name, column in columns.items()
+        }
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """1 for each row."""
+        """See :class:`Data`."""
         return np.ones(len(next(iter(self._columns.values()))), dtype=np.int64)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of inputs and targets."""
-        return _fingerprint(self._columns)
+        """See :class:`Data`."""
+        digest = hashlib.blake2b(digest_size=8)
+        for name, array in sorted(self._contents().items()):
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
-        """See :class:`Data`; nothing is padded."""
+    def _contents(self) -> dict[str, NDArray[Any]]:
+        return self._columns
+
+    def batch(self, rows: Rows) -> dict[str, Tensor]:
+        """See :class:`Data`."""
         return {name: torch.from_numpy(column[rows]) for name, column in self._columns.items()}
 
 
-class PieceData:
+class PieceData(RowData):
     """Texts as padded word pieces.
 
     A batch of b rows has ``ids`` (b, L) int64; ``keep`` (b, L) bool, True on pieces, unless nothing is padded, since
@@ -83,42 +93,22 @@ class PieceData:
         targets: Targets | None = None,
         extras: Mapping[str, NDArray[Any]] | None = None,
     ):
+        super().__init__({"mentions": view.mentions, **(extras or {})}, targets)
         self.view = view
-        self._columns = _columns({"mentions": view.mentions, **(extras or {})}, targets)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of pieces of each text, (n,)."""
         return self.view.lengths
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of pieces, mentions, extras and targets."""
-        return _fingerprint({"ids": self.view.ids, "bounds": self.view.bounds, **self._columns})
+    def _contents(self) -> dict[str, NDArray[Any]]:
+        return {"ids": self.view.ids, "bounds": self.view.bounds, **self._columns}
 
-    def batch(self, rows: Rows) -> dict[str, torch.Tensor]:
+    def batch(self, rows: Rows) -> dict[str, Tensor]:
         """See the class and :class:`Data`."""
         ids, keep = padded_ids(self.view, rows)
-        arrays = {name: column[rows] for name, column in self._columns.items()} | {"ids": ids}
-        if not keep.all():
-            arrays["keep"] = keep
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
-
-
-def _columns(inputs: Mapping[str, NDArray[Any]], targets: Targets | None) -> dict[str, NDArray[Any]]:
-    columns = dict(inputs) if targets is None else {**inputs, TARGET: targets}
-    return {
-        name: column.astype(np.float32) if column.dtype == np.float64 else column
-        for name, column in columns.items()
-    }
-
-
-def _fingerprint(arrays: Mapping[str, NDArray[Any]]) -> str:
-    digest = hashlib.blake2b(digest_size=8)
-    for name, array in sorted(arrays.items()):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+        texts = {"ids": ids} if keep.all() else {"ids": ids, "keep": keep}
+        return super().batch(rows) | {name: torch.from_numpy(array) for name, array in texts.items()}
 
 
 def epoch_batches(
@@ -137,8 +127,8 @@ def epoch_batches(
     rng = np.random.default_rng([seed, epoch])
     shuffled = rng.permutation(len(sizes))
     parts: list[Rows] = []
-    for start in range(0, len(shuffled), POOL * batch_size):
-        pool = shuffled[start : start + POOL * batch_size]
+    for start in range(0, len(shuffled), _POOL * batch_size):
+        pool = shuffled[start : start + _POOL * batch_size]
         pool = pool[np.argsort(sizes[pool], kind="stable")]
         # the short batch goes to a random place in the pool, or it would always have the longest rows
         rest = len(pool) % batch_size
@@ -153,20 +143,21 @@ def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
 
     Soft labels that sum to more or less than 1 give their row that weight.
     """
-    weight = target.sum(dim=-1, keepdim=True) if target.is_floating_point() else None
-    of_one = target if weight is None else target / weight
-    loss = functional.cross_entropy(logits.float(), of_one, reduction="none", label_smoothing=smoothing)
-    return loss if weight is None else loss * weight.squeeze(-1)
+    if not target.is_floating_point():
+        return functional.cross_entropy(logits.float(), target, reduction="none", label_smoothing=smoothing)
+    weight = target.sum(dim=-1, keepdim=True)
+    return weight.squeeze(-1) * functional.cross_entropy(
+        logits.float(), target / weight, reduction="none", label_smoothing=smoothing
+    )
 
 
 def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows]:
     """Split a labelled corpus into training rows and validation rows for early stopping.
 
-    As in folds, pages stay whole, and gender and label are stratified. ``share`` of validation rows is above 0 and at
-    most one half: one of 1 / ``share`` folds, rounded. Raises MemberError if it is out of range, DataError if the
-    corpus is too small.
+    The validation rows are one of 1 / ``share`` folds, rounded, so pages stay whole, and gender and label are
+    stratified. Raises MemberError if ``share`` is not in (0, 0.5], DataError if the corpus is too small.
     """
     if not 0 < share <= 0.5:
-        raise MemberError(f"validation share is {share}; expected a number above 0, at most 0.5")
+        raise MemberError(f"validation share is {share}; expected a number above 0 and at most 0.5")
     learn, stop = make_folds(corpus, round(1 / share), seed=seed).split(0)
     return np.sort(learn), np.sort(stop)

@@ -1,13 +1,9 @@
-"""Device, precision, dropout and random numbers of a training.
-
-On a CPU, training uses eager attention and bfloat16 weights with float32 master copies: measured as fast as autocast,
-without a cast in each pass.
-"""
+"""Device, precision, dropout and random numbers of a training."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,6 +19,7 @@ from gapstack.precision import fastest_dtype
 if TYPE_CHECKING:
     from accelerate import PartialState
 
+Tensors = dict[str, Tensor]
 # Pieces in one forward pass: on a CPU, few enough for a layer's activations to stay in the caches; on a GPU, for each
 # GiB of memory, as a card of 24 GiB needs for BERT-large.
 CPU_BUDGET, GPU_BUDGET = 1024, 512
@@ -64,13 +61,12 @@ def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> n
     ``attention_dropout`` keeps its configuration's dropout on attention probabilities (see :class:`TrainingPlan`).
     """
     options: dict[str, Any] = {"dtype": torch.float32}
-    on_cpu = processes().device.type == "cpu"
-    if on_cpu:
-        options["attn_implementation"] = "eager"
     if not attention_dropout:
         options |= {key: 0.0 for key in _ATTENTION_DROPOUT if key in encoder.config}
+    if processes().device.type == "cpu":
+        options["attn_implementation"] = "eager"
     model: nn.Module = encoder.fresh_model(**options)
-    if on_cpu:
+    if processes().device.type == "cpu":
         quicken_dropout(model)
     return model
 
@@ -90,10 +86,10 @@ def quick_dropout(values: Tensor, rate: float, training: bool = True) -> Tensor:
 
 
 class QuickDropout(nn.Dropout):
-    """:class:`torch.nn.Dropout` as :func:`quick_dropout`."""
+    """:class:`torch.nn.Dropout` with :func:`quick_dropout`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Zero a share ``p`` of ``input`` (any shape) and scale up the rest; the identity in evaluation."""
+        """See :func:`quick_dropout`."""
         return quick_dropout(input, self.p, self.training)
 
 
@@ -120,13 +116,13 @@ def reseed(*seeds: int) -> None:
     torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1, np.uint64)[0] >> np.uint64(1)))
 
 
-def rng_states() -> dict[str, torch.Tensor]:
+def rng_states() -> Tensors:
     """States of torch's generators by device."""
-    has_cuda = torch.cuda.is_available()
-    return {"cpu": torch.get_rng_state(), **({"cuda": torch.cuda.get_rng_state()} if has_cuda else {})}
+    on_cuda = {"cuda": torch.cuda.get_rng_state()} if torch.cuda.is_available() else {}
+    return {"cpu": torch.get_rng_state()} | on_cuda
 
 
-def restore_rng(states: Mapping[str, torch.Tensor]) -> None:
+def restore_rng(states: Tensors) -> None:
     """Inverse of :func:`rng_states`."""
     for device, state in states.items():
         (torch.cuda if device == "cuda" else torch).set_rng_state(state)

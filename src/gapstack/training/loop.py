@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import shutil
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,9 +25,18 @@ from gapstack.cache import intact_files, store
 from gapstack.errors import MemberError
 from gapstack.files import cache_root
 from gapstack.progress import Ticker, progress
-from gapstack.training.checkpoints import CheckpointContext, Checkpoints, Tensors, current_context
+from gapstack.training.checkpoints import (
+    CheckpointContext,
+    Checkpoints,
+    Evaluation,
+    History,
+    Log,
+    current_context,
+    identity,
+)
 from gapstack.training.data import TARGET, Data, Objective, cross_entropy, epoch_batches
 from gapstack.training.devices import (
+    Tensors,
     compute_dtype,
     default_budget,
     processes,
@@ -35,8 +45,6 @@ from gapstack.training.devices import (
     rng_states,
     seeded,
 )
-from gapstack.training.fingerprint import draws_on, identity
-from gapstack.training.history import Evaluation, History, Log
 from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations
 from gapstack.training.plan import TrainingPlan
 from gapstack.training.prediction import passes
@@ -85,8 +93,9 @@ def train(
         raise MemberError("training data give no target; use labelled rows")
     if validation is None and any(phase.patience is not None for phase in plans):
         raise MemberError("training plan: patience needs validation rows to stop by")
-    with seeded(*(() if draws_on(plans) else (plans[0].seed,))):
-        return _Training(model, data, plans, validation, objective, context or current_context()).run()
+    running = any(phase.draws_on_running_rng for phase in plans)
+    with seeded(*(() if running else (plans[0].seed,))):
+        return _Training(model, data, plans, validation, objective, context or current_context.get()).run()
 
 
 def train_once(
@@ -98,7 +107,7 @@ def train_once(
 ) -> None:
     """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
 
-    The cache key is :func:`~gapstack.training.fingerprint.identity`, so folds whose first stage has the same seed and
+    The cache key is :func:`~gapstack.training.checkpoints.identity`, so folds whose first stage has the same seed and
     rows share one training. One of several concurrent processes trains while the others wait. An interrupted call
     resumes.
     """
@@ -113,7 +122,7 @@ def train_once(
             train(model, data, plans, objective=objective, context=context)
             weights = {name: tensor.cpu().clone() for name, tensor in model.state_dict().items()}
             stored = [store(folder, save(weights), ".safetensors", label=f"{key}-")]
-            shutil.rmtree(context.subfolder(key).folder, ignore_errors=True)
+            shutil.rmtree(context.folder / key, ignore_errors=True)
     model.load_state_dict(load_file(stored[0]))
     model.eval()
 
@@ -148,24 +157,22 @@ class _Training:
         context: CheckpointContext | None,
     ):
         self.model, self.data, self.plans, self.validation = model, data, plans, validation
-        self.objective = objective
-        self.state = processes()
+        self.objective, self.state = objective, processes()
         self.device = self.state.device
         self.trainable: set[str] = set()
         for plan in plans:  # also raises early if a plan does not fit the model
             freeze(model, plan.frozen)
             self.trainable |= {name for name, p in model.named_parameters() if p.requires_grad}
         self.record = _Record()
-        self.longest = int(data.sizes.max())
-        self.most_pieces: int | None = None  # after memory ran out
+        self.most_pieces = sys.maxsize  # less after memory ran out
         self.best: Tensors = {}
         self.checkpoints: Checkpoints | None = None
         self.log: Log | None = None
         if context is not None:
-            context = context.subfolder(identity(model, data, plans, validation, objective))
-            self.checkpoints = Checkpoints(context.folder, context.checkpoint_seconds)
+            folder = context.folder / identity(model, data, plans, validation, objective)
+            self.checkpoints = Checkpoints(folder, context.checkpoint_seconds)
             if self.state.is_main_process:
-                self.log = Log(context.folder, context.tensorboard)
+                self.log = Log(folder, context.tensorboard)
         model.to(self.device)
 
     def run(self) -> History:
@@ -174,8 +181,9 @@ class _Training:
         self.clock = lambda: time.perf_counter() - started
         total = sum(plan.epochs * len(self.data.sizes) for plan in self.plans[self.record.phase :])
         with progress("Training", total) as ticker:
-            for phase in range(self.record.phase, len(self.plans)):
-                self._phase(self.plans[phase], adam, ticker)
+            for plan in self.plans[self.record.phase :]:
+                self.plan = plan
+                self._phase(adam, ticker)
                 adam = {}
         self.model.eval()
         if self.log is not None:
@@ -199,13 +207,13 @@ class _Training:
         restore_rng(parts["rng"])
         return parts["adam"]
 
-    def _phase(self, plan: TrainingPlan, adam: Tensors, ticker: Ticker) -> None:
+    def _phase(self, adam: Tensors, ticker: Ticker) -> None:
         """Run one plan, from the update in the record."""
-        record, rows_in_all = self.record, len(self.data.sizes)
+        plan, record, rows_in_all = self.plan, self.record, len(self.data.sizes)
         freeze(self.model, plan.frozen)
         keep_activations(self.model, not plan.checkpointing)
-        weights = Weights(self.model, compute_dtype(plan.precision, self.device))
-        optimizer = Optimizer(self.model, weights, plan)
+        self.weights = Weights(self.model, compute_dtype(plan.precision, self.device))
+        optimizer = Optimizer(self.model, self.weights, plan)
         optimizer.restore(adam)
         self._train_mode()
         per_epoch = -(-rows_in_all // plan.batch_size)
@@ -220,21 +228,36 @@ class _Training:
                 order = epoch_batches(self.data.sizes, plan.batch_size, plan.seed, epoch, plan.order)
             rows = order[record.update % per_epoch]
             rate = plan.schedule.factor(record.update, total)
-            loss += self._update(plan, weights, optimizer, rows, rate)
+            batch_loss = self._gradients(rows)
+            loss += optimizer.add_up(batch_loss) if self.state.num_processes > 1 else batch_loss
+            optimizer.step(rate)
             record.update += 1
             record.rows += len(rows)
             evaluates = record.update % every == 0 or record.update == total
             saves = self.checkpoints is not None and self.checkpoints.is_due()
             if evaluates or saves or start - last_read > 1:  # reading the loss makes a GPU wait
-                last_read, record.loss = start, self._finite(loss)
+                last_read, record.loss = start, float(loss)
+                if not math.isfinite(record.loss):
+                    raise MemberError(
+                        f"the training loss is no longer a number after update {record.update} of phase "
+                        f"{record.phase}; lower the learning rates or use precision float32"
+                    )
             record.seconds_learning += self.clock() - start
             ticker.advance(len(rows), note=f"loss {record.loss / record.rows:.3f}")
             if evaluates:
-                self._evaluate(plan, weights, epoch, rate)
+                self._evaluate(epoch, rate)
                 loss.zero_()
             if saves:
-                self._save(weights, optimizer)
-        self._end_phase(plan, weights)
+                self._save(optimizer.state())
+        # put the phase's result into the model, in float32, and move the record to the next phase
+        self.weights.close()
+        keep_activations(self.model, True)
+        self.model.load_state_dict(self.best, strict=False)
+        record.best_updates.append(record.best_update)
+        record.phase, record.update = record.phase + 1, 0
+        record.best, record.best_update, record.misses, self.best = None, None, 0, {}
+        self.weights = Weights(self.model, torch.float32)
+        self._save({})
 
     def _train_mode(self) -> None:
         self.model.train()
@@ -242,129 +265,97 @@ class _Training:
         if encoder is not None and not any(p.requires_grad for p in encoder.parameters()):
             encoder.eval()
 
-    def _update(
-        self, plan: TrainingPlan, weights: Weights, optimizer: Optimizer, rows: Rows, rate: float
-    ) -> Tensor:
-        """Make one update with ``rows`` and return the sum of their losses, ()."""
-        total: Tensor | None = None
-        while total is None:
+    def _gradients(self, rows: Rows) -> Tensor:
+        """Compute the gradients of this process's share of ``rows``, and return the sum of their losses, ()."""
+        while True:
             with suppress(torch.OutOfMemoryError):
-                total = self._gradients(plan, weights, rows)
-            if total is None:  # outside the handler, since the error keeps the tensors alive
-                weights.drop_gradients()
-                self._halve_budget(plan)
-        if self.state.num_processes > 1:
-            total = optimizer.add_up(total)
-        optimizer.step(rate)
-        return total
+                return self._forward_and_backward(rows)
+            # outside the handler, since the error keeps the tensors alive
+            self.weights.drop_gradients()
+            self._halve_budget()
 
-    def _budget(self, plan: TrainingPlan) -> int:
-        """Pieces in one pass."""
-        limit = plan.token_budget or default_budget(self.device)
-        return limit if self.most_pieces is None else min(limit, self.most_pieces)
-
-    def _halve_budget(self, plan: TrainingPlan) -> None:
-        before = self._budget(plan)
-        if before <= self.longest:
-            remedy = "max_pieces" if plan.checkpointing else "checkpointing = true, or max_pieces"
-            raise MemberError(
-                f"out of memory with one row of {self.longest:,} pieces; set {remedy}, or use a smaller encoder"
-            )
-        self.most_pieces = max(self.longest, before // 2)
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
-        _log.warning(
-            "out of memory with %s pieces in a pass; continuing with %s (set token_budget to start with it)",
-            f"{before:,}",
-            f"{self.most_pieces:,}",
-        )
-
-    def _gradients(self, plan: TrainingPlan, weights: Weights, rows: Rows) -> Tensor:
-        """Add up the gradients of this process's share of ``rows``, and return the sum of their losses, ()."""
-        rank, count = self.state.process_index, self.state.num_processes
-        if plan.dropout_rng == "by_update":
+    def _forward_and_backward(self, rows: Rows) -> Tensor:
+        rank, plan = self.state.process_index, self.plan
+        if not plan.draws_on_running_rng:
             reseed(plan.seed, self.record.phase, self.record.update, rank)
         total = torch.zeros((), device=self.device)
-        for _, inputs, target in passes(self.data, rows[rank::count], self.device, self._budget(plan)):
+        own = rows[rank :: self.state.num_processes]
+        for _, inputs, target in passes(self.data, own, self.device, self._budget()):
             loss = self.objective(self.model(**inputs), target, plan.label_smoothing).sum()
             (loss / len(rows)).backward()
-            weights.collect()
+            self.weights.collect()
             total += loss.detach()
         return total
 
-    def _finite(self, loss: Tensor) -> float:
-        value = float(loss)
-        if not math.isfinite(value):
-            raise MemberError(
-                f"the training loss is no longer a number after update {self.record.update} of phase "
-                f"{self.record.phase}; lower the learning rates or use precision float32"
-            )
-        return value
+    def _budget(self) -> int:
+        """Pieces in one pass."""
+        return min(self.plan.token_budget or default_budget(self.device), self.most_pieces)
 
-    def _evaluate(self, plan: TrainingPlan, weights: Weights, epoch: int, rate: float) -> None:
-        """Record an evaluation, and store the weights if they are the best so far."""
-        record = self.record
-        validation_loss = None if self.validation is None else self._validation_loss(self.validation, plan)
-        record.evaluations.append(
-            Evaluation(
-                phase=record.phase,
-                epoch=epoch,
-                update=record.update,
-                loss=record.loss / record.rows,
-                validation=validation_loss,
-                rate=rate,
-                examples_per_second=record.rows / record.seconds_learning,
-                seconds=self.clock(),
+    def _halve_budget(self) -> None:
+        before, longest = self._budget(), int(self.data.sizes.max())
+        if before <= longest:
+            remedy = "max_pieces" if self.plan.checkpointing else "checkpointing = true, or max_pieces"
+            raise MemberError(
+                f"out of memory with one row of {longest:,} pieces; set {remedy}, or use a smaller encoder"
             )
+        self.most_pieces = max(longest, before // 2)
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        _log.warning(
+            f"out of memory with {before:,} pieces in a pass; continuing with {self.most_pieces:,} "
+            "(set token_budget to start with it)"
         )
+
+    def _evaluate(self, epoch: int, rate: float) -> None:
+        """Record an evaluation, and keep the weights if they are the best so far."""
+        record = self.record
+        validation = None if self.validation is None else self._validation_loss(self.validation)
+        evaluation = Evaluation(
+            phase=record.phase,
+            epoch=epoch,
+            update=record.update,
+            loss=record.loss / record.rows,
+            validation=validation,
+            rate=rate,
+            examples_per_second=record.rows / record.seconds_learning,
+            seconds=self.clock(),
+        )
+        record.evaluations.append(evaluation)
         record.loss, record.rows, record.seconds_learning = 0.0, 0, 0.0
         if self.log is not None:
             self.log.write(record.evaluations)
-        if plan.patience is not None and validation_loss is not None:
-            if record.best is None or validation_loss < record.best:
-                record.best, record.best_update, record.misses = validation_loss, record.update, 0
-                self.best = {name: tensor.clone() for name, tensor in self._trained_state(weights).items()}
-            else:
-                record.misses += 1
+        if self.plan.patience is None or validation is None:
+            return
+        if record.best is None or validation < record.best:
+            record.best, record.best_update, record.misses = validation, record.update, 0
+            self.best = {name: tensor.clone() for name, tensor in self._trained_state().items()}
+        else:
+            record.misses += 1
 
     @torch.inference_mode()
-    def _validation_loss(self, data: Data, plan: TrainingPlan) -> float:
+    def _validation_loss(self, data: Data) -> float:
         """Mean loss without label smoothing; every process computes all rows."""
         self.model.eval()
         order = np.argsort(data.sizes, kind="stable")
         total = sum(
             float(self.objective(self.model(**inputs), target, 0.0).sum())
-            for _, inputs, target in passes(data, order, self.device, self._budget(plan))
+            for _, inputs, target in passes(data, order, self.device, self._budget())
         )
         self._train_mode()
         return total / len(order)
 
-    def _trained_state(self, weights: Weights) -> Tensors:
+    def _trained_state(self) -> Tensors:
         """All tensors that any phase changes, by name: float32 weights, and buffers (batch norms')."""
         state = self.model.state_dict()
-        return {name: weights.masters[name].detach() for name in sorted(self.trainable)} | {
+        return {name: self.weights.masters[name].detach() for name in sorted(self.trainable)} | {
             name: state[name] for name, _ in self.model.named_buffers() if name in state
         }
 
-    def _end_phase(self, plan: TrainingPlan, weights: Weights) -> None:
-        """Put the phase's result into the model, in float32, and move the record to the next phase."""
-        record = self.record
-        weights.close()
-        keep_activations(self.model, True)
-        self.model.load_state_dict(self.best, strict=False)
-        record.best_updates.append(record.best_update)
-        record.phase, record.update = record.phase + 1, 0
-        record.best, record.best_update, record.misses, self.best = None, None, 0, {}
-        self._save(Weights(self.model, torch.float32), None)
-
-    def _save(self, weights: Weights, optimizer: Optimizer | None) -> None:
+    def _save(self, adam: Tensors) -> None:
         if self.checkpoints is None or not self.state.is_main_process:
             return
-        tensors = {f"weights/{name}": tensor for name, tensor in self._trained_state(weights).items()}
-        tensors |= {f"best/{name}": tensor for name, tensor in self.best.items()}
-        if optimizer is not None:
-            tensors |= {f"adam/{key}": tensor for key, tensor in optimizer.state().items()}
-        if draws_on(self.plans):
-            tensors |= {f"rng/{device}": state for device, state in rng_states().items()}
+        rng = rng_states() if any(plan.draws_on_running_rng for plan in self.plans) else {}
+        parts = {"weights": self._trained_state(), "best": self.best, "adam": adam, "rng": rng}
+        tensors = {f"{part}/{name}": tensor for part, own in parts.items() for name, tensor in own.items()}
         self.record.seconds = self.clock()
         self.checkpoints.save(asdict(self.record), tensors)

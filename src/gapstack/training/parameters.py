@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gapstack.errors import MemberError
-from gapstack.training.checkpoints import Tensors
+from gapstack.training.devices import Tensors
 from gapstack.training.plan import TrainingPlan
 
 ENCODER = "encoder"
@@ -40,24 +40,21 @@ def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
 
     Raises MemberError if a part of ``frozen`` matches no parameter, or all parameters would be frozen.
     """
-    layer = layers(model)
+    layer, named = layers(model), dict(model.named_parameters())
     frozen_names: set[str] = set()
     for part in frozen:
-        if isinstance(part, int):
-            matches = {name for name, number in layer.items() if number == part}
-        else:
-            matches = {name for name, _ in model.named_parameters() if f"{name}.".startswith(f"{part}.")}
+        matches = {name for name in named if layer.get(name) == part or f"{name}.".startswith(f"{part}.")}
         if not matches:
-            tops = ", ".join(dict.fromkeys(name.split(".")[0] for name, _ in model.named_parameters()))
+            tops = ", ".join(dict.fromkeys(name.split(".")[0] for name in named))
             raise MemberError(
                 f"training plan: frozen names {part!r}, but the model has no such parameters; it has {tops} "
                 f"and layers 0 to {max(layer.values(), default=0)}"
             )
         frozen_names |= matches
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad_(name not in frozen_names)
-    if all(name in frozen_names for name, _ in model.named_parameters()):
+    if frozen_names == named.keys():
         raise MemberError(f"training plan: frozen names {list(frozen)}, which leaves nothing to learn")
+    for name, parameter in named.items():
+        parameter.requires_grad_(name not in frozen_names)
 
 
 def groups(model: nn.Module, masters: dict[str, nn.Parameter], plan: TrainingPlan) -> list[dict[str, Any]]:
@@ -88,39 +85,34 @@ def keep_activations(model: nn.Module, kept: bool) -> None:
         encoder.activation_checkpointing_disable()
 
 
+def cast(model: nn.Module, dtype: torch.dtype) -> None:
+    """Cast the parameters of the model's encoder to ``dtype`` in place, but not its buffers (such as rotary angles)."""
+    for name, parameter in model.named_parameters():
+        if name.startswith(f"{ENCODER}.") and parameter.dtype != dtype:
+            parameter.data = parameter.data.to(dtype)
+
+
 class Weights:
-    """A model's float32 master weights; until :meth:`close` its encoder holds copies in ``dtype``, if another."""
+    """A model's float32 master weights; until :meth:`close` its encoder computes with copies in ``dtype``."""
 
     def __init__(self, model: nn.Module, dtype: torch.dtype):
         self._model = model
-        named = dict(model.named_parameters())
-        self._copies: dict[str, nn.Parameter] = {}
+        self.masters = dict(model.named_parameters())
+        self._copies: list[tuple[nn.Parameter, nn.Parameter]] = []
         if dtype != torch.float32:
-            self._copies = {name: p for name, p in named.items() if name.startswith(f"{ENCODER}.")}
-        self.masters = {
-            name: nn.Parameter(p.detach().clone(), requires_grad=p.requires_grad)
-            if name in self._copies
-            else p
-            for name, p in named.items()
-        }
+            for name, copy in self.masters.items():
+                if name.startswith(f"{ENCODER}."):
+                    master = nn.Parameter(copy.detach().clone(), requires_grad=copy.requires_grad)
+                    self.masters[name] = master
+                    self._copies.append((copy, master))
         cast(model, dtype)
-        self._learning = [
-            (copy, self.masters[name]) for name, copy in self._copies.items() if copy.requires_grad
-        ]
-
-    @property
-    def learning(self) -> list[nn.Parameter]:
-        """The trainable float32 parameters."""
-        return [master for master in self.masters.values() if master.requires_grad]
+        self._learning = [pair for pair in self._copies if pair[0].requires_grad]
 
     def collect(self) -> None:
         """Add the copies' gradients to those of the float32 weights, and clear them."""
         for copy, master in self._learning:
             if copy.grad is not None:
-                if master.grad is None:
-                    master.grad = copy.grad.float()
-                else:
-                    master.grad += copy.grad
+                master.grad = copy.grad.float() if master.grad is None else master.grad.add_(copy.grad)
                 copy.grad = None
 
     def drop_gradients(self) -> None:
@@ -137,16 +129,9 @@ class Weights:
     @torch.no_grad()
     def close(self) -> None:
         """Put the float32 weights back into the model and clear all gradients."""
-        for name, copy in self._copies.items():
-            copy.data = self.masters[name].data
+        for copy, master in self._copies:
+            copy.data = master.data
         self.drop_gradients()
-
-
-def cast(model: nn.Module, dtype: torch.dtype) -> None:
-    """Cast the parameters of the model's encoder to ``dtype`` in place; buffers (rotary angles, say) keep theirs."""
-    for name, parameter in model.named_parameters():
-        if name.startswith(f"{ENCODER}.") and parameter.dtype != dtype:
-            parameter.data = parameter.data.to(dtype)
 
 
 class Optimizer:
@@ -154,7 +139,7 @@ class Optimizer:
 
     def __init__(self, model: nn.Module, weights: Weights, plan: TrainingPlan):
         self._weights, self._max_norm = weights, plan.max_norm
-        self._learning = weights.learning
+        self._learning = [master for master in weights.masters.values() if master.requires_grad]
         self._adam = torch.optim.AdamW(
             groups(model, weights.masters, plan),
             betas=(plan.beta1, plan.beta2),

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, Self
 
-from gapstack.errors import shown
 from gapstack.settings import (
     Count,
     FieldsOf,
@@ -40,7 +39,7 @@ class Schedule:
     decay : float
         Of ``inverse``, for each update.
     offset : float
-        Where within each update the factor is read: halfway no update has a learning rate of exactly 0.
+        Point within each update at which the factor is read; at 0.5 no update has a learning rate of exactly 0.
     """
 
     shape: Literal["constant", "linear", "triangular", "cosine", "inverse"] = "linear"
@@ -53,9 +52,7 @@ class Schedule:
     def __post_init__(self) -> None:
         check_settings(Schedule, vars(self))
         if self.warmup and self.shape == "triangular":
-            raise SettingError(
-                f"found {shown(self.warmup)}, expected 0 where triangular", ("schedule", "warmup")
-            )
+            raise SettingError("not available for shape triangular", ("schedule", "warmup"))
 
     def factor(self, update: int, total: int) -> float:
         """Factor for update ``update``, from 0, of ``total``."""
@@ -150,14 +147,14 @@ class TrainingPlan:
     def __post_init__(self) -> None:
         check_settings(TrainingPlan, vars(self))
 
+    @property
+    def draws_on_running_rng(self) -> bool:
+        """True if dropout draws from the caller's generator."""
+        return self.dropout_rng == "running"
+
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
         return asdict(self) | {"frozen": list(self.frozen)}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Inverse of :meth:`as_dict`; missing fields have their defaults."""
-        return cls().changed(values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """Return this plan with some fields changed; ``schedule`` may be a mapping, ``frozen`` a list.

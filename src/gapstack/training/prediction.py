@@ -13,9 +13,8 @@ from torch import Tensor, nn
 
 from gapstack.encoding.pieces import batches
 from gapstack.progress import progress
-from gapstack.training.checkpoints import Tensors
 from gapstack.training.data import TARGET, Data
-from gapstack.training.devices import compute_dtype, default_budget, processes
+from gapstack.training.devices import Tensors, compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER, cast
 from gapstack.types import Rows
 
@@ -28,9 +27,8 @@ def passes(
     Yields the rows of each pass, the model's inputs, and the targets (empty without any).
     """
     for part in batches(data.sizes[rows], budget):
-        batch = {
-            name: tensor.to(device, non_blocking=True) for name, tensor in data.batch(rows[part]).items()
-        }
+        tensors = data.batch(rows[part]).items()
+        batch = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors}
         target = batch.pop(TARGET, torch.empty(0))
         yield rows[part], batch, target
 
@@ -49,29 +47,21 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
 
 
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
-    """As :func:`predict`, on the CPU, with an encoder :func:`in_int8`; the model itself does not change.
+    """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers; the model does not change.
 
-    The activations of a pass share one scale, so each row has its own pass.
+    Weights are scaled by output channel, activations by batch (dynamic quantisation; Jacob et al. 2018, section 2). The
+    activations of a pass share one scale, so each row has its own pass.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
-    setattr(rounded, ENCODER, in_int8(getattr(rounded, ENCODER)))
-    return _outputs(
-        rounded, len(data.sizes), passes(data, np.arange(len(data.sizes)), torch.device("cpu"), 1)
-    )
-
-
-def in_int8(encoder: nn.Module) -> nn.Module:
-    """Round the weights of a float32 encoder's linear layers to int8, for CPUs.
-
-    Weights are scaled by output channel, activations by batch (dynamic quantisation; Jacob et al. 2018, section 2).
-    """
     with warnings.catch_warnings():
         # torch.ao is deprecated; torchao, its successor, is another package, and slower here
         warnings.simplefilter("ignore")
         from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
-        rounded: nn.Module = quantize_dynamic(encoder, {nn.Linear: per_channel_dynamic_qconfig})
-    return rounded
+        encoder = quantize_dynamic(getattr(rounded, ENCODER), {nn.Linear: per_channel_dynamic_qconfig})
+    setattr(rounded, ENCODER, encoder)
+    rows = np.arange(len(data.sizes))
+    return _outputs(rounded, len(rows), passes(data, rows, torch.device("cpu"), 1))
 
 
 def _outputs(
@@ -84,7 +74,4 @@ def _outputs(
             outputs.append(model(**inputs).to("cpu", torch.float64))
             order.append(rows)
             ticker.advance(len(rows))
-    found = torch.cat(outputs).numpy()
-    in_order = np.empty_like(found)
-    in_order[np.concatenate(order)] = found
-    return in_order
+    return np.asarray(torch.cat(outputs).numpy()[np.argsort(np.concatenate(order))])
