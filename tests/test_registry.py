@@ -144,7 +144,7 @@ def test_another_package_adds_members(package):
         from gapstack.data.sources import sample
         from gapstack.errors import GapstackError
         from gapstack.members import MEMBERS, create, store
-        from gapstack.cli.descriptions import member_record
+        from gapstack.cli.catalogue import member_record
         from gapstack.runs.recipe import Recipe
 
         rows = sample()["test"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from gapstack.cli.descriptions import descriptions_of
+from gapstack.cli.catalogue import descriptions_of
 from gapstack.ensemble import STACKERS
 from gapstack.errors import closest, shown
 from gapstack.features.blocks import BlockName

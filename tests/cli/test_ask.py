@@ -12,7 +12,7 @@ from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import predictors
 from gapstack.text import parses
 from tests.anytext.conftest import model  # noqa: F401 - a fixture
-from tests.cli.test_cli import gap
+from tests.commands import gap, refused
 
 KATE = "Kate told Mary that she should leave."
 
@@ -25,12 +25,6 @@ def _shipped(model, monkeypatch):  # noqa: F811
 def ask(content: bytes, *arguments: str) -> str:
     result = CliRunner().invoke(app, ["ask", *arguments], input=content, catch_exceptions=False)
     return result.stdout
-
-
-def refused(*arguments) -> str:
-    with pytest.raises(DataError) as error:
-        CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
-    return str(error.value)
 
 
 def test_a_sentence_is_answered():
@@ -82,7 +76,7 @@ def test_documents_are_annotated(tmp_path):
     gap("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.jsonl")
     assert (tmp_path / "out.jsonl").read_bytes() == again
     assert "unknown suffix" in refused("annotate", tmp_path / "one.txt", "-o", tmp_path / "out.txt")
-    assert "to be read and written" in refused("annotate", tmp_path / "a.jsonl", "-o", tmp_path / "a.jsonl")
+    assert "both input and output" in refused("annotate", tmp_path / "a.jsonl", "-o", tmp_path / "a.jsonl")
 
 
 def test_imports_are_spared_unless_what_is_stored_may_name_a_parser(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What runs are there and how good they are, recipes as files, standard streams, and GAP's labels found by ids."""
+"""Commands for runs and files of predictions: run, predict, show, runs, score, compare, audit."""
 
 import json
 from dataclasses import replace
@@ -6,117 +6,149 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from gapstack.cli import app, complete
-from gapstack.data import Corpus, sources
-from gapstack.data.gap_files import write_gap, write_submission
-from gapstack.errors import DataError, DataNotFoundError
+from gapstack.cli import app
+from gapstack.data import Corpus
+from gapstack.data.gap_files import read_submission, write_gap, write_submission
+from gapstack.errors import DataNotFoundError
 from gapstack.files import open_bytes
-from gapstack.registry import UnknownNameError
 from gapstack.runs import Recipe, folder
 from gapstack.runs.folder import home
-from tests.commands import RECIPE, gap
+from tests.commands import gap, refused
+
+AGAIN = ("run", "tiny.toml", "--data", "sample")
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """A home with a finished tiny run on the sample."""
-    root = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GAPSTACK_HOME", str(root))
-        patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        (root / "tiny.toml").write_text(RECIPE)
-        gap("run", root / "tiny.toml", "--data", "sample")
-    return root
-
-
-@pytest.fixture
-def workplace(place, monkeypatch):
-    monkeypatch.setenv("GAPSTACK_HOME", str(place))
-    return place
-
-
-def test_show_is_the_table_that_ended_the_run(workplace):
-    shown = json.loads(gap("show", "tiny-sample", "--json"))
-    assert shown == json.loads(gap("run", workplace / "tiny.toml", "--data", "sample", "--json"))
-    first, *_ = shown["sections"][0]["rows"]
-    assert first["name"] == "stack"
+def test_a_run_ends_with_members_stack_and_constants_for_both_parts(workplace):
+    printed = gap(*AGAIN)
+    for expected in ("prior", "random", "stack", "both TRUE", "out of fold", "held out", "6 of 6 folds"):
+        assert expected in printed
+    shown = json.loads(gap(*AGAIN, "--json"))
+    stack, *others = shown["sections"][1]["rows"]
+    members = others[:2]
+    assert (stack["name"], {row["name"] for row in members}) == ("stack", {"prior", "random"})
+    assert members == sorted(members, key=lambda row: row["logloss"])
+    assert stack["logloss_low"] < stack["logloss"] < stack["logloss_high"]
+    # the prior learns one number for each class
+    assert [row["parameters"] for row in members if row["name"] == "prior"] == [3]
+    assert json.loads(gap("show", "tiny-sample", "--json")) == shown
     assert "training rows" in gap("show", "tiny-sample", "--identity")
+    scored = json.loads(gap("score", "submissions/tiny-sample.csv", "--gold", "gold.tsv", "--json"))
+    assert scored["logloss"] == pytest.approx(stack["logloss"])
+    assert scored["f1_overall"] == pytest.approx(stack["f1_overall"])
+    assert "always A" in gap("score", "submissions/tiny-sample.csv", "--gold", "gold.tsv")
+
+
+def test_a_run_on_the_sample_and_one_on_gap_have_different_names(workplace, gap_folder):
+    assert "0 of 6 folds were already" in gap("run", "tiny.toml", "--data", gap_folder)
+    assert {path.name for path in (workplace / "models").iterdir()} == {"tiny", "tiny-sample"}
+
+
+def test_predictions_have_the_ids_of_the_input_in_order(workplace, sample_test):
+    gap("predict", "tiny-sample", "--input", "rows.tsv", "--output", "out.csv")
+    assert read_submission(workplace / "out.csv").ids == sample_test.ids
+    assert "take it" in gap("submit-check", "out.csv", "--against", "rows.tsv")
+    lines = (workplace / "out.csv").read_text().splitlines()
+    (workplace / "short.csv").write_text("\n".join(lines[:-1]) + "\n")
+    done = CliRunner().invoke(app, ["submit-check", "short.csv", "--against", "rows.tsv"])
+    assert done.exit_code == 1
+    assert "refuse it" in done.stdout
+
+
+def test_streams_stand_for_files(workplace, sample_test):
+    gap("predict", "tiny-sample", "--input", "rows.tsv", "--output", "out.csv")
+    rows = (workplace / "rows.tsv").read_bytes()
+    printed = gap("predict", "tiny-sample", "--input", "-", "--output", "-", stdin=rows)
+    assert printed == (workplace / "out.csv").read_text()
+    scored = json.loads(gap("score", "-", "--gold", "gold.tsv", "--json", stdin=printed.encode()))
+    assert scored["n"] == len(sample_test)
 
 
 def test_an_unfinished_run_shows_what_is_finished(workplace):
-    unfinished = workplace / "models/tiny-sample/members/random/fold-1"
-    aside = unfinished.rename(workplace / "aside")
-    try:
-        result = CliRunner().invoke(app, ["show", "tiny-sample"], catch_exceptions=False)
-    finally:
-        aside.rename(unfinished)
+    (workplace / "models/tiny-sample/members/random/fold-1").rename(workplace / "aside")
+    result = CliRunner().invoke(app, ["show", "tiny-sample"], catch_exceptions=False)
     assert "5 of 6 folds are finished. Finish or repair it" in result.stderr
     names = [line.split()[0] for line in result.stdout.splitlines() if line.strip()]
     assert "prior" in names
     assert "random" not in names
 
 
-def test_all_runs_are_a_leaderboard_and_a_broken_one_says_why(workplace, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    broken = workplace / "models" / "broken"
-    broken.mkdir()
-    (broken / "run.json").write_text("{")
-    try:
-        printed = gap("runs")
-        (section, without) = json.loads(gap("runs", "--json"))["sections"]
-    finally:
-        (broken / "run.json").unlink()
-        broken.rmdir()
+def test_all_runs_are_a_leaderboard_and_a_broken_one_says_why(workplace):
+    (workplace / "models" / "broken").mkdir()
+    (workplace / "models" / "broken" / "run.json").write_text("{")
+    section, without = json.loads(gap("runs", "--json"))["sections"]
     (row,) = section["rows"]
     assert (row["name"], row["system"], row["folds"]) == ("tiny-sample", "stack", "6 of 6")
     assert row["out of fold logloss_low"] < row["out of fold logloss"] < row["out of fold logloss_high"]
     assert [row["name"] for row in without["rows"]] == ["broken"]
-    assert "broken: " in printed.split("nothing is to be chosen")[1]
+    assert "broken: " in gap("runs").split("nothing is to be chosen")[1]
 
 
 def test_some_members_of_a_recipe_are_a_run_of_their_own(workplace):
-    recipe = Recipe.load(str(workplace / "tiny.toml"))
-    assert recipe.restricted(["random"]).name == "tiny-random"
-    with pytest.raises(
-        UnknownNameError, match='no member of recipe tiny is called "priro"; did you mean prior'
-    ):
-        gap("run", workplace / "tiny.toml", "--members", "random,priro")
-    printed = gap(
-        "run", workplace / "tiny.toml", "--members", "prior", "--data", "sample", "--dry-run", "--json"
-    )
+    assert Recipe.load("tiny.toml").restricted(["random"]).name == "tiny-random"
+    assert "did you mean prior" in refused("run", "tiny.toml", "--members", "random,priro")
+    printed = gap(*AGAIN, "--members", "prior", "--dry-run", "--json")
     rows = json.loads(printed)["sections"][0]["rows"]
     assert [row["name"] for row in rows] == ["prior", "all members"]
 
 
-def test_a_run_on_one_s_own_rows_is_shown_and_predicts_without_gap(
-    workplace, tmp_path, sample_train, sample_test
-):
-    write_gap(tmp_path / "mine.tsv", sample_train[:60])
-    write_gap(tmp_path / "new.tsv.gz", sample_test[:10].unlabelled())
-    own = ("--train", tmp_path / "mine.tsv", "--test", tmp_path / "new.tsv.gz")
-    gap("run", workplace / "tiny.toml", *own, "--data", tmp_path)
+def test_options_reach_all_members(workplace):
+    averages = ("--average", "original", "--average", "swap_gender")
+    gap(*AGAIN, "--augment", "swap_gender", *averages, "--name", "fair")
+    (manifest,) = workplace.glob("models/fair*/run.json")
+    members = json.loads(manifest.read_text())["recipe"]["members"]
+    switches = {"augment": ["swap_gender"], "average": ["original", "swap_gender"]}
+    assert members
+    assert all(member["settings"].items() >= switches.items() for member in members)
+
+
+def test_a_run_on_own_rows_is_shown_and_predicts_without_gap(workplace, sample_train, sample_test):
+    write_gap(workplace / "mine.tsv", sample_train[:60])
+    write_gap(workplace / "new.tsv.gz", sample_test[:10].unlabelled())
+    gap("run", "tiny.toml", "--train", "mine.tsv", "--test", "new.tsv.gz", "--data", workplace)
     submission = workplace / "submissions" / "tiny-mine.csv"
     assert [line.split(",")[0] for line in submission.read_text().splitlines()[1:]] == sample_test.ids[:10]
-    (section,) = json.loads(gap("show", "tiny-mine", "--data", tmp_path, "--json"))["sections"]
+    (section,) = json.loads(gap("show", "tiny-mine", "--data", workplace, "--json"))["sections"]
     assert section["title"].startswith("out of fold: mine, 60 rows")
-    gap("predict", "tiny-mine", "--input", tmp_path / "new.tsv.gz", "--output", tmp_path / "answers.csv")
-    assert (tmp_path / "answers.csv").read_bytes() == submission.read_bytes()
-    # what is not one's own is GAP's, or the sample's in its place
-    gap("run", workplace / "tiny.toml", "--train", tmp_path / "mine.tsv", "--data", "sample")
+    gap("predict", "tiny-mine", "--input", "new.tsv.gz", "--output", "answers.csv")
+    assert (workplace / "answers.csv").read_bytes() == submission.read_bytes()
+    # the other part is GAP's or the sample's
+    gap(*AGAIN, "--train", "mine.tsv")
     rows = (workplace / "submissions" / "tiny-mine-sample.csv").read_text().splitlines()
     assert len(rows) == 1 + len(sample_test)
 
 
-def test_a_recipe_is_shown_and_exported_and_never_overwrites(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = gap("recipes", "quickstart")
-    assert "quickstart.toml" in gap("recipes", "quickstart", "--export")
-    assert (tmp_path / "quickstart.toml").read_text(encoding="utf-8") == text
-    assert Recipe.load("quickstart.toml") == Recipe.load("quickstart")
-    with pytest.raises(DataError, match="exists"):
-        gap("recipes", "quickstart", "--export")
-    names = [recipe["name"] for recipe in json.loads(gap("recipes", "--json"))]
-    assert "quickstart" in names
+def test_compare_takes_runs_and_files_and_writes_page_and_tables(workplace):
+    asked = ("compare", "tiny-sample", "submissions/tiny-sample.csv", "--replicates", 100)
+    printed = gap(*asked, "--flips", 5, "--html", "page.html", "--csv", "tables")
+    assert "the same answers as stack" in " ".join(printed.split())
+    assert "counterfactual flips" in printed
+    assert (workplace / "page.html").read_text().startswith("<!doctype html>")
+    found = json.loads(gap(*asked, "--gold", "gold.tsv", "--json"))
+    assert len((workplace / "tables/scores.csv").read_text().splitlines()) == 1 + len(found["scores"])
+
+
+def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(workplace, gap_folder):
+    asked = ("--data", gap_folder, "--suite", "wsc273")
+    printed = gap("audit", "tiny-sample", *asked, "--output", "audit")
+    for expected in ("Bias audit of run tiny-sample", "wsc273", "stack", "Not covered: bug"):
+        assert expected in printed
+    again = json.loads(gap("audit", "audit/answers/stack", *asked, "--json"))
+    first = json.loads((workplace / "audit/audit.json").read_text())
+    figures = [
+        record["suites"]["wsc273"]["panels"]["wsc273.accuracy"]["rows"]["stack"] for record in (first, again)
+    ]
+    assert figures[0] == figures[1]
+
+
+def test_audit_embeddings_measures_before_and_after_debiasing(tmp_path, gap_folder):
+    glove = gap_folder / "vectors/glove.6B.50d.top5050.txt"
+    asked = ("audit-embeddings", glove, "--data", gap_folder, "--limit", 2000, "--debias", "hard")
+    printed = gap(*asked, "--output", tmp_path)
+    for expected in ("as given", "hard", "GIPE", "RBF SVM", "Not measured: sembias"):
+        assert expected in printed
+    figures = json.loads((tmp_path / "embeddings.json").read_text())["figures"]
+    assert figures == json.loads(gap(*asked, "--json"))["figures"]
+    assert figures["hard"]["gipe"] < figures["as given"]["gipe"]
 
 
 def test_gold_is_found_by_the_ids(tmp_path, sample_test):
@@ -125,39 +157,16 @@ def test_gold_is_found_by_the_ids(tmp_path, sample_test):
     write_gap(tmp_path / "gap-test.tsv", corpus)
     for name, ids in (("mine.csv", corpus.ids), ("other.csv", sample_test.ids)):
         write_submission(tmp_path / name, ids, [[0.5, 0.3, 0.2]] * len(corpus))
-    asked = ("--data", tmp_path, "--json")
     with_gold = gap("score", tmp_path / "mine.csv", "--gold", tmp_path / "gap-test.tsv", "--json")
-    assert json.loads(gap("score", tmp_path / "mine.csv", *asked)) == json.loads(with_gold)
-    with pytest.raises(DataError, match="Name the labelled rows with --gold"):
-        gap("score", tmp_path / "other.csv", *asked)
+    found = gap("score", tmp_path / "mine.csv", "--data", tmp_path, "--json")
+    assert json.loads(found) == json.loads(with_gold)
+    assert "--gold" in refused("score", tmp_path / "other.csv", "--data", tmp_path)
 
 
-def test_streams_stand_for_files(workplace, tmp_path, sample_test):
-    write_gap(tmp_path / "rows.tsv", sample_test.unlabelled())
-    rows = (tmp_path / "rows.tsv").read_bytes()
-    gap("predict", "tiny-sample", "--input", tmp_path / "rows.tsv", "--output", tmp_path / "out.csv")
-    printed = gap("predict", "tiny-sample", "--input", "-", "--output", "-", stdin=rows)
-    assert printed == (tmp_path / "out.csv").read_text()
-    write_gap(tmp_path / "gold.tsv", sample_test)
-    scored = json.loads(gap("score", "-", "--gold", tmp_path / "gold.tsv", "--json", stdin=printed.encode()))
-    assert scored["n"] == len(sample_test)
-
-
-def test_a_file_that_is_not_there_is_named_with_the_closest_one(tmp_path):
+def test_a_missing_file_is_named_with_the_closest_one(tmp_path):
     (tmp_path / "submission.csv").write_text("ID,A,B,NEITHER\n")
-    with pytest.raises(DataNotFoundError, match=r"no file .*submision.csv; did you mean .*submission.csv\?"):
+    with pytest.raises(DataNotFoundError, match=r"submision.csv; did you mean .*submission.csv\?"):
         open_bytes(tmp_path / "submision.csv")
-
-
-def test_version_help_and_shell_completion(workplace):
-    assert gap("--version").startswith("gapstack ")
-    assert "leaderboard" in gap("show", "-h")
-    assert complete.runs("tiny-s") == ["tiny-sample"]
-    assert complete.runs("tiny-sample:") == ["tiny-sample:prior", "tiny-sample:random", "tiny-sample:stack"]
-    assert complete.recipes("quick") == ["quickstart"]
-    assert complete.members("parall") == ["parallelism"]
-    assert complete.suites("winog") == ["winogender", "winogrande"]
-    assert complete.datasets("gap-t") == ["gap-test"]
 
 
 def test_the_home_is_the_checkout_or_the_user_s_data_folder(tmp_path, monkeypatch):
@@ -174,9 +183,23 @@ def test_the_home_is_the_checkout_or_the_user_s_data_folder(tmp_path, monkeypatc
     assert home() == tmp_path / "data" / "gapstack"
 
 
-def test_data_sets_are_listed_and_fetched_as_json():
-    records = {record["name"]: record for record in json.loads(gap("data", "status", "--json"))}
-    assert records["winogender"]["licence"] == "MIT"
-    assert records["gap-test"]["fetchable"]
-    (fetched,) = json.loads(gap("data", "fetch", "winogender", "--json"))
-    assert fetched["path"] == str(sources.fetch(["winogender"])[0])
+def test_a_dry_run_says_what_would_be_trained_and_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    monkeypatch.setattr("gapstack.runs.estimate.is_available", lambda name: name in (None, "minilm"))
+    printed = gap("run", "attree2019", "--dry-run", "--data", "sample")
+    assert "grep_bert-large-uncased_42" in printed
+    assert "missing: encoder bert-large-cased" in printed
+    asked = ("run", "xuyang2019", "--encoder", "minilm", "--dry-run", "--data", "sample", "--json")
+    record = json.loads(gap(*asked))
+    assert record["missing"] == []
+    assert record["note"].startswith("Not as published: rates rise and fall once")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_recipe_on_another_encoder_lists_the_changes(tmp_path, monkeypatch, tiny_encoder_folder):
+    monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
+    options = ("--encoder", tiny_encoder_folder, "--data", "sample", "--folds", 3, "--epochs", 1)
+    result = CliRunner().invoke(app, ["run", "xuyang2019", *map(str, options)], catch_exceptions=False)
+    assert "tiny (2 layers, 0 million parameters) in place of bert-large-uncased" in result.stderr
+    assert "layer -1 of 24 layers: now 2 of 2 (1 of 1 members)" in result.stderr
+    assert (tmp_path / "submissions" / "xuyang2019-tiny-sample.csv").is_file()

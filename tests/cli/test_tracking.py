@@ -30,11 +30,10 @@ name = "logistic"
 """
 
 
-class Notebook:
-    """A service that writes down what it is sent."""
+class Notebook(Tracker):
+    """A service that records what it is sent."""
 
-    failures = (TimeoutError,)
-    address = "here"
+    begin = settings = scores = close = None
 
     def __init__(self):
         self.curves = {}
@@ -56,18 +55,17 @@ def log(folder, *losses):
 
 
 def test_each_training_of_a_fold_is_sent_by_update(tmp_path):
-    folder, service = RunFolder(tmp_path), Notebook()
+    folder, tracker = RunFolder(tmp_path), Notebook()
     log(folder.fold("probert", 0) / "training/abc", 0.9, 0.7)
     log(folder.fold("probert", 1) / "training/abc", 1.0)
     log(folder.fold("probert", 1) / "training/abd", 0.8)
-    tracker = Tracker(service)
     tracker.fold(folder, "probert", 0)
-    assert {name.rpartition("/")[0] for name in service.curves} == {"probert/fold-0/training-1"}
+    assert {name.rpartition("/")[0] for name in tracker.curves} == {"probert/fold-0/training-1"}
     tracker.fold(folder, "probert", 1)
     tracker.fold(folder, "prior", 0)
-    assert service.curves["probert/fold-0/training-1/loss"] == ([5, 10], [0.9, 0.7])
-    assert service.curves["probert/fold-1/training-2/loss"] == ([5], [0.8])
-    assert np.isnan(service.curves["probert/fold-1/training-2/validation"][1]).all()
+    assert tracker.curves["probert/fold-0/training-1/loss"] == ([5, 10], [0.9, 0.7])
+    assert tracker.curves["probert/fold-1/training-2/loss"] == ([5], [0.8])
+    assert np.isnan(tracker.curves["probert/fold-1/training-2/validation"][1]).all()
 
 
 @pytest.fixture

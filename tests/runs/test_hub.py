@@ -77,7 +77,7 @@ def test_a_run_comes_back_from_the_hub_with_its_scores_and_without_unfinished_wo
     (finished.folder.root / "members" / "prior" / "unfinished").mkdir()
     gap("push", "tiny-sample", "me/tiny")
     text = (hub / "me/tiny/README.md").read_text()
-    assert "| `stack` | " in text
+    assert "| stack | " in text
     assert f"{len(sample_test)} rows" in text
     assert not list((hub / "me/tiny").rglob("unfinished"))
     assert not (hub / "me/tiny/.lock").exists()

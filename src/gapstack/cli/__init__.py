@@ -9,23 +9,20 @@ import os
 import re
 import sys
 from importlib.metadata import version as version_of
-from typing import Annotated
 
 import typer
 
-from gapstack.cli import ask, audit, bench, catalogue, data, hub, mine, papers, resolvers, runs, score, tune
-from gapstack.cli.common import shown_log
-from gapstack.cli.streams import standard_streams
+from gapstack.cli import ask, audit, bench, catalogue, hub, mine, papers, resolvers, runs, score, tune
+from gapstack.cli.common import shown_log, standard_streams
 from gapstack.errors import GapstackError, printable
 from gapstack.processes import raise_gc_threshold
 
 _INTERRUPTED = 130
 _FAILED = 2
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
-_AGAIN = "; finished work is kept: free some space and repeat the command"
-_REMEDIES = {
-    **{errno.ENOSPC: _AGAIN, errno.EDQUOT: _AGAIN, errno.EFBIG: _AGAIN},
-    errno.EMFILE: "; raise the limit (ulimit -n) or use fewer workers",
+_FULL_DISK = "; finished work is kept: free some space and repeat the command"
+_REMEDIES = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL_DISK) | {
+    errno.EMFILE: "; raise the limit (ulimit -n) or use fewer workers"
 }
 
 app = typer.Typer(
@@ -45,9 +42,9 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _start(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
-    ] = False,
+    version: bool = typer.Option(
+        False, "--version", help="Print the version.", callback=_print_version, is_eager=True
+    ),
 ) -> None:
     context.with_resource(shown_log())
     context.with_resource(standard_streams())
@@ -55,7 +52,7 @@ def _start(
 
 for commands in (ask, runs, catalogue, papers, tune, score, resolvers, audit, mine, hub, bench):
     app.add_typer(commands.app)
-app.add_typer(data.app, name="data")
+app.add_typer(catalogue.data_app, name="data")
 
 
 def main() -> None:
@@ -71,13 +68,11 @@ def main() -> None:
         try:
             app(standalone_mode=True)
         finally:
-            sys.stdout.flush()  # a full disk is an error here, not at the interpreter's end
+            sys.stdout.flush()  # a full disk is an error here, not when the interpreter ends
     except SystemExit as end:
-        if end.code == _INTERRUPTED:  # what typer makes of Ctrl-C
-            print(
-                "gap: interrupted; finished work is kept, repeat the command to resume",
-                file=sys.stderr,
-            )
+        if end.code == _INTERRUPTED:  # typer's status for Ctrl-C
+            note = "gap: interrupted; finished work is kept, repeat the command to resume"
+            print(note, file=sys.stderr)
         raise
     except BrokenPipeError:
         _silence()

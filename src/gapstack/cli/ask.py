@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
+from typer import Argument, Option
 
-from gapstack.cli.common import Executor, JsonOption, ParserOption, log_note, spare_imports, stdout
-from gapstack.errors import DataError, GapstackError
+from gapstack.cli import common
+from gapstack.errors import DataError, GapstackError, printable
 
 if TYPE_CHECKING:
     from gapstack.anytext.answer import Answers
@@ -23,10 +25,15 @@ app = typer.Typer()
 
 LONGEST = 200_000
 """Characters of a text, a few minutes' work."""
+_LONGEST_SHOWN = 2000
+"""Characters of a text that is printed before its answers; for a longer one each answer shows its surroundings."""
+_AROUND = 40
+_BAR_WIDTH = 20  # of probability 1
+_STYLES = {"pronoun": "bold magenta", "name": "cyan"}
 
 ModelOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--model",
         help="A saved member or stack, a run, or owner/name on the Hub. Default: the model that comes with gapstack.",
     ),
@@ -35,31 +42,27 @@ ModelOption = Annotated[
 
 @app.command("ask")
 def ask_command(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TEXT]",
-            help="The text; - reads standard input. Without one texts are prompted for.",
-            show_default=False,
-        ),
-    ] = None,
-    pronoun: Annotated[str | None, typer.Option(help="The one pronoun to answer, such as she.")] = None,
-    names: Annotated[
-        list[str] | None,
-        typer.Option(help="Names to choose among, instead of those that are detected: --names Kate Mary."),
-    ] = None,
-    url: Annotated[str | None, typer.Option(help="Address of the text's page, whose title is read.")] = None,
+    words: list[str] | None = Argument(
+        None,
+        metavar="[TEXT]",
+        help="The text; - reads standard input. Without one texts are prompted for.",
+        show_default=False,
+    ),
+    pronoun: str | None = Option(None, help="The one pronoun to answer, such as she."),
+    names: list[str] | None = Option(
+        None, help="Names to choose among, instead of those that are detected: --names Kate Mary."
+    ),
+    url: str | None = Option(None, help="Address of the text's page, whose title is read."),
     model: ModelOption = None,
-    parser: ParserOption = None,
-    as_json: JsonOption = False,
+    parser: common.ParserOption = None,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Say who the pronouns of a text refer to, with what probability.
 
     gap ask "Kate told Mary that she should leave."
     """
-    spare_imports(model, parser)  # before what follows imports them
+    common.spare_imports(model, parser)  # before what follows imports them
     from gapstack.anytext.pronoun_resolver import PronounResolver
-    from gapstack.cli.answer_tables import answers_text
     from gapstack.data.cells import decode
     from gapstack.runs.predictors import load
 
@@ -70,58 +73,23 @@ def ask_command(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
-    whole = decode(sys.stdin.buffer.read(), "standard input") if text == "-" else text
+    texts: Iterable[str] = _prompted() if text is None else [text]
+    if text == "-":
+        texts = [decode(sys.stdin.buffer.read(), "standard input")]
     resolver = PronounResolver(load(model, keep=True), parser)
-
-    def print_line(one: str) -> None:
-        _refuse_long(one)
-        answers = resolver.ask(one, **options)
+    for one in texts:
+        try:
+            _refuse_long(one)
+            answers = resolver.ask(one, **options)
+        except GapstackError as problem:
+            if text is not None:
+                raise
+            common.log_note(str(problem))  # the next line may be better
+            continue
         if as_json:
             print(json.dumps(answers.to_dict(), ensure_ascii=not sys.stdout.isatty()))
         else:
-            stdout.print(answers_text(answers), end="")
-
-    if whole is not None:
-        print_line(whole)
-    else:
-        for line in _prompted():
-            try:
-                print_line(line)
-            except GapstackError as problem:  # of this line; the next may be better
-                log_note(str(problem))
-
-
-@app.command("demo")
-def demo_command(
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of this machine; 0 for any that is free.")
-    ] = 8019,
-    model: ModelOption = None,
-    parser: ParserOption = None,
-    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
-) -> None:
-    """Serve a page to type texts into, that colours their people and says who each pronoun refers to.
-
-    The page is for this machine alone, and works offline. Ctrl-C ends it.
-    """
-    spare_imports(model, parser)  # before what follows imports them
-    from gapstack.anytext.demo import DemoServer
-    from gapstack.anytext.pronoun_resolver import PronounResolver
-    from gapstack.runs.predictors import load
-
-    resolver = PronounResolver(load(model, keep=True), parser)
-
-    def ask(text: str) -> Answers:
-        _refuse_long(text)
-        return resolver.ask(text)
-
-    server = DemoServer(ask, model or "the model that comes with gapstack", port)
-    with suppress(KeyboardInterrupt), server:
-        log_note("Ctrl-C ends it")
-        print(server.address, flush=True)
-        if browser:  # some browsers of terminals come back when they are closed
-            Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
-        server.serve_forever()
+            common.stdout.print(_shown(answers), end="")
 
 
 def _refuse_long(text: str) -> None:
@@ -137,7 +105,7 @@ def _prompted() -> Iterator[str]:
     """Lines of the user, until the end of the input."""
     prompting = sys.stdin.isatty()
     if prompting:
-        log_note("A text on one line, or an empty line to end.")
+        common.log_note("A text on one line, or an empty line to end.")
     while True:
         if prompting:
             sys.stderr.write("> ")
@@ -149,33 +117,95 @@ def _prompted() -> Iterator[str]:
             yield line.rstrip("\n")
 
 
+def _shown(answers: Answers) -> Text:
+    """The text in colour, unless it is long, and for each pronoun its candidates with bars; or why there are none."""
+    from gapstack.anytext.answer import NOBODY
+
+    if not answers:
+        return Text(f"{answers.remark}\n", style="dim")
+    text, shown = answers.text, Text()
+    short = len(text) <= _LONGEST_SHOWN
+    if short:
+        at = 0
+        for (start, end), kind, _ in answers.marks():
+            shown.append(_lines(text[at:start])).append(_lines(text[start:end]), style=_STYLES[kind])
+            at = end
+        shown.append(_lines(text[at:])).append("\n\n")
+    for answer in answers:
+        start, end = answer.pronoun
+        if not short:
+            shown.append(printable(f"{start}: ...{text[max(0, start - _AROUND) : start]}"), style="dim")
+        shown.append(printable(answer.form), style=_STYLES["pronoun"])
+        shown.append(f" at {start}" if short else printable(f"{text[end : end + _AROUND]}..."), style="dim")
+        for note in answer.notes:
+            shown.append(f"  ({printable(note)})", style="yellow")
+        shown.append("\n")
+        width = max(len(printable(name)) for name, _ in answer.shares)
+        for name, share in answer.shares:
+            style = "dim" if name == NOBODY else ""
+            shown.append(f"  {printable(name):{width}} {share:6.1%} ", style=style)
+            shown.append("\u2588" * round(share * _BAR_WIDTH), style="green").append("\n")
+    return shown
+
+
+def _lines(text: str) -> str:
+    """As :func:`printable`, line breaks kept."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+@app.command("demo")
+def demo_command(
+    port: int = Option(8019, min=0, max=65535, help="Port of this machine; 0 for any that is free."),
+    model: ModelOption = None,
+    parser: common.ParserOption = None,
+    browser: bool = Option(True, help="Open the page in the browser."),
+) -> None:
+    """Serve a page to type texts into, that colours their people and says who each pronoun refers to.
+
+    The page is for this machine alone, and works offline. Ctrl-C ends it.
+    """
+    common.spare_imports(model, parser)  # before what follows imports them
+    from gapstack.anytext.demo import DemoServer
+    from gapstack.anytext.pronoun_resolver import PronounResolver
+    from gapstack.runs.predictors import load
+
+    resolver = PronounResolver(load(model, keep=True), parser)
+
+    def ask(text: str) -> Answers:
+        _refuse_long(text)
+        return resolver.ask(text)
+
+    server = DemoServer(ask, model or "the model that comes with gapstack", port)
+    with suppress(KeyboardInterrupt), server:
+        common.log_note("Ctrl-C ends it")
+        print(server.address, flush=True)
+        if browser:  # some browsers of terminals come back when they are closed
+            Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
+        server.serve_forever()
+
+
 @app.command("annotate")
 def annotate_command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILES",
-            help="Plain text (a document a file), or .jsonl with text, id and url of one a line.",
-        ),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            show_default=False,
-            help="Clusters to write: .jsonl (.gz, .xz too), CoNLL columns (.conll) or a page (.html).",
-        ),
-    ],
-    neutral: Annotated[
-        bool,
-        typer.Option("--neutral", help="Also they and neopronouns; a plural they is taken for a person."),
-    ] = False,
+    files: list[Path] = Argument(
+        ...,
+        metavar="FILES",
+        help="Plain text (a document a file), or .jsonl with text, id and url of one a line.",
+    ),
+    output: Path = Option(
+        ...,
+        "--output",
+        "-o",
+        metavar="FILE",
+        show_default=False,
+        help="Clusters to write: .jsonl (.gz, .xz too), CoNLL columns (.conll) or a page (.html).",
+    ),
+    neutral: bool = Option(
+        False, "--neutral", help="Also they and neopronouns; a plural they is taken for a person."
+    ),
     model: ModelOption = None,
-    parser: ParserOption = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that work at once.")] = 1,
-    executor: Annotated[Executor, typer.Option(help="Where they work.")] = Executor.LOCAL,
+    parser: common.ParserOption = None,
+    workers: int = Option(1, min=1, help="Processes that work at once."),
+    executor: common.Executor = Option(common.Executor.LOCAL, help="Where they work."),
 ) -> None:
     """Link the pronouns of whole documents to the people that they refer to.
 
@@ -185,11 +215,12 @@ def annotate_command(
     from gapstack.anytext.annotation_files import kind_of, write_annotations
 
     kind_of(output)  # an unknown one is refused before hours of work
-    if output.resolve() in {path.resolve() for path in files}:
-        raise DataError(f"{output} is to be read and written", expected="another file for --output")
+    common.refuse_same_file(files, output)
     with annotating(
         files, output, model, parser=parser, neutral=neutral, workers=workers, executor=executor.value
     ) as annotations:
         counts = write_annotations(annotations, output)
     where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
-    log_note(f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name")
+    common.log_note(
+        f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name"
+    )

@@ -1,30 +1,41 @@
-"""Commands that list recipes and members."""
+"""What there is: recipes, members with their settings, and data sets."""
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from gapstack.cli import complete
-from gapstack.cli.common import JsonOption, print_line
-from gapstack.errors import DataError, Place
+from gapstack.cli import common
+from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import write_text
+from gapstack.members import MEMBERS
+
+if TYPE_CHECKING:
+    from gapstack.data.sources import Status
 
 app = typer.Typer()
+data_app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
+
+_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
+_PARAMETER = re.compile(r"^(\S.*)\n((?:(?: .*)?\n)*)", re.MULTILINE)
+# :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
+_ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
 
 @app.command("recipes")
 def recipes_command(
-    name: Annotated[
-        str | None, typer.Argument(help="A recipe, to see it as TOML.", autocompletion=complete.recipes)
-    ] = None,
-    export: Annotated[
-        bool, typer.Option("--export", help="Write it to NAME.toml here, to be changed and run.")
-    ] = False,
-    as_json: JsonOption = False,
+    name: str | None = Argument(
+        None, help="A recipe, to see it as TOML.", autocompletion=common.complete_recipe
+    ),
+    export: bool = Option(False, "--export", help="Write it to NAME.toml here, to be changed and run."),
+    as_json: common.JsonOption = False,
 ) -> None:
     """List the recipes that come with the package, or show or export one."""
     from gapstack.runs import Recipe, available
@@ -35,7 +46,7 @@ def recipes_command(
             raise typer.BadParameter("needs the name of a recipe", param_hint="--export")
         recipes = [Recipe.load(each) for each in available()]
         if as_json:
-            print(json.dumps([recipe.as_dict() for recipe in recipes], indent=2))
+            common.print_json([recipe.as_dict() for recipe in recipes])
             return
         for recipe in recipes:
             members = ", ".join(part.label for part in recipe.members)
@@ -47,26 +58,168 @@ def recipes_command(
         if path.exists():
             raise DataError("file exists", place=Place(path), remedy="Move it away; it is never overwritten")
         write_text(path, text)
-        print_line(f"{path}: edit its name and settings, then: gap run {path}")
+        common.print_line(f"{path}: edit its name and settings, then: gap run {path}")
     elif as_json:
-        print(json.dumps(Recipe.load(name).as_dict(), indent=2))
+        common.print_json(Recipe.load(name).as_dict())
     else:
         print(text, end="")
 
 
 @app.command("members")
 def members_command(
-    name: Annotated[
-        str | None, typer.Argument(help="A member, to see its settings.", autocompletion=complete.members)
-    ] = None,
-    as_json: JsonOption = False,
+    name: str | None = Argument(
+        None,
+        help="A member, to see its settings.",
+        autocompletion=common.completion("gapstack.members:MEMBERS"),
+    ),
+    as_json: common.JsonOption = False,
 ) -> None:
     """List all members, or one member's settings: type, range, default, published value."""
-    from gapstack.cli.descriptions import member_record, member_text, members_record, members_text
-    from gapstack.members import MEMBERS
+    if name is not None:
+        record = member_record(name)
+        common.print_json(record) if as_json else print(_member_text(record))
+    elif as_json:
+        common.print_json({each: _about(each) for each in MEMBERS})
+    else:
+        for each in MEMBERS:
+            entry = MEMBERS.entry(each)
+            print(
+                f"{each:20} {entry.about or entry.paper}\n{'':20} {entry.paper}\n{'':20} needs {entry.needs}"
+            )
 
-    if name is None:
-        print(json.dumps(members_record(), indent=2) if as_json else members_text())
-        return
-    MEMBERS.entry(name)
-    print(json.dumps(member_record(name), indent=2) if as_json else member_text(name))
+
+def _about(name: str) -> dict[str, str]:
+    entry = MEMBERS.entry(name)
+    return {"about": entry.about, "paper": entry.paper, "needs": entry.needs}
+
+
+def member_record(name: str) -> dict[str, Any]:
+    """Settings of one member, each with its type and range in words, default, description and published value."""
+    about = _about(name)
+    from gapstack.members import published
+    from gapstack.settings import describe, settings_of
+
+    kind = MEMBERS[name]
+    try:
+        paper = published(name)
+    except MemberError:
+        paper = {}
+    words = descriptions_of(kind)
+    defaults = inspect.signature(kind).parameters
+    settings = {
+        key: {
+            "expected": describe(setting),
+            "default": defaults[key].default,
+            **({"published": paper[key]} if key in paper else {}),
+            "description": words.get(key, ""),
+        }
+        for key, setting in settings_of(kind).items()
+    }
+    return {"name": name, **about, "settings": settings}
+
+
+def _member_text(record: dict[str, Any]) -> str:
+    """Settings of one member, two or three lines each."""
+
+    def plain(value: Any) -> str:
+        return "none" if value is None else json.dumps(value)
+
+    settings = record["settings"]
+    lines = [f"{record['name']}: {record['about']}", f"paper: {record['paper']}", f"needs: {record['needs']}"]
+    lines.append("")
+    for key, setting in settings.items():
+        published = f"   (published: {plain(setting['published'])})" if "published" in setting else ""
+        lines += [f"{key} = {plain(setting['default'])}{published}", f"    {setting['expected']}"]
+        if setting["description"]:
+            lines.append(f"    {setting['description']}")
+    if any("published" in setting for setting in settings.values()):
+        lines += [
+            "",
+            f'All published settings in a recipe: name = "{record["name"]}", settings = "published"',
+        ]
+    return "\n".join(lines)
+
+
+def descriptions_of(kind: type) -> dict[str, str]:
+    """One-line descriptions of parameters by name, from the numpydoc of a class and its bases."""
+    descriptions: dict[str, str] = {}
+    for owner in reversed(kind.__mro__):
+        for name, words in _parameters(vars(owner).get("__doc__") or ""):
+            if not words.startswith("See ") or name not in descriptions:  # "See the base class"
+                descriptions[name] = words
+    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in descriptions.items()}
+
+
+def _parameters(docstring: str) -> Iterator[tuple[str, str]]:
+    section = _SECTION.search(inspect.cleandoc(docstring) + "\n")
+    for names, words in _PARAMETER.findall(section[1] if section else ""):
+        for name in names.partition(" : ")[0].split(","):
+            yield name.strip(), " ".join(words.split())
+
+
+@data_app.command("status")
+def data_status_command(
+    data: common.DataOption = None,
+    quiet: bool = Option(False, "--quiet", help="Print nothing; exit status 1 without GAP."),
+    as_json: common.JsonOption = False,
+) -> None:
+    """Show where each data set is found, whether it is intact, its licence and its home."""
+    from gapstack.data.sources import SPLITS, data_folder, status
+
+    lines = status(data_folder(data))
+    if as_json:
+        common.print_json([_status_record(line) for line in lines])
+    elif not quiet:
+        for line in lines:
+            dataset, location = line.dataset, line.location
+            state = "not found" + (f" (gap data fetch {dataset.name})" if line.fetchable else "")
+            if location:
+                rows = "" if line.rows is None else f", {line.rows:,} rows"
+                intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
+                state = f"{location.path} ({location.origin}{rows}{intact})"
+            common.print_line(f"{dataset.name}: {state}")
+            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
+    gap = {f"gap-{split}" for split in SPLITS}
+    if quiet and not all(line.location for line in lines if line.dataset.name in gap):
+        raise typer.Exit(1)
+
+
+def _status_record(line: Status) -> dict[str, Any]:
+    return {
+        "name": line.dataset.name,
+        "path": str(line.location.path) if line.location else None,
+        "origin": line.location.origin if line.location else None,
+        "rows": line.rows,
+        "intact": line.intact,
+        "licence": line.dataset.licence,
+        "upstream": line.dataset.upstream,
+        "fetchable": line.fetchable,
+    }
+
+
+@data_app.command("fetch")
+def data_fetch_command(
+    names: list[str] | None = Argument(
+        None,
+        help="Data sets to download. Default: all that can be and do not come with gapstack.",
+        autocompletion=common.completion("gapstack.data.datasets:DATASETS"),
+    ),
+    again: bool = Option(False, "--again", help="Download again what is there."),
+    as_json: common.JsonOption = False,
+) -> None:
+    """Download data sets into the cache and check them; files that are there and intact are kept."""
+    from gapstack.data.datasets import DATASETS
+    from gapstack.data.sources import fetch, fetchable, require_dataset
+
+    records = []
+    for dataset in [require_dataset(name) for name in names or fetchable()]:
+        (path,) = fetch([dataset.name], again=again)
+        records.append({"name": dataset.name, "path": str(path), "licence": dataset.licence})
+        if not as_json:
+            common.print_line(f"{dataset.name}: {path}")
+            common.print_line(f"    {dataset.licence}; {dataset.upstream}")
+    if as_json:
+        common.print_json(records)
+    if not names:
+        others = [name for name, one in DATASETS.items() if not one.files and not one.embedded]
+        common.log_note(f"No public file: {', '.join(others)}. gap data status says where they come from.")

@@ -1,24 +1,30 @@
-"""Options and output shared by commands."""
+"""Options, shell completion, streams and output shared by commands.
+
+``-`` as a file name: standard input is copied to a temporary file, standard output is written when a command ends. Code
+that reads files twice or writes them atomically thus works with streams too.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
+from typer import Option
 
-from gapstack.cli.streams import is_stream
-from gapstack.errors import printable
+from gapstack.errors import DataError, printable
 from gapstack.progress import console as stderr
 
 if TYPE_CHECKING:
-    from gapstack.data import Corpus
     from gapstack.data.cells import Quarantine
     from gapstack.display.render import Table
 
@@ -39,35 +45,56 @@ class Executor(StrEnum):
     RAY = "ray"
 
 
+def completion(where: str) -> Callable[[str], list[str]]:
+    """Shell completion of names: ``where`` is the ``module:name`` of a registry, or of a function that lists them."""
+
+    def complete(incomplete: str) -> list[str]:
+        names = resolve_name(where)
+        return [name for name in (names() if callable(names) else names) if name.startswith(incomplete)]
+
+    return complete
+
+
+def complete_run(incomplete: str) -> list[str]:
+    """Shell completion of local runs, and of ``RUN:MEMBER`` once the run is typed."""
+    from gapstack.runs.folder import STACK, home, run_names
+
+    run, colon, _ = incomplete.partition(":")
+    labels = sorted(path.name for path in (home() / "models" / run / "members").glob("*"))
+    names = [f"{run}:{label}" for label in (*labels, STACK)] if colon else run_names()
+    return [name for name in names if name.startswith(incomplete)]
+
+
+complete_recipe = completion("gapstack.runs:available")
+
 DataOption = Annotated[
     str | None,
-    typer.Option(
-        "--data", help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."
-    ),
+    Option("--data", help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."),
 ]
 LabelsOption = Annotated[
-    str | None, typer.Option("--labels", help="Label set: official, liu, kaggle, attree, majority.")
+    str | None, Option("--labels", help="Label set: official, liu, kaggle, attree, majority.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-EncoderOption = Annotated[str | None, typer.Option("--encoder", help="Folder or hub name. Default: MiniLM.")]
-ParserOption = Annotated[str | None, typer.Option("--parser", help="spaCy pipeline. Default: en_gapstack.")]
-OnErrorOption = Annotated[
-    OnError, typer.Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
+JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
+EncoderOption = Annotated[str | None, Option("--encoder", help="Folder or hub name. Default: MiniLM.")]
+ParserOption = Annotated[str | None, Option("--parser", help="spaCy pipeline. Default: en_gapstack.")]
+OnErrorOption = Annotated[OnError, Option("--on-error", help="Stop at a bad row, or set bad rows aside.")]
+ExecutorOption = Annotated[
+    Executor, Option(help="Where folds are fitted: processes of this machine, or a Ray cluster.")
 ]
+WorkersOption = Annotated[int, Option(min=1, help="Folds fitted at once; they share the cores.")]
 
 
-class _OnTerminal(logging.Handler):
+class _TerminalHandler(logging.Handler):
     """Shows the library's log like the commands' own notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        warning = "Warning: " if record.levelno >= logging.WARNING else ""
-        log_note(warning + record.getMessage())
+        log_note(("Warning: " if record.levelno >= logging.WARNING else "") + record.getMessage())
 
 
 @contextmanager
 def shown_log() -> Iterator[None]:
     """Show the log of the library, from INFO on, on standard error while the block runs."""
-    logger, handler = logging.getLogger("gapstack"), _OnTerminal()
+    logger, handler = logging.getLogger("gapstack"), _TerminalHandler()
     level, propagate = logger.level, logger.propagate
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
@@ -80,20 +107,83 @@ def shown_log() -> Iterator[None]:
         logger.propagate = propagate
 
 
+_INPUT, _OUTPUT = "standard-input", "standard-output"
+_folders: list[Path] = []
+"""The folder of the running command's streams, innermost last."""
+
+
+@contextmanager
+def standard_streams() -> Iterator[None]:
+    """Let ``-`` mean standard input and output while the block runs."""
+    with tempfile.TemporaryDirectory(prefix="gapstack-") as folder:
+        _folders.append(Path(folder))
+        try:
+            yield
+        finally:
+            output = _folders.pop() / _OUTPUT
+            if output.exists():  # the command did not fail before
+                sys.stdout.flush()
+                sys.stdout.buffer.write(output.read_bytes())
+
+
+def input_file(name: str) -> Path:
+    """Path of an input file, ``-`` for standard input."""
+    if name != "-":
+        return Path(name)
+    path = _folders[-1] / _INPUT
+    if not path.exists():
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def output_file(name: str) -> Path:
+    """Path of an output file, ``-`` for standard output."""
+    return Path(name) if name != "-" else _folders[-1] / _OUTPUT
+
+
+def is_stream(path: Path | None) -> bool:
+    """True if a path stands for standard input or output."""
+    return path is not None and path.parent in _folders
+
+
 def log_note(line: str) -> None:
     """Print a dim line on standard error, control characters escaped."""
     stderr.print(printable(line), style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
-def report_written(path: Path) -> None:
-    """Report a written file on standard error, unless it is standard output."""
-    if not is_stream(path):
-        log_note(f"wrote {path}")
+def report_written(*paths: Path) -> None:
+    """Report written files on standard error, except for standard output."""
+    for path in paths:
+        if not is_stream(path):
+            log_note(f"wrote {path}")
 
 
 def print_line(line: str) -> None:
     """Print a line on standard output, control characters escaped."""
     print(printable(line))
+
+
+def print_json(record: Any) -> None:
+    """Print indented JSON on standard output."""
+    print(json.dumps(record, indent=2))
+
+
+def print_result(
+    as_json: bool, parts: Callable[[], Iterable[Table | str]], record: Callable[[], Any]
+) -> None:
+    """Print a record as JSON, or tables and paragraphs for people."""
+    if as_json:
+        print_json(record())
+    else:
+        from gapstack.display.render import print_parts
+
+        print_parts(parts(), stdout)
+
+
+def print_table(table: Table, as_json: bool) -> None:
+    """Print a table for people, or its JSON."""
+    print_result(as_json, lambda: [table], table.json)
 
 
 def width() -> int:
@@ -103,34 +193,16 @@ def width() -> int:
     return stdout.width if stdout.is_terminal else pipe_width()
 
 
-def print_result(table: Table, as_json: bool) -> None:
-    """Print a table for people, or its JSON."""
-    if as_json:
-        print(json.dumps(table.json(), indent=2))
-    else:
-        table.print(stdout)
-
-
-def quarantine_for(on_error: OnError) -> Quarantine | None:
-    """Collector of bad rows, or None if the first bad row is an error."""
+@contextmanager
+def quarantine_for(on_error: OnError) -> Iterator[Quarantine | None]:
+    """Yield a collector of bad rows, or None if the first one is an error; warn about the rows set aside."""
     from gapstack.data.cells import Quarantine
 
-    return Quarantine() if on_error is OnError.QUARANTINE else None
-
-
-def report_quarantine(quarantine: Quarantine | None) -> None:
-    """Warn about rows that were set aside."""
+    quarantine = Quarantine() if on_error is OnError.QUARANTINE else None
+    yield quarantine
     if quarantine is not None and quarantine.count:
         files = ", ".join(map(str, quarantine.paths))
         log_note(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
-
-
-def labelled(path: Path, labels: str | None, data: str | None) -> Corpus:
-    """Read a labelled corpus under a label set."""
-    from gapstack.data.gap_files import read_gap
-    from gapstack.data.sources import relabel
-
-    return relabel(read_gap(path), labels or "official", Path(data) if data else None)
 
 
 def spare_imports(model: str | None, parser: str | None = None) -> None:
@@ -155,3 +227,9 @@ def refuse_unknown_run(name: str) -> None:
 
     if not Path(name).exists():
         require_run(name)
+
+
+def refuse_same_file(inputs: Iterable[Path], output: Path) -> None:
+    """Raise DataError if the output is one of the inputs."""
+    if output.resolve() in {path.resolve() for path in inputs}:
+        raise DataError(f"{output} is both input and output", expected="another file for --output")

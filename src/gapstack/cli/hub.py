@@ -1,40 +1,66 @@
-"""Saved members and runs on the Hub."""
+"""Saved members and runs on the Hub, with model cards."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from gapstack.cli import complete
-from gapstack.cli.common import DataOption, JsonOption, print_line
+from gapstack.cli import common
 from gapstack.errors import DataError
 
+if TYPE_CHECKING:
+    from gapstack.comparison.results import PartScores
+    from gapstack.runs import Recipe
+
 app = typer.Typer()
+
+_METRICS = ("logloss", "f1_overall", "f1_masculine", "f1_feminine", "bias")
+_CARD = """---
+license: apache-2.0
+language: en
+library_name: gapstack
+tags: [coreference-resolution, gender-bias, gap]
+---
+
+# {title}
+
+{about} Given a text, a pronoun and two names, it says how probable A, B and NEITHER are.
+
+```python
+import gapstack
+
+gapstack.load("{repository}").ask("Kate told Mary that she should leave.")
+```
+
+{facts}
+
+{scores}It knows he, him, his, she and her, and English. A bias suite can show that it is biased, never that it is not:
+`gap audit {repository}`.
+"""
 
 
 @app.command("push")
 def push_command(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="WHAT",
-            help="A finished run (name or folder), or a saved member's folder.",
-            autocompletion=complete.runs,
-        ),
-    ],
-    repository: Annotated[str, typer.Argument(metavar="OWNER/NAME", help="Repository of the Hub.")],
-    data: DataOption = None,
-    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
-    as_json: JsonOption = False,
+    what: str = Argument(
+        ...,
+        metavar="WHAT",
+        help="A finished run (name or folder), or a saved member's folder.",
+        autocompletion=common.complete_run,
+    ),
+    repository: str = Argument(..., metavar="OWNER/NAME", help="Repository of the Hub."),
+    data: common.DataOption = None,
+    private: bool = Option(False, "--private", help="Make a new repository private."),
+    as_json: common.JsonOption = False,
 ) -> None:
     """Share a run or a saved member on the Hub, with a model card; gapstack.load("OWNER/NAME") reads it.
 
     Needs a token: hf auth login, or HF_TOKEN.
     """
-    from gapstack.cli.model_card import member_card, run_card
     from gapstack.members.store import is_saved, saved_record
     from gapstack.runs.hub import is_repository, push
     from gapstack.runs.recipe import require_run
@@ -43,7 +69,7 @@ def push_command(
         raise typer.BadParameter("expected OWNER/NAME", param_hint="OWNER/NAME")
     root = Path(what)
     if is_saved(root):
-        card = member_card(repository, saved_record(root))
+        card = _member_card(repository, saved_record(root))
     else:
         from gapstack.comparison.results import score_run
         from gapstack.runs.predictors import FittedRun
@@ -52,8 +78,44 @@ def push_command(
         folder, member = require_run(what)
         if member:
             raise DataError(f"{what} is a member of a run", expected="the run, with all that it reads")
-        fitted, root = FittedRun(folder), folder.root  # checks that it is finished, sound and of this code
+        fitted, root = FittedRun(folder), folder.root  # checks that it is finished and sound
         scores = score_run(stored_run(folder, data))
-        card = run_card(repository, fitted.recipe, folder.manifest()["versions"], scores)
+        card = _run_card(repository, fitted.recipe, folder.manifest()["versions"], scores)
     address = push(root, repository, card, private=private)
-    print_line(json.dumps({"repository": repository, "address": address}) if as_json else address)
+    common.print_line(json.dumps({"repository": repository, "address": address}) if as_json else address)
+
+
+def _member_card(repository: str, record: Mapping[str, Any]) -> str:
+    facts = {
+        "Settings": [f"`{json.dumps(record['parameters'], sort_keys=True)}`"],
+        "Reads": record["reads"].values(),
+        "Never to be scored on": record["not_for"],
+    }
+    return _card(repository, f"A fitted member of gapstack, `{record['name']}`.", facts)
+
+
+def _run_card(
+    repository: str, recipe: Recipe, versions: Mapping[str, str], parts: Sequence[PartScores]
+) -> str:
+    from gapstack.display.scores import scores_table
+
+    facts = {
+        "Members": [f"`{part.label}`" for part in recipe.members],
+        "Trained on": [recipe.trained_on, f"{recipe.labels} labels", f"{recipe.folds} folds"],
+        "Never to be scored on": sorted(
+            {name for names in recipe.contaminated_by().values() for name in names}
+        ),
+        "Fitted with": [f"{name} {version}" for name, version in versions.items()],
+    }
+    about = f"A run of gapstack, recipe `{recipe.name}`{f': {recipe.title}' if recipe.title else ''}."
+    tables = scores_table({part.heading: list(part.systems.items()) for part in parts}, metrics=_METRICS)
+    return _card(repository, about, facts, f"{tables.markdown()}\n")
+
+
+def _card(repository: str, about: str, facts: Mapping[str, Iterable[str]], scores: str = "") -> str:
+    """Markdown with the Hub's metadata in front."""
+    lines = [f"- {name}: {listed}." for name, words in facts.items() if (listed := ", ".join(words))]
+    title = repository.rpartition("/")[2]
+    return _CARD.format(
+        title=title, repository=repository, about=about, facts="\n".join(lines), scores=scores
+    )

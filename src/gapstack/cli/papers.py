@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from gapstack.cli.common import (
-    DataOption,
-    EncoderOption,
-    Executor,
-    JsonOption,
-    ParserOption,
-    refuse_unknown_run,
-    report_written,
-    stdout,
-)
-from gapstack.cli.runs import ExecutorOption, WorkersOption, execute, load_recipe
+from gapstack.cli import common
+from gapstack.cli.runs import execute, load_recipe
 
 app = typer.Typer()
 
@@ -38,32 +28,23 @@ class Paper(StrEnum):
 
 @app.command("reproduce")
 def reproduce_command(
-    paper: Annotated[Paper, typer.Argument(help="Paper whose tables are reproduced.")],
-    data: DataOption = None,
-    encoder: EncoderOption = None,
-    parser: ParserOption = None,
-    executor: ExecutorOption = Executor.LOCAL,
-    workers: WorkersOption = 1,
-    red: Annotated[
-        Path | None,
-        typer.Option(
-            "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
-        ),
-    ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--run",
-            help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
-        ),
-    ] = None,
-    ablations: Annotated[
-        bool, typer.Option("--ablations", help="webster2019: the overview's findings, measured.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", help="Folder for the tables and plots as files.")
-    ] = None,
-    as_json: JsonOption = False,
+    paper: Paper = Argument(..., help="Paper whose tables are reproduced."),
+    data: common.DataOption = None,
+    encoder: common.EncoderOption = None,
+    parser: common.ParserOption = None,
+    executor: common.ExecutorOption = common.Executor.LOCAL,
+    workers: common.WorkersOption = 1,
+    red: Path | None = Option(
+        None, "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
+    ),
+    runs: list[str] | None = Option(
+        None,
+        "--run",
+        help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
+    ),
+    ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
+    output: Path | None = Option(None, "--output", help="Folder for the tables and plots as files."),
+    as_json: common.JsonOption = False,
 ) -> None:
     """Print a paper's tables next to our figures.
 
@@ -71,7 +52,6 @@ def reproduce_command(
     ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder
-    from gapstack.display.render import print_parts
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.papers.report import PaperReport
@@ -85,25 +65,19 @@ def reproduce_command(
     folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
-        report = findings.report(
-            [execute(*corpora(plan, data), executor, workers) for plan in plans], encoder, folder
-        )
+        finished = [execute(*corpora(plan, data), executor, workers) for plan in plans]
+        report = findings.report(finished, encoder, folder)
     elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
         report = webster2019.report(execute(*corpora(plan, data), executor, workers), folder)
     elif paper is Paper.RUDINGER2018:
         for name in runs or ():
-            refuse_unknown_run(name)
+            common.refuse_unknown_run(name)
         report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
     elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
-        plan = load_recipe(dawkins2021.RECIPE, encoder)
-        report = dawkins2021.reproduce(*corpora(plan, data), folder)
+        report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
-    if as_json:
-        print(json.dumps(report.json(), indent=2))
-    else:
-        print_parts(report.parts, stdout)
+    common.print_result(as_json, lambda: report.parts, report.json)
     if output:
-        for path in report.write(output):
-            report_written(path)
+        common.report_written(*report.write(output))

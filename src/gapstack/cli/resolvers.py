@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+from typer import Argument, Option
 
-from gapstack.cli.common import JsonOption, ParserOption, report_written
+from gapstack.cli import common
 
 if TYPE_CHECKING:
     from gapstack.data import Corpus
@@ -29,28 +29,20 @@ class Match(StrEnum):
 
 @app.command("clusters-to-gap")
 def clusters_to_gap_command(
-    file: Annotated[Path, typer.Argument(help="Output file of a resolver.", show_default=False)],
-    gold: Annotated[Path, typer.Option(help="GAP or Kaggle TSV of its rows.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", help="Scorer TSV (ID, A-coref, B-coref).")
-    ] = None,
-    clusters: Annotated[
-        Path | None, typer.Option("--clusters", help="Clusters in the exchange format, for members.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help="Format of the file. Default: detected.")
-    ] = None,
-    resolver: Annotated[str | None, typer.Option(help="Name of the resolver, if the file has none.")] = None,
-    version: Annotated[str, typer.Option(help="Version of the resolver, if the file has none.")] = "unstated",
-    match: Annotated[
-        Match,
-        typer.Option(
-            help="words: a mention has a name by its words, wherever it stands. heads: by its head word, at the name's "
-            "place, as Webster et al. 2018 score resolvers; needs a parser."
-        ),
-    ] = Match.WORDS,
-    parser: ParserOption = None,
-    as_json: JsonOption = False,
+    file: Path = Argument(..., help="Output file of a resolver.", show_default=False),
+    gold: Path = Option(..., help="GAP or Kaggle TSV of its rows."),
+    output: Path | None = Option(None, "--output", help="Scorer TSV (ID, A-coref, B-coref)."),
+    clusters: Path | None = Option(None, "--clusters", help="Clusters in the exchange format, for members."),
+    format: str | None = Option(None, "--format", help="Format of the file. Default: detected."),
+    resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
+    version: str = Option("unstated", help="Version of the resolver, if the file has none."),
+    match: Match = Option(
+        Match.WORDS,
+        help="words: a mention has a name by its words, wherever it stands. heads: by its head word, at the name's "
+        "place, as Webster et al. 2018 score resolvers; needs a parser.",
+    ),
+    parser: common.ParserOption = None,
+    as_json: common.JsonOption = False,
 ) -> None:
     """Convert a resolver's clusters to rows for the official scorer."""
     from gapstack.comparison.results import score_clusters
@@ -64,30 +56,27 @@ def clusters_to_gap_command(
     heads = heads_of(rows, parser) if match is Match.HEADS else None
     if output:
         write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
-        report_written(output)
+        common.report_written(output)
     if clusters:
         write_clusters(clusters, found.clusters)
-        report_written(clusters)
+        common.report_written(clusters)
     _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
 
 
 @app.command("resolve")
 def resolve_command(
-    name: Annotated[str, typer.Argument(help="gapstack, fastcoref, lingmess, coreferee or stanza.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too).")],
-    model: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the resolver's model; gapstack comes with one.", show_default=False),
-    ] = None,
-    split: Annotated[str, typer.Option(help="Split of GAP.")] = "development",
-    data: Annotated[Path | None, typer.Option(help="Folder with the GAP files. Default: search.")] = None,
-    input_path: Annotated[
-        Path | None, typer.Option("--input", help="Rows to resolve instead: GAP or Kaggle TSV.")
-    ] = None,
-    pages: Annotated[
-        bool, typer.Option("--pages", help="Let it read the titles of the rows' pages; only gapstack does.")
-    ] = False,
-    as_json: JsonOption = False,
+    name: str = Argument(..., help="gapstack, fastcoref, lingmess, coreferee or stanza."),
+    output: Path = Argument(..., metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too)."),
+    model: Path | None = Option(
+        None, help="Folder of the resolver's model; gapstack comes with one.", show_default=False
+    ),
+    split: str = Option("development", help="Split of GAP."),
+    data: Path | None = Option(None, help="Folder with the GAP files. Default: search."),
+    input_path: Path | None = Option(None, "--input", help="Rows to resolve instead: GAP or Kaggle TSV."),
+    pages: bool = Option(
+        False, "--pages", help="Let it read the titles of the rows' pages; only gapstack does."
+    ),
+    as_json: common.JsonOption = False,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
     from gapstack.anytext.adapter import ADAPTERS
@@ -98,14 +87,34 @@ def resolve_command(
 
     rows = read_gap(input_path) if input_path else gap_split(split, data)
     found = resolve(ADAPTERS[name], model, rows, output, pages=pages)
-    report_written(output)
+    common.report_written(output)
     _print(found, rows, score_clusters(found.clusters, rows), as_json)
 
 
-def _print(found: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json: bool) -> None:
-    from gapstack.cli.tables import clusters_record, clusters_text
-
+def _print(reading: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json: bool) -> None:
+    """Print format, coverage and losses, and the scores under each reading of a missing row."""
+    clusters, covered = reading.clusters, int(reading.clusters.covers(rows).sum())
     if as_json:
-        print(json.dumps(clusters_record(found, rows, scores), indent=2))
-    else:
-        print(clusters_text(found, rows, scores))
+        common.print_json(
+            {
+                "resolver": clusters.name,
+                "format": reading.format,
+                "rows": len(rows),
+                "covered": covered,
+                "not_aligned": list(reading.failed),
+                "mentions": reading.mentions,
+                "mentions_lost": reading.lost,
+                "scores": {name: found.as_dict() for name, found in scores.items()},
+            }
+        )
+        return
+    failed = f": {', '.join(reading.failed[:5])}" if reading.failed else ""
+    common.print_line(f"{clusters.name}, read as {reading.format}: {covered:,} of {len(rows):,} rows covered")
+    common.print_line(
+        f"rows whose text could not be aligned: {len(reading.failed)} of {reading.rows:,} "
+        f"({reading.failure_rate:.2%}){failed}"
+    )
+    common.print_line(f"mentions without a place in the original: {reading.lost:,} of {reading.mentions:,}")
+    for name, found in scores.items():
+        genders = f"(M {found.f1_masculine:.1f}, F {found.f1_feminine:.1f})"
+        common.print_line(f"F1 on {name}: {found.f1_overall:.1f} {genders}")

@@ -26,40 +26,66 @@ from gapstack.comparison.learning_curves import learning_curves
 from gapstack.comparison.results import PartScores
 from gapstack.errors import ExtraError, RemoteError
 from gapstack.evaluation import METRICS
-from gapstack.registry import Entry, Registry
 from gapstack.runs import Recipe, Run, RunFolder
 from gapstack.types import Floats
 
 
-class _Service(ABC):
-    """A run of a tracking service: names have slashes, ``failures`` are the service's exceptions."""
+class Tracker(ABC):
+    """Sends a run to a service; :meth:`fold` is a callback of :func:`gapstack.runs.run`.
 
+    Names have slashes. ``failures`` are the service's exceptions, and ``address`` says where the run is.
+    """
+
+    title: str
     failures: tuple[type[Exception], ...]
-    address = ""
+    address: str
 
     @abstractmethod
-    def begin(self, name: str) -> None: ...
+    def begin(self, name: str) -> None:
+        """Start a run of the service."""
 
     @abstractmethod
-    def settings(self, values: Mapping[str, str]) -> None: ...
+    def settings(self, values: Mapping[str, str]) -> None:
+        """Send settings."""
 
     @abstractmethod
     def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
-        """Log values (k,) of a training at these updates (k,); NaN for missing ones."""
+        """Send values (k,) of a training at these updates (k,); NaN for missing ones."""
 
     @abstractmethod
-    def scores(self, values: Mapping[str, float]) -> None: ...
+    def scores(self, values: Mapping[str, float]) -> None:
+        """Send final scores."""
 
     @abstractmethod
-    def close(self, finished: bool) -> None: ...
+    def close(self, finished: bool) -> None:
+        """End the service's run, as finished or as failed."""
+
+    def fold(self, folder: RunFolder, label: str, fold: int) -> None:
+        """Send the learning curves of a finished fold, if its member is fine-tuned."""
+        for number, curve in enumerate(learning_curves(folder, label, [fold]), 1):
+            losses = {"loss": curve.training, "validation": curve.validation}
+            self.curve(f"{label}/fold-{fold}/training-{number}", curve.updates, losses)
+
+    def finish(self, run: Run, parts: Sequence[PartScores]) -> None:
+        """Send the scores of a finished run, and the identity of each of its results."""
+        identity = run_identity(run.folder)
+        results = {
+            one["label"]: {**one["identity"], "versions": one["versions"]} for one in identity["results"]
+        }
+        self.settings(_flat({"identity": {**identity["shared"], **results}}))
+        self.scores(scores_by_name(parts))
 
 
-class _MLflow(_Service):
+class _MLflow(Tracker):
+    """A run of MLflow."""
+
+    title = "MLflow"
+
     def __init__(self) -> None:
         try:
             import mlflow
         except ImportError:
-            raise ExtraError("MLflow", "mlflow") from None
+            raise ExtraError(self.title, "mlflow") from None
         self._mlflow, self.failures = mlflow, (mlflow.MlflowException,)
 
     def begin(self, name: str) -> None:
@@ -69,12 +95,12 @@ class _MLflow(_Service):
         self.address = f"MLflow run {self._id} in {place}"
 
     def settings(self, values: Mapping[str, str]) -> None:
-        self._mlflow.log_params({_mlflow_name(name): value for name, value in values.items()})
+        self._mlflow.log_params({self._name(name): value for name, value in values.items()})
 
     def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
         now = int(time.time() * 1000)
         metrics = [
-            self._mlflow.entities.Metric(_mlflow_name(f"{name}/{key}"), float(value), now, int(update))
+            self._mlflow.entities.Metric(self._name(f"{name}/{key}"), float(value), now, int(update))
             for key, column in values.items()
             for update, value in zip(updates, column, strict=True)
             if np.isfinite(value)
@@ -82,27 +108,31 @@ class _MLflow(_Service):
         self._mlflow.MlflowClient().log_batch(self._id, metrics)
 
     def scores(self, values: Mapping[str, float]) -> None:
-        self._mlflow.log_metrics({_mlflow_name(name): value for name, value in values.items()})
+        self._mlflow.log_metrics({self._name(name): value for name, value in values.items()})
 
     def close(self, finished: bool) -> None:
         self._mlflow.end_run("FINISHED" if finished else "FAILED")
 
+    @staticmethod
+    def _name(name: str) -> str:
+        """A name without the characters that MLflow refuses."""
+        return re.sub(r"[^/\w. :-]", "_", name)
 
-def _mlflow_name(name: str) -> str:
-    """A name without the characters that MLflow refuses."""
-    return re.sub(r"[^/\w. :-]", "_", name)
 
+class _WeightsAndBiases(Tracker):
+    """A run of Weights & Biases."""
 
-class _WeightsAndBiases(_Service):
+    title = "Weights & Biases"
+
     def __init__(self) -> None:
         try:
             import wandb
         except ImportError:
-            raise ExtraError("Weights & Biases", "wandb") from None
+            raise ExtraError(self.title, "wandb") from None
         self._wandb, self.failures = wandb, (wandb.Error,)
 
     def begin(self, name: str) -> None:
-        # what a command prints is not sent
+        # printed lines are not sent
         self._run = self._wandb.init(name=name, settings=self._wandb.Settings(console="off", quiet=True))
         offline = self._run.offline
         self.address = f"wandb sync {self._run.settings.sync_dir}" if offline else f"W&B run {self._run.url}"
@@ -125,65 +155,35 @@ class _WeightsAndBiases(_Service):
         self._run.finish(exit_code=0 if finished else 1)
 
 
-SERVICES: Registry[type[_Service]] = Registry(
-    "tracking service",
-    {
-        "mlflow": Entry(_MLflow, "MLflow", needs="the extra mlflow"),
-        "wandb": Entry(_WeightsAndBiases, "Weights & Biases", needs="the extra wandb"),
-    },
-)
-
-
-class Tracker:
-    """Sends a run to a service that has begun it: :meth:`fold` is a callback of :func:`gapstack.runs.run`."""
-
-    def __init__(self, service: _Service):
-        self._service = service
-        self.address = service.address
-
-    def fold(self, folder: RunFolder, label: str, fold: int) -> None:
-        """Send the learning curves of a finished fold, if its member is fine-tuned."""
-        for number, curve in enumerate(learning_curves(folder, label, [fold]), 1):
-            losses = {"loss": curve.training, "validation": curve.validation}
-            self._service.curve(f"{label}/fold-{fold}/training-{number}", curve.updates, losses)
-
-    def finish(self, run: Run, parts: Sequence[PartScores]) -> None:
-        """Send the scores of a finished run, and the identity of each of its results."""
-        identity = run_identity(run.folder)
-        results = {one.label: {**one.identity, "versions": one.versions} for one in identity.results}
-        self._service.settings(_flat({"identity": {**identity.shared, **results}}))
-        self._service.scores(scores_by_name(parts))
+SERVICES: Mapping[str, type[Tracker]] = {"mlflow": _MLflow, "wandb": _WeightsAndBiases}
 
 
 @contextmanager
 def tracking(service: str, recipe: Recipe) -> Iterator[Tracker]:
     """Track a run while the block lasts; with an error, the service's run ends as failed.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such service.
-    ExtraError
-        If it is not installed.
-    RemoteError
-        If it refuses what it is sent.
+    Raises ExtraError if the service is not installed, RemoteError if it refuses what it is sent.
     """
-    tracked = SERVICES[service]()
+    tracker = SERVICES[service]()
     try:
-        tracked.begin(recipe.name)
+        tracker.begin(recipe.name)
         try:
-            tracked.settings(_flat(_settings(recipe)))
-            yield Tracker(tracked)
+            parts = {
+                kind: {part.label: {"name": part.name, "settings": part.settings} for part in found}
+                for kind, found in (("members", recipe.members), ("stackers", recipe.stackers))
+            }
+            tracker.settings(_flat(asdict(recipe) | parts))
+            yield tracker
         except BaseException:
-            with suppress(*tracked.failures):  # or the first error would be lost
-                tracked.close(finished=False)
+            with suppress(*tracker.failures):  # the first error is the one to show
+                tracker.close(finished=False)
             raise
-        tracked.close(finished=True)
-    except tracked.failures as error:
+        tracker.close(finished=True)
+    except tracker.failures as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise RemoteError(
-            f"{SERVICES.entry(service).about} refused the run ({reason}); finished folds are kept: fix this or leave "
-            "--log out, and run again"
+            f"{tracker.title} refused the run ({reason}); finished folds are kept: fix this or leave --log out, and "
+            "run again"
         ) from error
 
 
@@ -197,15 +197,6 @@ def scores_by_name(parts: Sequence[PartScores]) -> dict[str, float]:
             for metric, interval in part.intervals.get(label, {}).items():
                 named |= {f"{place}/{metric}_low": interval.low, f"{place}/{metric}_high": interval.high}
     return {name: value for name, value in named.items() if value is not None and np.isfinite(value)}
-
-
-def _settings(recipe: Recipe) -> dict[str, Any]:
-    """A recipe as nested tables, its members and stackers by label."""
-    parts = {
-        kind: {part.label: {"name": part.name, "settings": part.settings} for part in getattr(recipe, kind)}
-        for kind in ("members", "stackers")
-    }
-    return asdict(recipe) | parts
 
 
 def _flat(table: Mapping[str, Any], within: str = "") -> dict[str, str]:
