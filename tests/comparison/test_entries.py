@@ -88,7 +88,7 @@ def warnings_of(sources, *arguments, **options):
 def test_rows_that_a_files_maker_learned_from_are_warned_of(files, sample_train, sample_test):
     learned = Corpus([*sample_train, sample_test[3]], name="mine")
     said = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
-    assert f"1 of {len(sample_test)} rows have an id that mine has too, on which its makers trained" in said
+    assert f"1 of {len(sample_test)} rows share ids with mine, on which its makers trained" in said
 
 
 def test_a_run_that_learned_from_scored_rows_is_warned_of(sample_train, sample_test, monkeypatch):

@@ -89,17 +89,9 @@ def test_the_same_seed_gives_the_same_rows_and_another_gives_others():
     assert one.fingerprint == same.fingerprint != other.fingerprint
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"added": 0.95}, "only 90 rows"),
-        ({"added": 0.2}, "cannot have the share 0.100"),
-        ({"share": 0.5}, "cannot have the share 0.500"),
-        ({"share": 0.0}, "cannot have the share 0.000"),
-    ],
-)
-def test_what_cannot_be_is_refused(options, problem):
-    with pytest.raises(DataError, match=problem):
+@pytest.mark.parametrize("options", [{"added": 0.95}, {"added": 0.2}, {"share": 0.5}, {"share": 0.0}])
+def test_what_cannot_be_is_refused(options):
+    with pytest.raises(DataError, match="cannot add"):
         with_synthetic_neither(corpus_of(50, 40, 10), PEOPLE, **options)
 
 

@@ -82,8 +82,8 @@ def test_tokens_become_text_as_it_is_written(tokens, text):
         (document("Al (1)x("), r"line 2: cannot read '\(1\)x\('"),
         (document("Al (1)").replace("0\tAl", "Al"), r"line 2: the line has 2 columns; expected 3"),
         (document("Al (1)").replace("#end document", ""), r"document a_book has no end"),
-        (document("Al (1)").replace("#begin", "##begin"), r"line 1: the line has 1 columns"),
-        (document("Al") .replace("#end", "#begin"), r"line 3: a document begins in another"),
+        (document("Al (1)").replace("#begin", "##begin"), r"line 1: .* outside a document"),
+        (document("Al") .replace("#end", "#begin"), r"line 3: a document begins"),
     ],
 )  # fmt: skip
 def test_broken_documents_are_refused_with_their_place(text, problem):

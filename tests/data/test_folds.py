@@ -114,24 +114,16 @@ def test_folds_changed_on_disk_are_refused(tmp_path):
 
     for bad in ("", "{}", "[]", '{"k": 5', json.dumps(stored | {"assignment": ["x"]})):
         path.write_text(bad)
-        with pytest.raises(DataError, match="not a folds file"):
+        with pytest.raises(DataError, match=r"folds\.json"):
             Folds.load(path, corpus)
     with pytest.raises(DataNotFoundError):
         Folds.load(tmp_path / "none.json", corpus)
 
 
-@pytest.mark.parametrize(
-    ("assignment", "words"),
-    [
-        ([0, 0, 1], "folds for 3 rows"),
-        ([0, 0, 0, 0], "fold 1 has no rows"),
-        ([0, 0, 2, 2], "fold 1 has no rows"),
-        ([0, 1, 1, 1], "in two folds"),
-    ],
-)
-def test_folds_that_break_their_promise_cannot_be_made(assignment, words):
+@pytest.mark.parametrize("assignment", [[0, 0, 1], [0, 0, 0, 0], [0, 0, 2, 2], [0, 1, 1, 1]])
+def test_folds_that_break_their_promise_cannot_be_made(assignment):
     groups = np.array(["x", "x", "y", "z"])
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError, match="folds"):
         Folds(np.array(assignment), 2, 0, "print", groups)
 
 

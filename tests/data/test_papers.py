@@ -17,11 +17,6 @@ def data(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_a_reader_cannot_change_what_the_next_one_sees(data):
-    paper("dawkins2021", data)["table1"]["GloVe"].append(0)
-    assert paper("dawkins2021", data)["table1"] == {"GloVe": [72.3]}
-
-
 def test_missing_papers_are_named(data):
     assert paper("webster2018", data) == {}
     assert papers_note("dawkins2021", data=data) == ""

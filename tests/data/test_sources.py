@@ -43,7 +43,7 @@ def nowhere(monkeypatch, tmp_path):
         name = file.removesuffix(".tsv")
         digest = hashlib.sha256(text.encode()).hexdigest()
         (remote,) = DATASETS[name].files
-        published = replace(DATASETS[name], files=(replace(remote, sha256=digest),), rows=2)
+        published = replace(DATASETS[name], files=(remote._replace(sha256=digest),), rows=2)
         monkeypatch.setitem(DATASETS, name, published)
 
 
@@ -51,7 +51,7 @@ def served_at(monkeypatch, home):
     """Publish GAP's files at another address."""
     for split in sources.SPLITS:
         dataset = DATASETS[f"gap-{split}"]
-        files = tuple(replace(file, url=f"{home}/gap-{split}.tsv") for file in dataset.files)
+        files = tuple(file._replace(url=f"{home}/gap-{split}.tsv") for file in dataset.files)
         monkeypatch.setitem(DATASETS, dataset.name, replace(dataset, files=files))
 
 
@@ -277,7 +277,7 @@ def test_status_lists_every_data_set_and_downloads_nothing(tmp_path):
     assert (lines["gap-validation"].rows, lines["gap-validation"].intact) == (0, False)
     assert (lines["gap-development"].location, lines["gap-development"].intact) == (None, None)
     assert lines["winobias"].location.path == folder / "winobias"
-    assert [name for name, line in lines.items() if line.fetchable] == [
+    assert [name for name, line in lines.items() if line.dataset.files] == [
         *GAP,
         *("neither-attree", "dpr", "wsc", "gicoref-map"),
     ]

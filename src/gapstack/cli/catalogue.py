@@ -172,7 +172,7 @@ def data_status_command(
     elif not quiet:
         for line in lines:
             dataset, location = line.dataset, line.location
-            state = "not found" + (f" (gap data fetch {dataset.name})" if line.fetchable else "")
+            state = "not found" + (f" (gap data fetch {dataset.name})" if dataset.files else "")
             if location:
                 rows = "" if line.rows is None else f", {line.rows:,} rows"
                 intact = {None: "", True: ", checksum ok", False: ", NOT the published bytes"}[line.intact]
@@ -193,7 +193,7 @@ def _status_record(line: Status) -> dict[str, Any]:
         "intact": line.intact,
         "licence": line.dataset.licence,
         "upstream": line.dataset.upstream,
-        "fetchable": line.fetchable,
+        "fetchable": bool(line.dataset.files),
     }
 
 

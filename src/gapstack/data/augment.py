@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise, takewhile
-from typing import Annotated
+from itertools import islice, pairwise, takewhile
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from gapstack.errors import DataError
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
 
-_SAME_COLUMNS = (0, 1, 2)
 _SWAPPED = {Label.A: Label.B, Label.B: Label.A, Label.NEITHER: Label.NEITHER, None: None}
 Change = Callable[[Example], Example | None]
 People = Callable[[Example], Iterable[Span]]
@@ -35,6 +34,7 @@ PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
 }
 """Liu's four pairs for the first and the second name in the text, by the pronoun's gender."""
 _CAPITALISED = re.compile(r"[^\W\d_][\w*'\u2019-]*")
+_POSSESSIVE = re.compile(r"(['\u2019]s?)?\Z")
 _BETWEEN_NAMES = re.compile(r" (?:[A-Z]\. )*")
 # Between two names of one person, "Samuel Clemens, known as Mark Twain", or of an actor and the role.
 _SAME_PERSON = re.compile(
@@ -42,18 +42,11 @@ _SAME_PERSON = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Variant:
-    """An augmented copy of a corpus.
+class Variant(NamedTuple):
+    """An augmented copy of a corpus: the same ids in the same order.
 
-    Attributes
-    ----------
-    corpus : Corpus
-        The same ids in the same order; rows to which the augmentation does not apply are unchanged.
-    changed : (n,) bool
-        Rows that differ from the original.
-    columns : tuple of int
-        Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
+    ``changed`` (n,) bool is True for rows that differ from the original; the others are those to which the augmentation
+    does not apply. Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
     """
 
     name: str
@@ -87,24 +80,17 @@ def average(
     probabilities: Sequence[NDArray[np.float64]],
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.float64]:
-    """Average the variants' (n, 3) probabilities in the original's columns.
+    """Average the variants' (n, 3) probabilities, with equal weights by default, in the original's columns.
 
     If the original is among the variants, unchanged rows of the others have no weight, so that they count once. Raises
     DataError if the numbers of variants, arrays and weights differ, or no weight is positive.
-
-    Parameters
-    ----------
-    weights : sequence of float, optional
-        One for each variant, equal by default; rescaled to sum to 1 in each row.
     """
     weights = [1.0] * len(variants) if weights is None else list(weights)
-    if not len(variants) == len(probabilities) == len(weights):
+    if not len(variants) == len(probabilities) == len(weights) or min(weights) < 0 or max(weights) == 0:
         raise DataError(
-            f"{len(variants)} variants, {len(probabilities)} arrays and {len(weights)} weights",
-            expected="one array and one weight for each variant",
+            f"{len(variants)} variants, {len(probabilities)} arrays and the weights {weights}",
+            expected="an array and a weight for each variant, no weight negative and one positive",
         )
-    if not any(weight > 0 for weight in weights) or any(weight < 0 for weight in weights):
-        raise DataError(f"the weights are {weights}", expected="none negative, and one above 0")
     has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
     total = np.zeros((len(variants[0].corpus), 3))
     for variant, p, weight in zip(variants, probabilities, weights, strict=True):
@@ -122,72 +108,37 @@ def swap_names(example: Example) -> Example:
 
 
 def anonymise_names(example: Example, variant: int = 0) -> Example | None:
-    """Replace all exact occurrences of A and B by Liu's placeholders; None if nothing would change.
+    """Replace all exact occurrences of A and B by pair ``variant`` of :data:`PLACEHOLDERS`; None without a change.
 
     The first name in the text gets the first placeholder, so the result does not depend on the order of A and B.
 
     The rules are those of Liu 2019 (code of the seventh place). A row is unchanged if one name is part of the other, or
     a placeholder occurs in the text or contains a name. A name is unchanged if it has more than two words, or two words
     of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced (no "Ann" in
-    "Annual"), and rows where occurrences of the names share words are unchanged. :func:`why_not_anonymised` returns the
-    reasons. Raises DataError unless ``variant``, the index of the pair of :data:`PLACEHOLDERS`, is 0 to 3.
+    "Annual"), and rows where occurrences of the names share words are unchanged.
     """
-    pair = _placeholders(example, variant)
-    if pair is None or _row_refusal(example, pair) is not None:
+    if variant not in range(4):
+        raise DataError(f"there is no placeholder variant {variant!r}", expected="0, 1, 2 or 3")
+    text, a, b = example.text, example.a_text, example.b_text
+    pair = PLACEHOLDERS[example.gender][variant] if example.gender in PLACEHOLDERS else None
+    if pair is None or a in b or b in a or any(p in text or a in p or b in p for p in pair):
+        return None
+    places = {span: mentions(example, span) for span in sorted((example.a, example.b))}
+    spans = sorted([*places[example.a], *places[example.b], example.pronoun])
+    if any(left.end > right.start for left, right in pairwise(spans)):
         return None
     replacements = [
         Replacement(mention.start, mention.end, new)
-        for span, new in zip(sorted((example.a, example.b)), pair, strict=True)
-        if _name_refusal(example.text, example.words(span)) is None
-        for mention in mentions(example, span)
+        for (span, all_mentions), new in zip(places.items(), pair, strict=True)
+        if _may_be_replaced(text, example.words(span))
+        for mention in all_mentions
     ]
     return edit(example, replacements) if replacements else None
 
 
-def why_not_anonymised(example: Example, variant: int = 0) -> tuple[str, ...]:
-    """Reasons why :func:`anonymise_names` does not change the row or a name; () if there are none."""
-    pair = _placeholders(example, variant)
-    if pair is None:
-        return (f"there are no placeholders for the pronoun {example.pronoun_text!r}",)
-    refusal = _row_refusal(example, pair)
-    if refusal is not None:
-        return (refusal,)
-    names = [_name_refusal(example.text, name) for name in (example.a_text, example.b_text)]
-    return tuple(reason for reason in names if reason is not None)
-
-
-def _placeholders(example: Example, variant: int) -> tuple[str, str] | None:
-    if variant not in range(4):
-        raise DataError(f"there is no placeholder variant {variant!r}", expected="0, 1, 2 or 3")
-    pairs = PLACEHOLDERS.get(example.gender)
-    return None if pairs is None else pairs[variant]
-
-
-def _row_refusal(example: Example, pair: tuple[str, str]) -> str | None:
-    a, b = example.a_text, example.b_text
-    if a in b or b in a:
-        return f"one name is a part of the other: {a!r}, {b!r}"
-    for placeholder in pair:
-        if placeholder in example.text:
-            return f"the placeholder {placeholder!r} is in the text"
-        for name in (a, b):
-            if name in placeholder:
-                return f"the name {name!r} is in the placeholder {placeholder!r}"
-    spans = sorted([*mentions(example, example.a), *mentions(example, example.b), example.pronoun])
-    if any(left.end > right.start for left, right in pairwise(spans)):
-        return f"occurrences of {a!r}, {b!r} and the pronoun share words"
-    return None
-
-
-def _name_refusal(text: str, name: str) -> str | None:
+def _may_be_replaced(text: str, name: str) -> bool:
     words = name.split()
-    if len(words) > 2:
-        return f"the name {name!r} has more than two words"
-    if len(words) == 2:
-        for word in words:
-            if text.count(word) > text.count(name):
-                return f"{word!r} occurs more often than {name!r}"
-    return None
+    return len(words) < 2 or (len(words) == 2 and all(text.count(word) <= text.count(name) for word in words))
 
 
 def mentions(example: Example, span: Span) -> list[Span]:
@@ -216,7 +167,7 @@ def people_by_first_name(names: FirstNames) -> People:
             else:
                 runs.append([match.span()])
         return [
-            Span(run[0][0], run[1][1] - len(_possessive_ending(text[slice(*run[1])])))
+            Span(run[0][0], run[1][0] + len(_POSSESSIVE.sub("", text[slice(*run[1])])))
             for run in runs
             if len(run) == 2 and names.genders.get(text[slice(*run[0])]) == example.gender
         ]
@@ -227,16 +178,9 @@ def people_by_first_name(names: FirstNames) -> People:
 def synthetic_neither(example: Example, people: People, rng: np.random.Generator) -> Example | None:
     """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
 
-    The new name must share no word with A or B, overlap no mention, and occur nowhere in one sentence with the right
-    name and an "as", "born", "called", "was", bracket or the like between them. The text stays the same. A stands
-    before B. ``~neither`` is added to the id.
-
-    Parameters
-    ----------
-    people : callable
-        Returns the spans of person names, preferably of the pronoun's gender, such as :func:`people_by_first_name`.
-    rng : numpy Generator
-        Chooses among the people.
+    ``rng`` chooses among the spans that ``people`` returns. The new name must share no word with A or B, overlap no
+    mention, and occur nowhere in one sentence with the right name and an "as", "born", "called", "was", bracket or the
+    like between them. ``~neither`` is added to the id.
     """
     if example.label not in (Label.A, Label.B):
         return None
@@ -274,36 +218,21 @@ def with_synthetic_neither(
     labels = corpus.labels
     rng = np.random.default_rng(seed)
     number = round(added * len(corpus))
-    rows: list[Example] = []
-    for row in rng.permutation(len(corpus)):
-        if len(rows) == number:
-            break
-        example = synthetic_neither(corpus[int(row)], people, rng)
-        if example is not None:
-            rows.append(example)
-    if len(rows) < number:
+    made = (synthetic_neither(corpus[int(row)], people, rng) for row in rng.permutation(len(corpus)))
+    rows = list(islice((row for row in made if row is not None), number))
+    neither = int((labels == Label.NEITHER).sum())
+    target = neither / len(corpus) if share is None else share
+    count = (round((neither + number) / target) if target > 0 else 0) - len(corpus) - number if number else 0
+    pools = [rng.permutation(np.flatnonzero(labels == label)) for label in (Label.A, Label.B)]
+    if len(rows) < number or not 0 <= count <= sum(map(len, pools)):
         raise DataError(
-            f"only {len(rows)} rows of {corpus.name} can be turned into NEITHER",
-            expected=f"{number} ({added:.0%} of {len(corpus)})",
-            remedy="Lower `added`, or use `people` that finds more names",
+            f"cannot add {number} NEITHER rows to {corpus.name} so that their share is {target:.3f}",
+            expected=f"at most {len(rows)} rows, and a share that copies of other rows can reach",
+            remedy="Change `added` or `share`, or use `people` that finds more names",
         )
-    copies: list[Example] = []
-    if number:
-        neither = int((labels == Label.NEITHER).sum())
-        target = neither / len(corpus) if share is None else share
-        count = round((neither + number) / target) - len(corpus) - number if target > 0 else -1
-        pools = [rng.permutation(np.flatnonzero(labels == label)) for label in (Label.A, Label.B)]
-        most = sum(map(len, pools))
-        if not 0 <= count <= most:
-            low, high = ((neither + number) / (len(corpus) + number + extra) for extra in (most, 0))
-            raise DataError(
-                f"NEITHER cannot have the share {target:.3f} of {corpus.name} with {number} rows added",
-                expected=f"a share from {low:.3f} to {high:.3f}",
-                remedy="Change `share` or `added`",
-            )
-        first = min(max(count // 2, count - len(pools[1])), len(pools[0]))
-        chosen = sorted([*pools[0][:first], *pools[1][: count - first]])
-        copies = [replace(swap_names(e), id=f"{e.id}~swapped") for e in (corpus[int(row)] for row in chosen)]
+    first = min(max(count // 2, count - len(pools[1])), len(pools[0]))
+    chosen = sorted([*pools[0][:first], *pools[1][: count - first]])
+    copies = [replace(swap_names(e), id=f"{e.id}~swapped") for e in corpus[[int(row) for row in chosen]]]
     return Corpus([*corpus, *rows, *copies], label_set=corpus.label_set, name=f"{corpus.name}+neither")
 
 
@@ -314,25 +243,19 @@ def _name_words(name: str) -> set[str]:
 
 def _may_be_one_person(text: str, name: str, right: str) -> bool:
     """True if a word of :data:`_SAME_PERSON` links occurrences of the two names within a sentence."""
-    places = [(*m.span(), 0) for m in re.finditer(re.escape(name), text)]
-    places += [(*m.span(), 1) for m in re.finditer(re.escape(right), text)]
-    for first, second in pairwise(sorted(places)):
-        between = text[first[1] : second[0]]
-        if first[2] != second[2] and not re.search(r"[.;!?] ", between) and _SAME_PERSON.search(between):
+    places = sorted((*m.span(), one) for one in (name, right) for m in re.finditer(re.escape(one), text))
+    for (_, end, one), (start, _, other) in pairwise(places):
+        between = text[end:start]
+        if one != other and not re.search(r"[.;!?] ", between) and _SAME_PERSON.search(between):
             return True
     return False
 
 
-def _possessive_ending(words: str) -> str:
-    return next((e for e in ("'s", "\u2019s", "'", "\u2019") if words.endswith(e)), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Augmentation:
+class Augmentation(NamedTuple):
     """A change of one example; ``columns`` maps its probabilities back, see :class:`Variant`."""
 
     change: Change
-    columns: tuple[int, int, int] = _SAME_COLUMNS
+    columns: tuple[int, int, int] = (0, 1, 2)
 
 
 AUGMENTATIONS: Registry[Augmentation] = Registry(

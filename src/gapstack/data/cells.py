@@ -8,7 +8,6 @@ reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines
 from __future__ import annotations
 
 import csv
-import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,13 +15,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, shown
 from gapstack.files import atomic_path, open_bytes, read_bytes
 
 T = TypeVar("T")
 Columns = tuple[str, ...]
 
-_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +45,10 @@ class Row:
 
 @dataclass
 class Quarantine:
-    """Collects the bad rows of files, so that a reader can go on with the good ones.
+    """Collects the bad rows of files (``problems``), so that a reader can go on with the good ones.
 
-    The bad rows of a file are written to ``<stem>.quarantine.tsv``: line, column and reason, then the row unchanged
-    (``cut -f4-`` returns the rows).
-
-    Attributes
-    ----------
-    folder : Path
-        Where to write; the current folder by default.
-    problems : list of DataError
-        In the order of the files and lines read.
-    paths : list of Path
-        The files written.
+    They are written to ``<stem>.quarantine.tsv`` in ``folder`` (``paths``): line, column and reason, then the row
+    unchanged (``cut -f4-`` returns the rows).
     """
 
     folder: Path = field(default_factory=Path)
@@ -71,7 +61,7 @@ class Quarantine:
         return len(self.problems)
 
     def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
-        """Write and remember the bad rows of one file, if there are any."""
+        """Write the bad rows of one file, if there are any."""
         if not rejected:
             return
         target = Path(self.folder) / f"{plain_stem(source)}.quarantine.tsv"
@@ -98,22 +88,9 @@ def plain_stem(path: Path) -> str:
     return Path(path.stem).stem if path.suffix in {".gz", ".xz"} else path.stem
 
 
-def shown(value: object) -> str:
-    """A value in at most 60 characters."""
-    return reprlib.repr(value)[:60]
-
-
-def read_table(
-    path: Path,
-    layouts: Sequence[Columns],
-    parse: Callable[[Row], T],
-    *,
-    separator: str = "\t",
-    header: bool = True,
-    quarantine: Quarantine | None = None,
-) -> list[T]:
+def read_table(path: Path, layouts: Sequence[Columns], parse: Callable[[Row], T], **options: Any) -> list[T]:
     """Read a table and return what ``parse`` makes of each row, in order; see :func:`stream_table`."""
-    return list(stream_table(path, layouts, parse, separator=separator, header=header, quarantine=quarantine))
+    return list(stream_table(path, layouts, parse, **options))
 
 
 def stream_table(
@@ -141,34 +118,38 @@ def stream_table(
     quarantine : Quarantine, optional
         Takes bad rows; without one the first of them is raised.
     """
-    path = Path(path)
-    columns = layouts[0]
-    good = 0
+    path, columns, is_empty = Path(path), layouts[0], True
     rejected: list[tuple[DataError, bytes]] = []
     for number, raw in enumerate(iter_lines(path), start=1):
         if header and number == 1:
-            columns = _match_header(path, raw, layouts, separator)
+            columns = _match_header(Row(path, 1, (), _split(path, 1, (), raw, separator)), layouts, separator)
             continue
         try:
-            value = parse(_row(path, number, columns, raw, separator))
-        except DataError as problem:
+            row = Row(path, number, columns, _split(path, number, columns, raw, separator))
+            if len(row.cells) != len(columns):
+                at = columns[len(row.cells)] if len(row.cells) < len(columns) else len(columns) + 1
+                expected = f"{len(columns)} cells ({', '.join(columns)})"
+                remedy = "Look for a line break or separator inside a cell"
+                raise row.error(at, f"the row has {len(row.cells)} cells", expected=expected, remedy=remedy)
+            value = parse(row)
+        except DataError as error:
             if quarantine is None:
                 raise
-            rejected.append((problem, raw))
+            rejected.append((error, raw))
             continue
-        good += 1
+        is_empty = False
         yield value
     if quarantine is not None:
         quarantine.put(path, rejected)
-    if not good:
-        first = rejected[0][0] if rejected else None
-        raise DataError(
-            f"none of its {len(rejected)} rows is good; the first: {first.problem}"
-            if first
-            else "has a header and no rows",
-            place=first.place if first else Place(path, 1),
-            expected="at least one good row after the header",
-        )
+    if is_empty:
+        place, problem = Place(path, 1), "has a header and no rows"
+        if rejected:
+            first = rejected[0][0]
+            place, problem = (
+                first.place or place,
+                f"none of {len(rejected)} rows is good; the first: {first.problem}",
+            )
+        raise DataError(problem, place=place, expected="at least one good row after the header")
 
 
 def read_lines(path: Path) -> list[bytes]:
@@ -184,13 +165,12 @@ def iter_lines(path: Path) -> Iterator[bytes]:
     with open_bytes(path) as stream:
         number = 0
         for number, line in enumerate(stream, start=1):
-            if number == 1 and line.startswith(tuple(_BYTE_ORDER_MARKS)):
-                mark = next(mark for mark in _BYTE_ORDER_MARKS if line.startswith(mark))
+            if number == 1 and line.startswith(_BYTE_ORDER_MARKS):
                 raise DataError(
-                    f"begins with the byte-order mark of {_BYTE_ORDER_MARKS[mark]} ({mark.hex(' ').upper()})",
+                    f"begins with a byte-order mark ({line[:3].hex(' ').upper()})",
                     place=Place(path, 1, 1),
                     expected="UTF-8 without a mark",
-                    remedy="Save it as plain UTF-8 (not 'UTF-8 with BOM')",
+                    remedy="Save it as plain UTF-8 (not 'UTF-8 with BOM' or UTF-16)",
                 )
             yield line.removesuffix(b"\n")
         if not number:
@@ -229,15 +209,12 @@ def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
     except ValidationError as error:
         (first, *_) = error.errors()
         where = ".".join(map(str, first["loc"]))
+        expected = first["msg"].removeprefix("Input should be ")
+        problem = f"{where or 'the value'} is {shown(first['input'])}"
         if first["type"] == "json_invalid":
             problem, expected = f"is not valid JSON ({first['ctx']['error']})", "JSON in UTF-8"
         elif first["type"] == "missing":
             problem, expected = f"has no {where!r}", "this key"
-        else:
-            problem, expected = (
-                f"{where or 'the value'} is {shown(first['input'])}",
-                first["msg"].removeprefix("Input should be "),
-            )
         raise DataError(problem, place=Place(file, line), expected=expected) from None
 
 
@@ -248,62 +225,45 @@ def _type_adapter(kind: Any) -> Any:
     return TypeAdapter(kind)
 
 
-def _match_header(path: Path, raw: bytes, layouts: Sequence[Columns], separator: str) -> Columns:
-    row = Row(path, 1, (), _split(path, 1, (), raw, separator))
+def _match_header(row: Row, layouts: Sequence[Columns], separator: str) -> Columns:
+    """The layout of a header; DataError at the first column that differs from the nearest one."""
     normal = [cell.lower().replace("_", "-") for cell in row.cells]
     for layout in layouts:
         if normal == [name.lower() for name in layout]:
             return layout
     nearest = min(layouts, key=lambda layout: abs(len(layout) - len(normal)))
     pairs = enumerate(zip_longest(normal, nearest), start=1)
-    at, expected = next((at, name) for at, (cell, name) in pairs if name is None or cell != name.lower())
+    at, name = next((at, name) for at, (cell, name) in pairs if name is None or cell != name.lower())
     problem = f"the header has {row.cells[at - 1][:40]!r}" if at <= len(normal) else "the header ends here"
-    if expected is None:
-        problem, expected = f"the header has the further column {row.cells[at - 1][:40]!r}", "nothing"
     other, word = (",", "commas") if separator == "\t" else ("\t", "tabs")
     if len(normal) == 1 and other in normal[0]:
         problem = f"cells are separated by {word}"
-    raise row.error(at, problem, expected=f"{expected!r} of the header {', '.join(nearest)}")
-
-
-def _row(path: Path, number: int, columns: Columns, raw: bytes, separator: str) -> Row:
-    row = Row(path, number, columns, _split(path, number, columns, raw, separator))
-    count, expected = len(row.cells), f"{len(columns)} cells ({', '.join(columns)})"
-    if not raw:
-        raise row.error(None, "the line is empty", expected=expected)
-    if count < len(columns):
-        problem, remedy = f"the row ends after {count} cells", "Look for a line break inside a cell"
-        raise row.error(columns[count], problem, expected=expected, remedy=remedy)
-    if count > len(columns):
-        problem, remedy = f"the row has {count} cells", "Look for a separator inside a cell"
-        raise row.error(len(columns) + 1, problem, expected=expected, remedy=remedy)
-    return row
+    raise row.error(at, problem, expected=f"{name or 'nothing'!r} of the header {', '.join(nearest)}")
 
 
 def _split(path: Path, number: int, columns: Columns, raw: bytes, separator: str) -> Sequence[str]:
-    """Decode and split one line."""
-
-    def error(at: int, problem: str, expected: str, remedy: str = "") -> DataError:
-        position = raw[:at].count(separator.encode())
-        column = columns[position] if position < len(columns) else position + 1
-        return DataError(problem, place=Place(path, number, column), expected=expected, remedy=remedy)
-
+    """Decode and split one line; an error names the column of the first bad byte."""
+    text = problem = remedy = ""
+    at = -1
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as invalid:
-        at = invalid.start
-        raise error(at, f"byte 0x{raw[at]:02X} (byte {at + 1} of the line) is not UTF-8", "UTF-8") from None
+        at, problem = invalid.start, f"byte 0x{raw[invalid.start]:02X} is not UTF-8"
+    if not raw:
+        raise DataError("the line is empty", place=Place(path, number), expected=f"{len(columns)} cells")
     if "\r" in text:
-        at = raw.index(b"\r")
-        problem = "the line ends in CRLF (Windows)" if at == len(raw) - 1 else "a carriage return in the line"
+        at, problem = raw.index(b"\r"), "a carriage return, as in the CRLF of Windows"
         remedy = r"Convert the file, for example with: sed -i 's/\r$//' FILE"
-        raise error(at, problem, "one row a line, ended by a line feed alone", remedy)
-    if "\0" in text:
-        raise error(raw.index(b"\0"), "there is a NUL character", "text")
-    if separator == "\t" or '"' not in text:
+    elif "\0" in text:
+        at, problem = raw.index(b"\0"), "there is a NUL character"
+    elif separator == "," and '"' in text:
+        try:
+            return next(csv.reader([text], strict=True))
+        except csv.Error as broken:
+            at, problem = raw.index(b'"'), f"a quoted cell is broken ({broken})"
+    if not problem:
         return text.split(separator)
-    try:
-        return next(csv.reader([text], strict=True))
-    except csv.Error as broken:
-        expected = "quotes that close on the line"
-        raise error(raw.index(b'"'), f"a quoted cell is broken ({broken})", expected) from None
+    position = raw[:at].count(separator.encode())
+    column = columns[position] if position < len(columns) else position + 1
+    expected = "text in UTF-8, one row a line, ended by a line feed alone"
+    raise DataError(problem, place=Place(path, number, column), expected=expected, remedy=remedy)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from gapstack.data.corpus import Corpus
 
 _log = logging.getLogger(__name__)
 _IDS = {f"gap-{split}": re.compile(rf"{split}-\d+") for split in ("development", "test", "validation")}
+_OVERLAPS = ("ids", "pages", "texts", "thirteen words in a row")
 _IDS["gap-stage2"] = re.compile(r"[0-9a-f]{32}")
 
 
@@ -28,24 +30,17 @@ def known_test_sets(ids: Iterable[str]) -> tuple[str, ...]:
 def warn_of_contamination(contaminated_by: Iterable[str], ids: Sequence[str]) -> None:
     """Log a warning if a predictor has learned from some of these rows.
 
-    Parameters
-    ----------
-    contaminated_by : iterable of str
-        The predictor's (:attr:`gapstack.members.predictor.Predictor.contaminated_by`).
-    ids : sequence of str
-        Ids of the rows to predict.
+    ``contaminated_by`` is :attr:`gapstack.members.predictor.Predictor.contaminated_by`.
     """
-    known = [name for name in contaminated_by if name in _IDS]
-    shared = {name: sum(bool(_IDS[name].fullmatch(one)) for one in ids) for name in known}
-    shared = {name: count for name, count in shared.items() if count}
-    if not shared:
-        return
-    soft = " (soft labels of these rows were trained on)" if "gap-stage2" in shared else ""
-    _log.warning(
-        "the predictor learned from data that share rows with %s, and %s of these %s rows have its ids%s. "
-        "A score on them means nothing",
-        *(", ".join(shared), f"{sum(shared.values()):,}", f"{len(ids):,}", soft),
-    )
+    names = [name for name in contaminated_by if name in known_test_sets(ids)]
+    if names:
+        count = sum(any(_IDS[name].fullmatch(one) for name in names) for one in ids)
+        soft = " (soft labels of these rows were trained on)" if "gap-stage2" in names else ""
+        _log.warning(
+            "the predictor learned from data that share rows with %s, and %s of these %s rows have its ids%s. "
+            "A score on them means nothing",
+            *(", ".join(names), f"{count:,}", f"{len(ids):,}", soft),
+        )
 
 
 def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
@@ -68,15 +63,9 @@ def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
 
 def leaks(corpus: Corpus, other: Corpus) -> list[str]:
     """Describe the overlap of ``corpus`` with ``other``, one line for each kind; empty without overlap."""
-    words = {
-        "id": "have an id",
-        "page": "are of a page",
-        "text": "have a text",
-        "passage": "have thirteen words in a row",
-    }
     return [
-        f"{rows.sum():,} of {len(corpus):,} rows {words[kind]} that {other.name} has too"
-        for kind, rows in shared_with(corpus, other).items()
+        f"{rows.sum():,} of {len(corpus):,} rows share {words} with {other.name}"
+        for words, rows in zip(_OVERLAPS, shared_with(corpus, other).values(), strict=True)
         if rows.any()
     ]
 
@@ -87,35 +76,11 @@ def shared_passages(corpus: Corpus, other: Corpus, words: int = 13) -> NDArray[n
     Case and punctuation do not count. Thirteen words is the usual measure of contamination (Brown et al. 2020,
     appendix C); schemas of one sentence are distinguished with 8.
     """
-    vocabulary: dict[str, int] = {}
-    ours, rows = _word_numbers(corpus.texts, vocabulary)
-    theirs, others = _word_numbers(list(dict.fromkeys(other.texts)), vocabulary)
-    # 64-bit hashes: two million of them collide by chance once in ten million runs
-    keys = np.random.default_rng(0).integers(0, 2**64, size=len(vocabulary) + 1, dtype=np.uint64)
-    here, of_row = _passages(keys[ours], rows, words)
-    there, _ = _passages(keys[theirs], others, words)
-    shared = np.zeros(len(corpus), dtype=bool)
-    shared[of_row[np.isin(here, there)]] = True
-    return shared
+    known = set(chain.from_iterable(_passages(text, words) for text in dict.fromkeys(other.texts)))
+    return np.array([not known.isdisjoint(_passages(text, words)) for text in corpus.texts], dtype=bool)
 
 
-def _word_numbers(
-    texts: list[str], vocabulary: dict[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of each word of all texts in order (w,), and its text (w,); new words are added."""
-    split = [re.findall(r"\w+", text.lower()) for text in texts]
-    numbers = [vocabulary.setdefault(word, len(vocabulary)) for words in split for word in words]
-    rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
-    return np.array(numbers, dtype=np.int64), rows
-
-
-def _passages(
-    keys: NDArray[np.uint64], rows: NDArray[np.int64], words: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Hash of every run of ``words`` words within a text, and its text."""
-    count = max(0, len(keys) - words + 1)
-    hashes = np.zeros(count, dtype=np.uint64)
-    for k in range(words):
-        hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + keys[k : k + count]
-    inside = rows[:count] == rows[words - 1 : words - 1 + count]
-    return hashes[inside], rows[:count][inside]
+def _passages(text: str, words: int) -> Iterator[int]:
+    """Hashes of all runs of ``words`` words."""
+    hashes = list(map(hash, re.findall(r"\w+", text.lower())))
+    return map(hash, zip(*(hashes[k:] for k in range(words)), strict=False))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,30 +25,17 @@ _SHOWN = 5
 
 
 class Corpus(Sequence[Example]):
-    """Examples in a fixed order.
+    """Examples in a fixed order; raises DataError if two share an id.
 
-    Parameters
-    ----------
-    examples : iterable of Example
-        Ids must be unique.
-    label_set : str
-        Label set of the labels (``official``, ``liu``, ...; see :mod:`gapstack.data.labels`), reported with every
-        score.
-    name : str
-        Name in tables ("gap-test").
-
-    Raises DataError if two examples share an id.
+    ``label_set`` names the labels (see :mod:`gapstack.data.labels`), reported with every score; ``name`` is for tables.
     """
 
     def __init__(self, examples: Iterable[Example], *, label_set: str = "official", name: str = "corpus"):
         self.examples: tuple[Example, ...] = tuple(examples)
-        self.label_set = label_set
-        self.name = name
-        seen: set[str] = set()
-        for example in self.examples:
-            if example.id in seen:
-                raise DataError(f"id {example.id!r} occurs twice in {name}", expected="unique ids")
-            seen.add(example.id)
+        self.label_set, self.name = label_set, name
+        if len(set(self.ids)) < len(self):
+            ((repeated, _),) = Counter(self.ids).most_common(1)
+            raise DataError(f"id {repeated!r} occurs twice in {name}", expected="unique ids")
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -103,18 +90,12 @@ class Corpus(Sequence[Example]):
         """A data frame, a row for each example: id, text, the three mentions with their offsets, url, label."""
         import pandas as pd  # slow to import
 
-        columns = {
-            "id": self.ids,
-            "text": self.texts,
-            "pronoun": [e.pronoun_text for e in self],
-            "pronoun_offset": [e.pronoun.start for e in self],
-            "a": [e.a_text for e in self],
-            "a_offset": [e.a.start for e in self],
-            "b": [e.b_text for e in self],
-            "b_offset": [e.b.start for e in self],
-            "url": [e.url for e in self],
-            "label": [None if e.label is None else e.label.name for e in self],
-        }
+        columns: dict[str, list[Any]] = {"id": self.ids, "text": self.texts}
+        for name in ("pronoun", "a", "b"):
+            columns[name] = [getattr(e, f"{name}_text") for e in self]
+            columns[f"{name}_offset"] = [getattr(e, name).start for e in self]
+        columns["url"] = [e.url for e in self]
+        columns["label"] = [None if e.label is None else e.label.name for e in self]
         return pd.DataFrame(columns)
 
     def _with(self, examples: Iterable[Example]) -> Corpus:

@@ -13,10 +13,10 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapstack.errors import DataNotFoundError, IntegrityError
-from gapstack.files import atomic_folder, cache_root, digest, discard, read_bytes
+from gapstack.files import atomic_folder, cache_root, digest, discard, read_bytes, sha256
 from gapstack.registry import unknown
 
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
@@ -28,8 +28,7 @@ class DownloadError(DataNotFoundError):
     """A download failed because of the network or the server, not because of the file's content."""
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
+class RemoteFile(NamedTuple):
     """A file at a fixed address; ``name`` is its place in a data set that is a folder."""
 
     url: str
@@ -39,10 +38,10 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One file or folder of data.
+    """One file or folder of data, at ``path`` in a data folder.
 
-    ``path`` is relative to a data folder. ``rows`` is the published number of examples, for tables of them; ``files``
-    are what can be downloaded, and ``embedded`` data come with the package.
+    ``rows`` is the published number of examples, for tables of them; ``files`` can be downloaded, and ``embedded`` data
+    come with the package.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Dataset:
         return None
 
     def is_intact(self, path: Path) -> bool:
-        """Whether the files at ``path``, unpacked, have the published checksums."""
+        """True if the files at ``path``, unpacked, have the published checksums."""
         try:
             return all(
                 hashlib.sha256(read_bytes(path / file.name)).hexdigest() == file.sha256 for file in self.files
@@ -97,7 +96,7 @@ def data_cache() -> Path:
 
 
 def is_offline() -> bool:
-    """Whether ``GAPSTACK_OFFLINE`` forbids downloads."""
+    """True if ``GAPSTACK_OFFLINE`` forbids downloads."""
     return os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
 
 
@@ -118,19 +117,14 @@ def download(dataset: Dataset, *, again: bool = False, timeout: float = 30.0) ->
     pooch.get_logger().setLevel("WARNING")
     is_folder = bool(dataset.files[0].name)
     folder = data_cache() / "unfinished" / dataset.name if is_folder else target.parent
-    files = {file.name or target.name: file for file in dataset.files}
-    manager = pooch.create(
-        folder,
-        base_url="",
-        registry={name: f"sha256:{file.sha256}" for name, file in files.items()},
-        urls={name: file.url for name, file in files.items()},
-        retry_if_failed=1,
-    )
     if again:
         discard(folder if is_folder else target)
-    for name, file in files.items():
+    downloader = pooch.HTTPDownloader(timeout=timeout)
+    for file in dataset.files:
         try:
-            manager.fetch(name, downloader=pooch.HTTPDownloader(timeout=timeout))
+            pooch.retrieve(
+                file.url, f"sha256:{file.sha256}", file.name or target.name, folder, downloader=downloader
+            )
         except OSError as problem:
             raise DownloadError(
                 f"cannot download {file.url}: {problem}. Check the network, or download the file yourself and give "
@@ -155,18 +149,12 @@ def embedded_folder() -> Path:
 
 @lru_cache(maxsize=4)
 def _unpack(target: Path) -> Path:
-    if not _is_unpacked(target):
+    try:
+        sums = [line.split("  ", 1) for line in (target / SUMS).read_text(encoding="utf-8").splitlines()]
+        is_intact = all(sha256(target / name) == expected for expected, name in sums)
+    except (OSError, ValueError):
+        is_intact = False
+    if not is_intact:
         with atomic_folder(target) as temporary, tarfile.open(ARCHIVE) as archive:
             archive.extractall(temporary, filter="data")
     return target
-
-
-def _is_unpacked(target: Path) -> bool:
-    try:
-        lines = (target / SUMS).read_text(encoding="utf-8").splitlines()
-        return all(
-            hashlib.sha256((target / name).read_bytes()).hexdigest() == expected
-            for expected, name in (line.split("  ", 1) for line in lines)
-        )
-    except (OSError, ValueError):
-        return False

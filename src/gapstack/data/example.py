@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
-from itertools import combinations
 from typing import NamedTuple
 
 from gapstack.data import html
@@ -68,8 +67,8 @@ Mention = str | tuple[str, int] | tuple[int, int]
 class Example:
     """One GAP row (Webster et al. 2018, section 3).
 
-    ``label`` is None for unlabelled rows, ``url`` if the page is unknown. Raises DataError if a span is not a
-    :class:`Span` in the text, is empty or overlaps another, or the label is not a :class:`Label`.
+    ``label`` is None for unlabelled rows, ``url`` if the page is unknown. Raises DataError if the spans are not
+    disjoint and non-empty ranges of the text.
     """
 
     id: str
@@ -81,48 +80,20 @@ class Example:
     label: Label | None = None
 
     def __post_init__(self) -> None:
-        pronoun, a, b = self.pronoun, self.a, self.b
-        # one expression: corpora have up to a million examples
-        if not (
-            type(pronoun) is type(a) is type(b) is Span
-            and type(pronoun[0]) is type(pronoun[1]) is type(a[0]) is type(a[1]) is int
-            and type(b[0]) is type(b[1]) is int
-            and 0 <= pronoun[0] < pronoun[1]
-            and 0 <= a[0] < a[1]
-            and 0 <= b[0] < b[1]
-            and (pronoun[1] <= a[0] or a[1] <= pronoun[0])
-            and (pronoun[1] <= b[0] or b[1] <= pronoun[0])
-            and (a[1] <= b[0] or b[1] <= a[0])
-            and pronoun[1] <= (size := len(self.text))
-            and a[1] <= size
-            and b[1] <= size
+        spans = (self.pronoun, self.a, self.b)
+        if (
+            {type(span) for span in spans} == {Span}
+            and {type(end) for span in spans for end in span} == {int}
             and (self.label is None or type(self.label) is Label)
         ):
-            raise self._problem()
-
-    def _problem(self) -> DataError:
-        """What is wrong with a span or the label."""
-        spans = {"pronoun": self.pronoun, "a": self.a, "b": self.b}
-        where = f"example {self.id!r}: "
-        for field, span in spans.items():
-            if type(span) is not Span or {type(end) for end in span} != {int}:
-                return DataError(
-                    f"{where}{field} is {span!r}",
-                    expected="a Span(start, end) of two whole numbers",
-                    remedy="Example.from_text finds the spans of words",
-                )
-            if not 0 <= span.start < span.end <= len(self.text):
-                return DataError(
-                    f"{where}{field} is {span!r}",
-                    expected=f"a start before its end, in a text of {len(self.text)} characters",
-                    remedy="Offsets count characters (not bytes) from 0",
-                )
-        for (one, span), (other, further) in combinations(spans.items(), 2):
-            if span.overlaps(further):
-                problem = f"{other} {self.words(further)!r} at {tuple(further)} overlaps {one}"
-                return DataError(where + problem, expected="spans that share no character")
-        return DataError(
-            f"{where}label is {self.label!r}", expected="Label.A, Label.B, Label.NEITHER or None"
+            first, second, third = sorted(spans)
+            if 0 <= first[0] < first[1] <= second[0] < second[1] <= third[0] < third[1] <= len(self.text):
+                return
+        raise DataError(
+            f"example {self.id!r} has overlapping or invalid spans: pronoun {self.pronoun}, a {self.a}, b {self.b}, or "
+            f"an invalid label: {self.label!r}",
+            expected=f"disjoint Span(start, end) in a text of {len(self.text)} characters; a Label or None",
+            remedy="Example.from_text finds the spans of words",
         )
 
     @classmethod
@@ -137,11 +108,10 @@ class Example:
         url: str | None = None,
         label: Label | None = None,
     ) -> Example:
-        """Make an example of a text and the words that its spans cover.
+        """Make an example from a text and its mentions.
 
         Parameters
         ----------
-        text : str
         pronoun, a, b : str, (str, int) or (int, int)
             Whole words, in the case of the text: a name's first occurrence, the pronoun's only one. Or words and the
             number of the occurrence, ``("she", 2)`` for the second. Or a range of characters, end excluded.
@@ -151,15 +121,14 @@ class Example:
         Raises
         ------
         DataError
-            If words are not in the text, the pronoun is there more than once or not one that gapstack knows, or two
-            spans overlap.
+            If words are not in the text, the pronoun is ambiguous or unknown, or two spans overlap.
         """
-        spans = [_span(text, field, at) for field, at in (("pronoun", pronoun), ("a", a), ("b", b))]
+        spans = _span(text, "pronoun", pronoun), _span(text, "a", a), _span(text, "b", b)
         name = fingerprint(text, spans, url) if id is None else id
-        example = cls(name, text, spans[0], spans[1], spans[2], url, label)
+        example = cls(name, text, *spans, url, label)
         if example.pronoun_text.lower() not in GENDER_BY_FORM:
             raise DataError(
-                f"pronoun: {example.pronoun_text!r} is not a known pronoun",
+                f"{example.pronoun_text!r} is not a known pronoun",
                 expected=f"one of {', '.join(GENDER_BY_FORM)}",
             )
         return example
@@ -189,7 +158,7 @@ class Example:
         return gender_of(self.pronoun_text)
 
     def marked(self, *notes: str) -> str:
-        """HTML of the text with its names and pronoun on colour, and below it id, label and ``notes``."""
+        """HTML of the text with its names and pronoun highlighted; id, label and ``notes`` below."""
         label = [f"label {self.label.name}"] if self.label is not None else []
         return (
             f"<p>{html.marked(self.text, {'pronoun': self.pronoun, 'A': self.a, 'B': self.b})}<br>"
@@ -201,7 +170,7 @@ class Example:
 
 
 def _span(text: str, field: str, at: Mention) -> Span:
-    """Find the span that ``at`` names in the text; ``field`` is its name in errors."""
+    """Find a mention in the text; ``field`` is its name in errors."""
     number: int | None = None
     match at:
         case (int() as start, int() as end):
@@ -215,24 +184,20 @@ def _span(text: str, field: str, at: Mention) -> Span:
             raise DataError(f"{field}: found {at!r}", expected=expected)
     places = occurrences(text, words)
     if not places:
-        alike = [
-            f"{text[slice(*place)]!r} at {place.start}" for place in occurrences(text, words, any_case=True)
-        ]
-        if not alike and words and words in text:
-            alike = [f"part of a word at {text.find(words)}"]
+        alike = [f"{text[slice(*one)]!r} at {one.start}" for one in occurrences(text, words, any_case=True)]
         raise DataError(
             f"{field}: the text has no {words!r}" + (f"; it has {' and '.join(alike)}" if alike else ""),
             expected="whole words of the text, in its case",
             remedy="Or use a range of characters (start, end)",
         )
-    count = len(places)
-    many = f"{field}: {words!r} occurs {count} times, at {', '.join(str(place.start) for place in places)}"
-    if number is None and field == "pronoun" and count > 1:
-        remedy = f"Choose one: ({words!r}, 1) is the first, ({words!r}, {count}) the last"
-        raise DataError(many, expected="one occurrence", remedy=remedy)
-    if number is not None and not 1 <= number <= count:
-        raise DataError(many, expected=f"an occurrence from 1 to {count}, not {number}")
-    return places[(number or 1) - 1]
+    if number is None:  # the first of a name; a pronoun must be the only one
+        number = 0 if field == "pronoun" and len(places) > 1 else 1
+    if not 1 <= number <= len(places):
+        raise DataError(
+            f"{field}: {words!r} occurs {len(places)} times, at {', '.join(str(one.start) for one in places)}",
+            expected=f"one of them: ({words!r}, 1) is the first, ({words!r}, {len(places)}) the last",
+        )
+    return places[number - 1]
 
 
 def occurrences(text: str, words: str, start: int = 0, *, any_case: bool = False) -> list[Span]:
@@ -250,7 +215,7 @@ class Replacement(NamedTuple):
 
     @property
     def growth(self) -> int:
-        """By how many characters the text becomes longer."""
+        """Number of characters by which the text becomes longer."""
         return len(self.text) - (self.end - self.start)
 
 
@@ -268,46 +233,28 @@ def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, 
     pieces: list[str] = []
     at = 0
     for one in ordered:
-        if not at <= one.start <= one.end <= len(example.text):
+        if not at <= one.start <= one.end <= len(example.text) or not fits(example, one.start, one.end):
             raise DataError(
-                f"example {example.id!r}: the replacement {tuple(one)!r} overlaps another or is outside the text",
-                expected=f"disjoint replacements within 0 and {len(example.text)}",
+                f"example {example.id!r}: the replacement {tuple(one)!r} overlaps another or a boundary of a span, or "
+                "is outside the text",
+                expected=f"disjoint replacements within 0 and {len(example.text)}, each inside or outside a span",
             )
         pieces += [example.text[at : one.start], one.text]
         at = one.end
     text = "".join([*pieces, example.text[at:]])
 
-    def shifted(name: str, span: Span) -> Span:
-        if cut := next((one for one in ordered if _cuts(one.start, one.end, span)), None):
-            raise DataError(
-                f"example {example.id!r}: the replacement {tuple(cut)!r} cuts through {name} "
-                f"{example.words(span)!r} at {tuple(span)}",
-                expected="a replacement outside the span, inside it, or of exactly the span",
-            )
-        # replacements before the span shift it, those within it change its length
+    def shifted(span: Span) -> Span:
         start = span.start + sum(one.growth for one in ordered if one.end <= span.start)
         within = sum(one.growth for one in ordered if span.start < one.end and one.start < span.end)
-        new = Span(start, start + span.end - span.start + within)
-        if new.start == new.end:
-            problem = f"the replacements leave nothing of {name} {example.words(span)!r}"
-            raise DataError(f"example {example.id!r}: {problem}", expected="words in its place")
-        return new
+        return Span(start, start + span.end - span.start + within)
 
-    return replace(
-        example,
-        text=text,
-        pronoun=shifted("pronoun", example.pronoun),
-        a=shifted("A", example.a),
-        b=shifted("B", example.b),
-    )
+    pronoun, a, b = map(shifted, (example.pronoun, example.a, example.b))
+    return replace(example, text=text, pronoun=pronoun, a=a, b=b)
 
 
 def fits(example: Example, start: int, end: int) -> bool:
     """True if the characters from ``start`` to ``end`` may be replaced: they cross no boundary of a span."""
-    return not any(_cuts(start, end, span) for span in (example.pronoun, example.a, example.b))
-
-
-def _cuts(start: int, end: int, span: Span) -> bool:
-    outside = end <= span.start or span.end <= start
-    inside = span.start <= start and end <= span.end
-    return not (outside or inside)
+    return all(
+        end <= span.start or span.end <= start or (span.start <= start and end <= span.end)
+        for span in (example.pronoun, example.a, example.b)
+    )

@@ -34,18 +34,8 @@ class _FoldsFile(TypedDict):
 class Folds:
     """Assignment of each row of a corpus to the fold in which it is held out.
 
-    Raises DataError if a fold is empty, a number is out of range, or a group is in two folds.
-
-    Attributes
-    ----------
-    assignment : (n,) int64
-        Fold of each row, 0 to k - 1.
-    k : int
-        Number of folds.
-    seed : int
-        Random seed of the assignment.
-    corpus_fingerprint : str
-        Hash of the corpus (texts, spans and URLs; the same for all label sets).
+    ``assignment`` is (n,) int64 from 0 to k - 1, ``seed`` that of :func:`make_folds`, and ``corpus_fingerprint`` the
+    same for all label sets. Raises DataError if a fold has no rows, or one of the corpus's ``groups`` is in two folds.
     """
 
     assignment: Rows
@@ -55,20 +45,14 @@ class Folds:
     groups: InitVar[NDArray[np.str_]]
 
     def __post_init__(self, groups: NDArray[np.str_]) -> None:
-        if self.assignment.shape != groups.shape:
-            problem = f"folds for {len(self.assignment)} rows and a corpus of {len(groups)}"
-            raise DataError(problem, expected="one fold for each row")
-        if not 0 < self.k <= len(groups):
-            raise DataError(f"{self.k} folds of {len(groups)} rows", expected=f"1 to {len(groups)}")
-        wrong = sorted(set(range(self.k)).symmetric_difference(self.assignment.tolist()))
-        if wrong:
+        folds = self.assignment.tolist()
+        if len(folds) != len(groups) or set(folds) != set(range(self.k)):
             raise DataError(
-                f"fold {wrong[0]} has no rows or is not one of the {self.k}",
-                expected=f"folds 0 to {self.k - 1}, none empty",
+                f"{len(set(folds))} folds of {len(folds)} rows",
+                expected=f"folds 0 to {self.k - 1}, none empty, of {len(groups)} rows",
                 remedy="Use fewer folds",
             )
-        pairs = set(zip(groups.tolist(), self.assignment.tolist(), strict=True))
-        if len(pairs) > len(set(groups.tolist())):
+        if len(set(zip(groups.tolist(), folds, strict=True))) > len(set(groups.tolist())):
             raise DataError("a page is in two folds", expected="one fold for each page")
         self.assignment.setflags(write=False)
 
@@ -86,48 +70,46 @@ class Folds:
 
     def save(self, path: Path) -> None:
         """Write the folds as JSON, atomically."""
-        stored: _FoldsFile = {
+        stored = {
             "k": self.k,
             "seed": self.seed,
             "corpus": self.corpus_fingerprint,
             "folds": self.fingerprint,
-            "assignment": self.assignment.tolist(),
         }
-        write_json(path, stored)
+        write_json(path, stored | {"assignment": self.assignment.tolist()})
 
     @classmethod
     def load(cls, path: Path, corpus: Corpus) -> Self:
         """Read the folds of ``corpus``.
 
-        Raises MismatchError if they belong to another corpus; IntegrityError if the file was changed after it was
-        written; DataError if it is not a folds file; DataNotFoundError if it is missing.
+        Raises MismatchError if they belong to another corpus; DataError if the file was changed after it was written or
+        is not a folds file; DataNotFoundError if it is missing.
         """
-        path, remedy = Path(path), "Delete it to make the folds again"
+        path = Path(path)
         if not path.is_file():
             raise DataNotFoundError(f"there are no folds at {path}")
         try:
             stored: _FoldsFile = read_json(read_bytes(path), path, kind=_FoldsFile)
+            if stored["corpus"] != corpus.fingerprint:
+                raise MismatchError(
+                    f"{path}: the corpus differs. The folds are for {len(stored['assignment'])} rows with fingerprint "
+                    f"{stored['corpus']}; {corpus.name} has {len(corpus)} rows with fingerprint {corpus.fingerprint}"
+                )
+            assignment = np.array(stored["assignment"], dtype=np.int64)
+            folds = cls(assignment, stored["k"], stored["seed"], stored["corpus"], corpus.groups)
         except DataError as problem:
-            raise DataError(
-                f"not a folds file ({problem.problem})", place=Place(path), remedy=remedy
-            ) from None
-        assignment = np.array(stored["assignment"], dtype=np.int64)
-        if stored["corpus"] != corpus.fingerprint:
-            raise MismatchError(
-                f"{path}: the corpus differs. The folds are for {len(assignment)} rows with fingerprint "
-                f"{stored['corpus']}; {corpus.name} has {len(corpus)} rows with fingerprint {corpus.fingerprint}"
-            )
-        folds = cls(assignment, stored["k"], stored["seed"], stored["corpus"], corpus.groups)
+            raise problem.at(Place(path)) from None
         if folds.fingerprint != stored["folds"]:
-            raise IntegrityError(f"{path}: the folds were changed after they were written. {remedy}")
+            raise IntegrityError(
+                f"{path}: the folds were changed after they were written. Delete it to make the folds again"
+            )
         return folds
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:
     """Make ``k`` random folds of a labelled corpus: groups stay whole, gender and label are stratified.
 
-    The same corpus, ``k`` and ``seed`` give the same folds. Raises DataError if the corpus has no labels, or too few
-    groups or rows of each kind for ``k`` folds.
+    Raises DataError if the corpus has no labels, or too few groups or rows of each kind for ``k`` folds.
     """
     from sklearn.model_selection import StratifiedGroupKFold  # slow to import
 

@@ -21,22 +21,14 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapstack.data.cells import (
-    Columns,
-    Quarantine,
-    Row,
-    plain_stem,
-    read_table,
-    stream_table,
-    whole_number,
-)
+from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table, whole_number
 from gapstack.data.corpus import Corpus, Gold
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
 from gapstack.errors import DataError, Place
@@ -85,14 +77,8 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
 
     Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that does not point to its
     mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
-    :func:`~gapstack.data.cells.read_table` refuses; DataNotFoundError if the file is missing.
-
-    Parameters
-    ----------
-    label_set : str
-        Name of the labels in the file (see :mod:`gapstack.data.labels`).
-    quarantine : Quarantine, optional
-        Takes bad rows so that the others can be read; without one the first bad row is raised.
+    :func:`~gapstack.data.cells.stream_table` refuses; DataNotFoundError if the file is missing. A ``quarantine`` takes
+    bad rows. ``label_set`` names the labels in the file (see :mod:`gapstack.data.labels`).
     """
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
@@ -104,21 +90,54 @@ def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = No
         yield Corpus(chunk, name=plain_stem(path))
 
 
-def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
-    unique = _unique_ids()
-    return stream_table(path, _GAP_LAYOUTS, lambda row: _example(row, unique), quarantine=quarantine)
-
-
 def read_gold(path: Path) -> Gold:
     """Read the labels, ids and genders of a GAP TSV, checked as by :func:`read_gap`; the texts are not kept."""
-    ids: list[str] = []
-    labels: list[Label | None] = []
-    genders: list[str] = []
-    for example in _examples(path, None):
-        ids.append(example.id)
-        labels.append(example.label)
-        genders.append(str(example.gender))
-    return Gold(ids, labels, np.array(genders, dtype=str), plain_stem(path))
+    rows = [(example.id, example.label, str(example.gender)) for example in _examples(path, None)]
+    ids, labels, genders = zip(*rows, strict=True)
+    return Gold(list(ids), labels, np.array(genders, dtype=str), plain_stem(path))
+
+
+def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
+    unique = _unique_ids()
+
+    def parse(row: Row) -> Example:
+        if row["Pronoun"].lower() not in GENDER_BY_FORM:
+            expected = f"one of {', '.join(GENDER_BY_FORM)}"
+            raise row.error("Pronoun", f"{row['Pronoun']!r} is not a known pronoun", expected=expected)
+        pronoun, a, b = (_span(row, name) for name in ("Pronoun", "A", "B"))
+        label = None
+        if "A-coref" in row.columns:
+            coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
+            if coreferent not in (["true", "false"], ["false", "true"], ["false", "false"]):
+                column = "A-coref" if coreferent[0] not in {"true", "false"} else "B-coref"
+                problem = f"the labels are {row['A-coref']!r} and {row['B-coref']!r}"
+                raise row.error(column, problem, expected="TRUE or FALSE, at most one TRUE")
+            label = Label([*coreferent, "true"].index("true"))
+        try:
+            return Example(unique(row), row["Text"], pronoun, a, b, row["URL"] or None, label)
+        except DataError as problem:  # the mentions overlap
+            raise problem.at(problem.place or Place(row.file, row.line)) from None
+
+    return stream_table(path, _GAP_LAYOUTS, parse, quarantine=quarantine)
+
+
+def _span(row: Row, name: str) -> Span:
+    """Span of a mention; DataError if the text does not have the mention there."""
+    mention, text, column = row[name], row["Text"], f"{name}-offset"
+    start = whole_number(row[column])
+    if start is None or not mention:
+        problem = f"found {row[column][:40]!r} for {mention!r}"
+        raise row.error(column, problem, expected="a number of characters, 0 or more, before some words")
+    if text.startswith(mention, start):
+        return Span(start, start + len(mention))
+    places = [match.start() for match in re.finditer(re.escape(mention), text)]
+    nearest = min(places, key=lambda place: abs(place - start), default="nowhere")
+    raise row.error(
+        column,
+        f"at {start} the text has {text[start : start + len(mention)]!r}; the text has it at {nearest}",
+        expected=repr(mention),
+        remedy="Offsets count characters (not bytes) from 0",
+    )
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
@@ -128,11 +147,11 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
     """
 
     def parse(row: Row) -> tuple[str, list[int]]:
-        if row.line == 1 and row["A-coref"].lower() == "a-coref":
-            raise row.error("ID", "there is a header", expected="no header", remedy="Delete line 1")
         for column in SCORER_COLUMNS[1:]:
             if row[column].lower() not in _DECISIONS:
-                raise row.error(column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing")
+                raise row.error(
+                    column, f"found {row[column]!r}", expected="TRUE, FALSE or nothing; no header"
+                )
         return _id(row), [_DECISIONS[row[column].lower()] for column in SCORER_COLUMNS[1:]]
 
     rows = read_table(path, (SCORER_COLUMNS,), parse, header=False, quarantine=quarantine)
@@ -150,9 +169,6 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
 
     def parse(row: Row) -> str:
         probabilities = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
-        for column, value in zip(SUBMISSION_COLUMNS[1:], probabilities, strict=True):
-            if value < 0:
-                raise row.error(column, f"{row[column]} is negative", expected="a probability")
         if not sum(probabilities) > 0:
             raise row.error("A", "all three are 0", expected="a positive sum")
         name = unique(row)
@@ -185,36 +201,16 @@ def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Soluti
     return Solution(list(ids), np.array(targets, dtype=np.float64), np.array(usage, dtype=str))
 
 
-def _example(row: Row, name: Callable[[Row], str]) -> Example:
-    """Make an example of a row of GAP; ``name`` returns its id."""
-    pronoun = row["Pronoun"]
-    if pronoun.lower() not in GENDER_BY_FORM:
-        expected = f"one of {', '.join(GENDER_BY_FORM)}"
-        raise row.error("Pronoun", f"{pronoun!r} is not a known pronoun", expected=expected)
-    spans = {column: _span(row, column) for column in ("Pronoun", "A", "B")}
-    for one, other in combinations(spans, 2):
-        if spans[one].overlaps(spans[other]):
-            problem = f"{other} {row[other]!r} at {tuple(spans[other])} overlaps {one} {row[one]!r} at "
-            raise row.error(
-                f"{other}-offset",
-                f"{problem}{tuple(spans[one])}",
-                expected="spans that share no character",
-            )
-    label = _label(row) if "A-coref" in row.columns else None
-    pronoun_span, a, b = spans.values()
-    return Example(name(row), row["Text"], pronoun_span, a, b, row["URL"] or None, label)
-
-
 def _unique_ids() -> Callable[[Row], str]:
     """Make a function that returns a row's id, and raises DataError if an earlier row has it."""
     lines: dict[str, int] = {}
 
     def unique(row: Row) -> str:
         name = _id(row)
-        if name in lines:
-            problem = f"id {name!r} occurs again, first on line {lines[name]}"
-            raise row.error("ID", problem, expected="unique ids", remedy="Remove one of the two rows")
-        lines[name] = row.line
+        if lines.setdefault(name, row.line) != row.line:
+            raise row.error(
+                "ID", f"id {name!r} occurs again, first on line {lines[name]}", expected="unique ids"
+            )
         return name
 
     return unique
@@ -226,41 +222,12 @@ def _id(row: Row) -> str:
     return row["ID"]
 
 
-def _span(row: Row, name: str) -> Span:
-    """Span of a mention; DataError if the text does not have the mention there."""
-    mention, text, column = row[name], row["Text"], f"{name}-offset"
-    if not mention:
-        raise row.error(name, "the mention is empty", expected="the words that the offset points to")
-    start = whole_number(row[column])
-    if start is None:
-        raise row.error(column, f"found {row[column][:40]!r}", expected="a number of characters, 0 or more")
-    if text.startswith(mention, start):
-        return Span(start, start + len(mention))
-    places = [match.start() for match in re.finditer(re.escape(mention), text)]
-    nearest = min(places, key=lambda place: abs(place - start), default="nowhere")
-    raise row.error(
-        column,
-        f"at {start} the text has {text[start : start + len(mention)]!r}; the text has it at {nearest}",
-        expected=repr(mention),
-        remedy="Offsets count characters (not bytes) from 0",
-    )
-
-
-def _label(row: Row) -> Label:
-    for column in ("A-coref", "B-coref"):
-        if row[column].lower() not in {"true", "false"}:
-            raise row.error(column, f"found {row[column]!r}", expected="TRUE or FALSE")
-    is_a, is_b = (row[column].lower() == "true" for column in ("A-coref", "B-coref"))
-    if is_a and is_b:
-        raise row.error("B-coref", "both labels are TRUE", expected="at most one TRUE")
-    return Label.A if is_a else Label.B if is_b else Label.NEITHER
-
-
 def _number(row: Row, column: str) -> float:
-    cell = row[column]
-    value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
-    if not math.isfinite(value):
-        raise row.error(column, f"{cell[:40]!r} is not a finite number", expected="a probability")
+    value = float(row[column]) if _NUMBER.fullmatch(row[column]) else math.nan
+    if not 0 <= value < math.inf:
+        raise row.error(
+            column, f"{row[column][:40]!r} is not a finite number from 0 up", expected="a probability"
+        )
     return value
 
 
@@ -314,8 +281,9 @@ def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | N
         problem = f"probabilities of id {ids[row]!r} are {values[row].tolist()}"
         raise DataError(problem, expected="three finite numbers from 0 up, not all 0")
     if len(set(ids)) != len(ids) or not all(ids):
-        place = Place(path) if path else None
-        raise DataError("an id is empty or occurs twice", place=place, expected="unique ids")
+        raise DataError(
+            "an id is empty or occurs twice", place=Place(path) if path else None, expected="unique ids"
+        )
     _refuse_breaks(ids, "\r\n\0", path)
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
@@ -326,8 +294,7 @@ def submission_text(ids: Sequence[str], probabilities: ArrayLike, path: Path | N
 
 def _refuse_breaks(cells: Sequence[str], breaks: str, path: Path | None) -> None:
     for cell in cells:
-        found = set(breaks) & set(cell)
-        if found:
+        if found := set(breaks) & set(cell):
             problem = f"cannot write {cell[:40]!r}: it contains {min(found)!r}"
             raise DataError(problem, place=Place(path) if path else None, expected="cells of one line")
 

@@ -7,15 +7,15 @@ The list of words is short on purpose: pronouns, titles, kinship and the everyda
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from typing import NamedTuple
 
 from gapstack.data import sources
 from gapstack.data.cells import Row, read_table, whole_number
-from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, Span, edit, fits
+from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Replacement, edit, fits
 
 # Krige's canonical pronouns (systems of 2019, team Ionita et al.): his and him have one form.
 _FEMININE = {"he": "she", "him": "her", "his": "her", "hers": "her", "himself": "herself"}
@@ -24,28 +24,25 @@ _MIN_SHARE = 0.95  # of one sex among a first name's bearers
 _MIN_BEARERS = 1000  # rarer names are often surnames
 
 
-@dataclass(frozen=True, slots=True)
-class FirstNames:
+class FirstNames(NamedTuple):
     """First names by recorded sex.
 
-    Attributes
-    ----------
-    genders : mapping of str to Gender
-        Gender of names (capitalised: "Mary") of which at least 95% of the bearers have it.
-    partners : mapping of str to str
-        Maps the k-th most frequent masculine name to the k-th feminine one and back.
+    ``genders`` has the gender of names (capitalised: "Mary") of which at least 95% of the bearers have it; ``partners``
+    maps the k-th most frequent masculine name to the k-th feminine one and back.
     """
 
     genders: Mapping[str, Gender]
     partners: Mapping[str, str]
 
     @classmethod
-    def of(cls, masculine: list[str], feminine: list[str]) -> FirstNames:
+    def of(cls, masculine: Sequence[str], feminine: Sequence[str]) -> FirstNames:
         """Make it from two disjoint lists of names in order of frequency."""
         genders = dict.fromkeys(masculine, Gender.MASCULINE) | dict.fromkeys(feminine, Gender.FEMININE)
-        pairs = list(zip(masculine, feminine, strict=False))
-        partners = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
-        return cls(MappingProxyType(genders), MappingProxyType(partners))
+        return cls(genders, _both_ways(zip(masculine, feminine, strict=False)))
+
+
+def _both_ways(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
+    return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
@@ -54,8 +51,7 @@ def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstN
     Raises DataNotFoundError if the ``names`` folder is missing; DataError if the header is wrong, or a count is not a
     number.
     """
-    folder = sources.require("names", data)
-    return _read_first_names(folder / "ssa_first_names_by_gender.csv.xz", bearers)
+    return _read_first_names(sources.file_of("names", "ssa_first_names_by_gender.csv", data), bearers)
 
 
 @lru_cache(maxsize=4)
@@ -64,16 +60,14 @@ def _read_first_names(path: Path, bearers: int) -> FirstNames:
         feminine, masculine = (whole_number(row[column]) for column in ("count-F", "count-M"))
         if feminine is None or masculine is None:
             raise row.error("count-F", "a count is not a number", expected="numbers of people")
-        return row["name"], feminine, masculine
+        return row["name"], masculine, feminine
 
-    rows = read_table(path, (_NAME_COLUMNS,), parse, separator=",")
-    by_gender: dict[Gender, list[tuple[int, str]]] = {Gender.MASCULINE: [], Gender.FEMININE: []}
-    for name, feminine, masculine in rows:
-        gender, most = (Gender.FEMININE, feminine) if feminine > masculine else (Gender.MASCULINE, masculine)
-        if most >= bearers and most >= _MIN_SHARE * (feminine + masculine):
-            by_gender[gender].append((-most, name))
-    ranked = {gender: [name for _, name in sorted(names)] for gender, names in by_gender.items()}
-    return FirstNames.of(ranked[Gender.MASCULINE], ranked[Gender.FEMININE])
+    ranked: tuple[list[tuple[int, str]], list[tuple[int, str]]] = ([], [])
+    for name, *counts in read_table(path, (_NAME_COLUMNS,), parse, separator=","):
+        most = max(counts)
+        if most >= bearers and most >= _MIN_SHARE * sum(counts):
+            ranked[counts.index(most)].append((-most, name))
+    return FirstNames.of(*([name for _, name in sorted(names)] for names in ranked))
 
 
 def swap_gender(
@@ -93,16 +87,13 @@ def swap_gender(
     words : mapping of str to str, optional
         Further lower-case words and their partners, see :func:`read_word_pairs`.
     """
-    more = words or {}
-    replacements = [
-        Replacement(start, end, new)
+    replacements = {
+        start: Replacement(start, end, new)
         for start, end in _words(example)
-        if (new := _swapped_word(example.text, start, end, more)) is not None
-    ]
-    if names is not None:
-        starts = {one.start for one in replacements}
-        replacements += [one for one in _swapped_names(example, names) if one.start not in starts]
-    return edit(example, replacements)
+        if (new := _swapped_word(example.text, start, end, words or {})) is not None
+    }
+    swapped_names = {one.start: one for one in (_swapped_names(example, names) if names else ())}
+    return edit(example, (swapped_names | replacements).values())
 
 
 def feminise(example: Example) -> Example:
@@ -110,13 +101,14 @@ def feminise(example: Example) -> Example:
 
     So GAP's five pronouns become two, and a model need not learn each form separately. Case is kept.
     """
+    words = ((start, end, example.text[start:end]) for start, end in _words(example))
     return edit(
         example,
-        (
-            Replacement(start, end, _with_case_of(word, _FEMININE[word.lower()]))
-            for start, end in _words(example)
-            if (word := example.text[start:end]).lower() in _FEMININE
-        ),
+        [
+            (start, end, _with_case_of(word, _FEMININE[word.lower()]))
+            for start, end, word in words
+            if word.lower() in _FEMININE
+        ],
     )
 
 
@@ -133,36 +125,21 @@ def _words(example: Example) -> Iterator[tuple[int, int]]:
 
 
 def _swapped_names(example: Example, names: FirstNames) -> Iterator[Replacement]:
-    text = example.text
-    to_swap = {
-        text[first.start() : first.end()]
-        for span in (example.a, example.b)
-        if (first := _first_word(text, span)) is not None and first.group() in names.partners
-    }
+    text, to_swap = example.text, set()
+    for span in (example.a, example.b):
+        words = (match.group() for match in WORD.finditer(text, *span))
+        first = next((word for word in words if word not in _FORMS_OF_ADDRESS), None)
+        if first in names.partners:
+            to_swap.add(first)
     if not to_swap:
         return
-    words = list(_words(example))
-    for (_, before_end), (start, end) in zip([(0, 0), *words], words, strict=False):
-        if text[before_end:start] == " " and _ends_with_name(text, before_end, names):
+    places = list(_words(example))
+    for (before, before_end), (start, end) in pairwise(places):
+        if text[before_end:start] == " " and text[before:before_end].rpartition("-")[2] in names.genders:
             to_swap.discard(text[start:end])  # used as a surname
-    for start, end in words:
+    for start, end in places:
         if text[start:end] in to_swap:
             yield Replacement(start, end, names.partners[text[start:end]])
-
-
-def _first_word(text: str, span: Span) -> re.Match[str] | None:
-    """The first whole word of a mention after any title."""
-    for match in WORD.finditer(text, span.start, span.end):
-        if match.group() not in {"Mr", "Mrs", "Ms", "Miss", "Sir", "Lady", "Lord", "Dame", "Dr"}:
-            return match
-    return None
-
-
-def _ends_with_name(text: str, end: int, names: FirstNames) -> bool:
-    start = end
-    while start and text[start - 1].isalpha():
-        start -= 1
-    return text[start:end] in names.genders
 
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -196,13 +173,8 @@ sir madam / he she / himself herself
 """
 # Titles count only if capitalised and before a name: "to miss" is a verb and "a count" a number.
 _TITLES = {"Mr": "Mrs", "Mrs": "Mr", "Ms": "Mr", "Miss": "Mr", "Sir": "Dame", "Dame": "Sir", "Lord": "Lady"}
-_TITLES |= {
-    "Lady": "Lord",
-    "Mister": "Missus",
-    "Missus": "Mister",
-    "Monsieur": "Madame",
-    "Madame": "Monsieur",
-}
+_TITLES |= {"Lady": "Lord"} | _both_ways([("Mister", "Missus"), ("Monsieur", "Madame")])
+_FORMS_OF_ADDRESS = {"Mr", "Mrs", "Ms", "Miss", "Sir", "Lady", "Lord", "Dame", "Dr"}
 
 # The preceding word and its full stop, which after "Mr" or an initial ends no sentence.
 _WORD_BEFORE = re.compile(r"([^\W\d_]+)(\.?)[ \u00a0]+\Z")
@@ -231,11 +203,10 @@ _GAP_IN_NOUN_PHRASE = re.compile(r"[ \u00a0\n]+(?:[\"\u201c\u2018]|``)?[ ]?")
 
 
 def opens_noun_phrase(text: str, at: int) -> bool:
-    """Whether a "his" or "her" that ends at ``at`` is possessive, because a noun phrase can follow.
+    """True if a "his" or "her" that ends at ``at`` is possessive, because a noun phrase can follow.
 
     The rule looks at the next word alone, after spaces and at most an opening quote: it must not be a preposition,
-    conjunction, pronoun, article, auxiliary or frequent adverb; it may be a number ("her 1990 album"). The rule is
-    right on 96% of the 1,963 "his" and "him" in GAP development.
+    conjunction, pronoun, article, auxiliary or frequent adverb; it may be a number ("her 1990 album").
     """
     gap = _GAP_IN_NOUN_PHRASE.match(text, at)
     if gap is None or gap.end() == len(text):
@@ -289,10 +260,10 @@ def read_word_pairs(data: Path | None = None) -> dict[str, str]:
             raise row.error(1 if not one else 2, "the word is empty", expected="two words")
         return one, other
 
-    folder = sources.require("winobias", data)
     rows: list[tuple[str, str]] = []
     for file in ("generalized_swaps.txt", "extra_gendered_words.txt"):
-        rows += read_table(folder / file, (("word", "partner"),), parse, header=False)
+        path = sources.file_of("winobias", file, data)
+        rows += read_table(path, (("word", "partner"),), parse, header=False)
     partners: dict[str, str] = {}
     for one, other in [*rows, *((other, one) for one, other in rows)]:
         partners.setdefault(one, other)
@@ -320,12 +291,8 @@ def _is_common(text: str, start: int, end: int, lower: str) -> bool:
     return opens or _before_name(text, end) or text.startswith(" of ", end)
 
 
-_SPLIT_PAIRS = [pair.split() for pair in _PAIRS.strip().replace("\n", "/").split("/")]
-PAIRS: Mapping[str, str] = MappingProxyType(
-    {one: other for pair in _SPLIT_PAIRS for one, other in (pair, pair[::-1])}
-)
+PAIRS = _both_ways(pair.split() for pair in _PAIRS.strip().replace("\n", "/").split("/"))
 """Maps every word of the list, in lower case, to its partner, in both directions."""
-
 
 _MASCULINE_TITLES = "mr mr. mister sir lord master king prince monsieur count father uncle brother"
 _FEMININE_TITLES = "mrs mrs. ms ms. miss lady madame madam queen princess mme. aunt sister mother"

@@ -13,9 +13,7 @@ __all__ = ["bar", "coloured", "escape", "marked", "table"]
 
 def marked(text: str, spans: Mapping[str, tuple[int, int]]) -> str:
     """The text with each span (``A``, ``B``, ``pronoun``) highlighted and named."""
-    return coloured(
-        text, [(span, name, name) for name, span in sorted(spans.items(), key=lambda item: item[1])]
-    )
+    return coloured(text, sorted((span, name, name) for name, span in spans.items()))
 
 
 def coloured(text: str, marks: Iterable[tuple[tuple[int, int], str, str]]) -> str:
@@ -25,12 +23,9 @@ def coloured(text: str, marks: Iterable[tuple[tuple[int, int], str, str]]) -> st
     """
     parts, at = [], 0
     for (start, end), kind, note in marks:
-        style = f"background:{_COLOURS[kind]};color:#111"
         below = f"<sub>{escape(note)}</sub>" if note else ""
-        parts += [
-            escape(text[at:start]),
-            f'<mark style="{style}">{escape(text[start:end])}{below}</mark>',
-        ]
+        style = f"background:{_COLOURS[kind]};color:#111"
+        parts += [escape(text[at:start]), f'<mark style="{style}">{escape(text[start:end])}{below}</mark>']
         at = end
     return "".join([*parts, escape(text[at:])])
 

@@ -7,9 +7,9 @@ the rows that two of them name. Every score is reported with its label set.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from gapstack.data.cells import Columns, Row, read_table
 from gapstack.data.corpus import Corpus
@@ -35,8 +35,7 @@ _LAYOUTS = (_LIST_COLUMNS, (*_LIST_COLUMNS, "raw-line"))
 _SPLITS = ("development-", "validation-", "test-")
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(NamedTuple):
     """One line of a correction list: the old and the new label of a row.
 
     ``new`` is None where the list calls the row unclear; ``sure`` is False where the line is commented out (Attree
@@ -68,9 +67,10 @@ def read_corrections(path: Path) -> list[Correction]:
 
 
 def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus:
-    """Replace the official labels of a corpus by another label set.
+    """Replace the official labels of a corpus by one of :data:`LABEL_SETS`.
 
-    Corrections of rows outside the corpus are ignored, since the lists cover all splits.
+    ``folder`` is a data folder, or has the ``corrections_*.tsv`` directly; ``official`` needs none. Corrections of rows
+    outside the corpus are ignored, since the lists cover all splits.
 
     - ``attree`` uses the lines that are not commented out, as Attree's code does. Lines without a new label, or with
       the old one again, change nothing.
@@ -80,13 +80,6 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
     Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP;
     UnknownNameError if there is no label set of this name; DataError if a list's old label differs from the corpus's;
     DataNotFoundError if a list is not in the folder.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`LABEL_SETS`.
-    folder : Path, optional
-        A data folder, or the folder with the ``corrections_*.tsv`` themselves; ``official`` needs none.
     """
     if name not in LABEL_SETS:
         raise unknown("label set", name, LABEL_SETS)
@@ -101,11 +94,12 @@ def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus
         raise MismatchError(
             f"{corpus.name} has no rows of GAP, and the label set {name} corrects GAP alone. Use official"
         )
-    lists = {one: _read_for(corpus, one, folder) for one in (_LISTS if name == "majority" else (name,))}
+    lists = [_read_for(corpus, one, folder) for one in (_LISTS if name == "majority" else (name,))]
+    by_list = [_by_id(lines, doubtful=name == "majority") for lines in lists]
+    new = by_list[0]
     if name == "majority":
-        new = _majority([_by_id(lines, doubtful=True) for lines in lists.values()])
-    else:
-        new = _by_id(lists[name], doubtful=False)
+        votes = Counter(pair for labels in by_list for pair in labels.items())
+        new = {i: label for (i, label), count in votes.items() if count >= 2}
     relabelled = (replace(e, label=new[e.id]) if e.id in new else e for e in corpus)
     return Corpus(relabelled, label_set=name, name=corpus.name)
 
@@ -142,13 +136,3 @@ def _by_id(lines: list[Correction], *, doubtful: bool) -> dict[str, Label]:
         elif line.new is not None and (line.sure or doubtful):
             labels[line.id] = line.new
     return labels
-
-
-def _majority(lists: list[dict[str, Label]]) -> dict[str, Label]:
-    """Labels on which at least two of the lists agree, by id."""
-    votes: dict[str, Counter[Label]] = {}
-    for labels in lists:
-        for i, label in labels.items():
-            votes.setdefault(i, Counter())[label] += 1
-    best = {i: counts.most_common(1)[0] for i, counts in votes.items()}
-    return {i: label for i, (label, count) in best.items() if count >= 2}

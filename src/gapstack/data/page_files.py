@@ -20,11 +20,11 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import decode, iter_lines, read_json, shown
+from gapstack.data.cells import decode, iter_lines, read_json
 from gapstack.data.example import Gender, Label, Span
 from gapstack.data.extra.conll import ConllDocument, read_corpus
 from gapstack.data.extra.mined import Source
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, shown
 from gapstack.files import read_bytes
 
 WRAPPED = 100
@@ -43,12 +43,7 @@ class _PageLine(TypedDict):
 class GoldClusters:
     """Gold coreference of a page's text.
 
-    Attributes
-    ----------
-    mentions : tuple of (Span, str)
-        Characters of each mention and its cluster.
-    genders : mapping of str to Gender
-        Of clusters with a gendered pronoun or title.
+    ``mentions`` are characters and cluster of each; ``genders`` those of clusters with a gendered pronoun or title.
     """
 
     mentions: tuple[tuple[Span, str], ...]
@@ -98,19 +93,18 @@ def read_documents(path: Path) -> Iterator[RawDocument]:
     another type; DataNotFoundError if the file is missing.
     """
     path = Path(path)
-    return _json_documents(path) if _is_json(path) else iter([_text_document(path)])
+    if _is_json(path):
+        return _json_documents(path)
+    text = decode(read_bytes(path), path)
+    if not text.strip() or "\0" in text:
+        problem = "is empty" if not text.strip() else "has a NUL character"
+        line = text.partition("\0")[0].count("\n") + 1
+        raise DataError(problem, place=Place(path, line), expected="text")
+    return iter([RawDocument(path.name.split(".")[0], text)])
 
 
 def _is_json(path: Path) -> bool:
     return [suffix for suffix in path.suffixes if suffix not in {".gz", ".xz"}][-1:] == [".jsonl"]
-
-
-def _text_document(path: Path) -> RawDocument:
-    text = decode(read_bytes(path), path)
-    _refuse_nul(text, Place(path, text.partition("\0")[0].count("\n") + 1))
-    if not text.strip():
-        raise DataError("is empty", place=Place(path), expected="text")
-    return RawDocument(path.name.split(".")[0], text)
 
 
 def _json_documents(path: Path) -> Iterator[RawDocument]:
@@ -118,16 +112,12 @@ def _json_documents(path: Path) -> Iterator[RawDocument]:
         record: _PageLine = read_json(raw, path, number, _PageLine)
         name = str(record.get("id") or record.get("title") or f"{path.name.split('.')[0]}-{number}")
         url = record.get("url") or None
-        if re.search(r"[\t\r\n\0]", name + (url or "")):
-            problem = f"{shown(name)} or {shown(url)} has a tab or line break"
-            raise DataError(problem, place=Place(path, number), expected="one line")
-        _refuse_nul(record["text"], Place(path, number))
+        if re.search(r"[\t\r\n\0]", name + (url or "")) or "\0" in record["text"]:
+            problem = (
+                f"{shown(name)} or {shown(url)} has a tab or line break, or the text has a NUL character"
+            )
+            raise DataError(problem, place=Place(path, number), expected="one line, and text")
         yield RawDocument(name, record["text"], url)
-
-
-def _refuse_nul(text: str, place: Place) -> None:
-    if "\0" in text:
-        raise DataError("has a NUL character", place=place, expected="text")
 
 
 def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
@@ -135,21 +125,15 @@ def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
 
     Errors are those of :func:`gapstack.data.extra.conll.read_corpus`.
     """
-    for document in read_corpus(name, data):
-        yield gold_page(document, name)
+    return (gold_page(document, name) for document in read_corpus(name, data))
 
 
 def gold_page(document: ConllDocument, prefix: str) -> Page:
     """A page of one paragraph from a document with coreference; its id is the document's name after a prefix."""
     text, places = document.text_of(range(len(document.tokens)))
-    mentions = tuple(
-        (Span(places[m.start].start, places[m.end - 1].end), m.cluster) for m in document.mentions
-    )
-    genders = {
-        key: next(iter(cluster.genders))
-        for key, cluster in Source(document).clusters.items()
-        if len(cluster.genders) == 1
-    }
+    mentions = tuple((m.characters(places), m.cluster) for m in document.mentions)
+    clusters = Source(document).clusters.items()
+    genders = {key: next(iter(found.genders)) for key, found in clusters if len(found.genders) == 1}
     return Page(f"{prefix}-{document.name}", (text,), gold=GoldClusters(mentions, genders))
 
 
@@ -159,12 +143,10 @@ def paragraphs(text: str) -> Iterator[str]:
     for line in (" ".join(line.split()) for line in [*text.splitlines(), ""]):
         if line and len(line) <= WRAPPED:
             wrapped.append(line)
-            continue
-        if wrapped:
+        else:
             yield from _pieces(" ".join(wrapped))
-            wrapped = []
-        if line:
             yield from _pieces(line)
+            wrapped = []
 
 
 def _pieces(paragraph: str) -> Iterator[str]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from gapstack.data.cells import Quarantine, read_json
 from gapstack.data.corpus import Corpus
@@ -51,16 +50,14 @@ _SAMPLE = Path(__file__).parent / "sample"
 _PROJECT = Path(__file__).parents[3]
 
 
-@dataclass(frozen=True, slots=True)
-class DataLocation:
+class DataLocation(NamedTuple):
     """The path of a data set, and the step of the search that found it."""
 
     path: Path
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """A line of ``gap data status``.
 
     ``rows`` is the number of examples of a table. ``intact`` is True if the bytes are the published ones, and None if
@@ -72,24 +69,13 @@ class Status:
     rows: int | None
     intact: bool | None
 
-    @property
-    def fetchable(self) -> bool:
-        """Whether ``gap data fetch`` can download it."""
-        return bool(self.dataset.files)
-
 
 @dataclass(frozen=True)
 class GapData:
     """GAP, or the embedded sample in its place.
 
-    Attributes
-    ----------
-    splits : dict of str to Corpus
-        ``development``, ``validation`` and ``test``; the sample has ``train`` and ``test``.
-    source : str
-        Where they come from, in words.
-    is_sample : bool
-        True for the embedded sample.
+    ``splits`` are ``development``, ``validation`` and ``test``, or the sample's ``train`` and ``test``; ``source`` says
+    where they come from.
     """
 
     splits: dict[str, Corpus]
@@ -172,9 +158,9 @@ def load_gap(
 
     All splits come from one place: a folder with only some of them is an error, unless it is the cache. If GAP is
     nowhere it is downloaded; if that fails, or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` is set, the embedded
-    sample replaces it. A ``quarantine`` takes bad rows, so that the others can be read. Raises DataNotFoundError if a
-    named folder lacks a split, or a label set's corrections are missing; IntegrityError if the cache or the download
-    has other bytes than the published ones; MismatchError for the sample with other labels than ``official``.
+    sample replaces it. A ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a
+    label set's corrections are missing; IntegrityError if the cache or the download has other bytes than the published
+    ones; MismatchError for the sample with other labels than ``official``.
     """
     reason = "downloads are switched off"
     origin = _origin_of_splits(data)
@@ -266,40 +252,25 @@ def paper(name: str, data: Path | None = None) -> dict[str, Any]:
     """Figures of one of the :data:`PAPERS`, as its file has them; empty if the data set ``papers`` is missing."""
     folder = find("papers", data)
     path = folder / f"{name}.json" if folder else None
-    return deepcopy(_read_figures(path)) if path and path.is_file() else {}
+    figures: dict[str, Any] = {}
+    if path and path.is_file():
+        figures = read_json(path.read_bytes(), path, kind=dict[str, Any])
+    return figures
 
 
 def papers_note(*names: str, data: Path | None = None) -> str:
     """What a table says if papers' figures are missing; "" if none is."""
-    missing = [name for name in names if not paper(name, data)]
-    if not missing:
-        return ""
-    return (
-        f"The papers' figures were not found ({', '.join(missing)}.json of the data set papers), so their columns "
-        "are empty."
-    )
-
-
-@lru_cache(maxsize=16)
-def _read_figures(path: Path) -> dict[str, Any]:
-    figures: dict[str, Any] = read_json(path.read_bytes(), path, kind=dict[str, Any])
-    return figures
+    missing = [f"{name}.json" for name in names if not paper(name, data)]
+    text = f"{', '.join(missing)} of the data set papers not found, so the columns with the paper's figures are empty."
+    return text if missing else ""
 
 
 def fetch(names: Iterable[str] | None = None, *, again: bool = False, timeout: float = 30.0) -> list[Path]:
-    """Download data sets into the cache, except those that are there and intact.
+    """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
 
-    Raises DownloadError if a file cannot be downloaded, or ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's
-    checksum is not the published one; DataNotFoundError if a data set has no public file to download.
-
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Data sets to download; by default all of :func:`fetchable`.
-    again : bool
-        Download even what is there.
-    timeout : float
-        Seconds to wait for the server's next bytes.
+    ``timeout`` is in seconds, for the server's next bytes. Raises DownloadError if a file cannot be downloaded, or
+    ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's checksum is not the published one; DataNotFoundError if a
+    data set has no public file.
     """
     paths: list[Path] = []
     for dataset in map(require_dataset, fetchable() if names is None else names):
@@ -325,8 +296,8 @@ def status(data: Path | None = None) -> list[Status]:
     lines: list[Status] = []
     places = list(_places(data))
     for dataset in DATASETS.values():
-        paths = ((origin, dataset.within(folder)) for origin, folder in places)
-        location = next((DataLocation(path, origin) for origin, path in paths if path is not None), None)
+        paths = ((dataset.within(folder), origin) for origin, folder in places)
+        location = next((DataLocation(path, origin) for path, origin in paths if path is not None), None)
         rows = intact = None
         if location is not None and dataset.rows is not None:
             rows = read_bytes(location.path).count(b"\n") - 1  # the header

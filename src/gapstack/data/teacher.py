@@ -9,17 +9,15 @@ teachers may have been trained on all of GAP, so soft labels carry second-hand k
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data import sources
 from gapstack.data.contamination import shared_with
 from gapstack.data.corpus import Corpus
+from gapstack.data.example import Example
 from gapstack.data.gap_files import read_gap, read_submission
 from gapstack.errors import DataError, Place
 from gapstack.files import by_content, contents
@@ -33,22 +31,11 @@ CONTAMINATES = ("gap-stage2",)
 """Test sets on which a member trained on soft labels must not be scored."""
 
 
-@dataclass(frozen=True)
-class SoftLabels:
-    """Rows with the teachers' probabilities.
-
-    Attributes
-    ----------
-    corpus : Corpus
-        n unlabelled rows.
-    probabilities : (n, 3) float64
-        Teachers' mean probabilities of A, B, NEITHER; rows sum to 1.
-    teachers : tuple of str
-        Names of the files.
-    """
+class SoftLabels(NamedTuple):
+    """n unlabelled rows, the teachers' mean probabilities (n, 3), whose rows sum to 1, and the names of their files."""
 
     corpus: Corpus
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     teachers: tuple[str, ...]
 
 
@@ -81,9 +68,9 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
     if about_stage2:
         stage2 = sources.stage2(data)
         predicted = {identifier for file in about_stage2 for identifier in _read_by_id(file)}
-        others.insert(0, Corpus([row for row in stage2 if row.id not in predicted], name="scored rows"))
+        others.append(Corpus([row for row in stage2 if row.id not in predicted], name="scored rows"))
         groups.insert(0, ("stage 2", stage2, about_stage2))
-    parts = []
+    taught: list[tuple[Example, Floats]] = []
     for title, rows, files in groups:
         predictions = [_read_by_id(file) for file in files]
         keep = np.array([all(row.id in by_id for by_id in predictions) for row in rows], dtype=bool)
@@ -96,13 +83,11 @@ def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> Soft
         for other in others:
             shared = shared_with(rows, other)
             keep &= ~(shared["page"] | shared["passage"])
-        corpus = rows.take(np.flatnonzero(keep))
-        mean = np.array([np.mean([by_id[row.id] for by_id in predictions], axis=0) for row in corpus])
-        parts.append(SoftLabels(corpus, mean.reshape(-1, 3), tuple(file.name for file in files)))
+        taught += [(row, np.mean([by_id[row.id] for by_id in predictions], axis=0)) for row in rows[keep]]
     return SoftLabels(
-        reduce(add, (part.corpus for part in parts)),
-        np.concatenate([part.probabilities for part in parts]),
-        tuple(name for part in parts for name in part.teachers),
+        Corpus([row for row, _ in taught], name="+".join(rows.name for _, rows, _ in groups)),
+        np.array([mean for _, mean in taught]).reshape(-1, 3),
+        tuple(file.name for *_, files in groups for file in files),
     )
 
 
@@ -112,8 +97,7 @@ def teacher_files(teacher: str | Sequence[str], data: Path | None = None) -> lis
     files = [*about_stage2, *(file for folder in folders for file in (*_submissions(folder), folder / ROWS))]
     if about_stage2:
         files.append(sources.require(STAGE2, data))
-    splits = [sources.find(f"gap-{split}", data) for split in sources.SPLITS]
-    return [*files, *(split for split in splits if split is not None)]
+    return [*files, *filter(None, (sources.find(f"gap-{split}", data) for split in sources.SPLITS))]
 
 
 def _read_by_id(file: Path) -> dict[str, Floats]:

@@ -20,24 +20,12 @@ Pairs = tuple[tuple[str, str], ...]
 class Lists:
     """Word lists of the literature.
 
-    Attributes
-    ----------
-    definitional : pairs
-        Feminine and masculine words that differ in gender alone (Bolukbasi et al. 2016, figure in section 5.1).
-    equalize : pairs
-        Pairs that hard debiasing puts at equal distance from all neutral words.
-    gender_specific : frozenset of str
-        Words that are gendered by definition.
-    professions : tuple of str
-        Occupations that are not gendered by definition.
-    sembias : tuple of four pairs
-        Questions: a definitional pair, two unrelated ones, a stereotypical one (Zhao et al. 2018, section 4.1).
-    weat : mapping of str to tuple of str
-        Word sets of Caliskan et al. 2017 by name.
-    sowinobias : mapping of str to tuple of str
-        Occupations, adjectives and definitional words of Dawkins 2021.
-    masculine, feminine : tuple of str
-        Gendered words used to train GN-GloVe.
+    definitional: feminine and masculine words that differ in gender alone (Bolukbasi et al. 2016, section 5.1);
+    equalize: pairs that hard debiasing puts at equal distance from all neutral words; gender_specific: words that are
+    gendered by definition; professions: occupations that are not; sembias: questions of a definitional pair, two
+    unrelated ones and a stereotypical one (Zhao et al. 2018, section 4.1); weat: word sets of Caliskan et al. 2017 by
+    name; sowinobias: occupations, adjectives and definitional words of Dawkins 2021; masculine, feminine: words used to
+    train GN-GloVe.
     """
 
     definitional: Pairs
@@ -72,17 +60,15 @@ def read_lists(data: Path | None = None) -> Lists:
     Raises DataNotFoundError if it is missing; DataError if a file breaks its format.
     """
 
-    def path(name: str) -> Path:
-        return file_of("wordlists", name, data)
-
     def load(name: str, kind: Any) -> Any:
-        return read_json(read_text(path(name)).encode(), path(name), kind=kind)
+        path = file_of("wordlists", name, data)
+        return read_json(read_text(path).encode(), path, kind=kind)
 
-    def words(name: str) -> dict[str, tuple[str, ...]]:
-        lists: dict[str, tuple[str, ...]] = load(name, dict[str, tuple[str, ...]])
-        return lists
+    def words(name: str) -> tuple[str, ...]:
+        return tuple(read_text(file_of("wordlists", name, data)).split())
 
     specific = frozenset(load("gender_specific_full.json", list[str]))
+    sets = dict[str, tuple[str, ...]]
     return Lists(
         definitional=load("definitional_pairs.json", Pairs),
         equalize=load("equalize_pairs.json", Pairs),
@@ -93,11 +79,11 @@ def read_lists(data: Path | None = None) -> Lists:
             for word, by_definition, _ in load("professions.json", list[tuple[str, float, float]])
             if not by_definition and word not in specific
         ),
-        sembias=read_sembias(path("SemBias.txt")),
-        weat=words("WEAT_wefe.json"),
-        sowinobias=words("sowinobias_vocab.json"),
-        masculine=tuple(read_text(path("gn_glove_male_word_file.txt")).split()),
-        feminine=tuple(read_text(path("gn_glove_female_word_file.txt")).split()),
+        sembias=read_sembias(file_of("wordlists", "SemBias.txt", data)),
+        weat=load("WEAT_wefe.json", sets),
+        sowinobias=load("sowinobias_vocab.json", sets),
+        masculine=words("gn_glove_male_word_file.txt"),
+        feminine=words("gn_glove_female_word_file.txt"),
     )
 
 

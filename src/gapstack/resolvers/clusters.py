@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 from pydantic import ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import read_json, read_lines, shown
+from gapstack.data.cells import read_json, read_lines
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, shown
 from gapstack.files import write_text
 
 Cluster = tuple[Span, ...]

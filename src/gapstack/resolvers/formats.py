@@ -16,10 +16,10 @@ from typing import Any, NotRequired, TypeVar
 from pydantic import FiniteFloat, TypeAdapter
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import decode, read_json, read_lines, shown
+from gapstack.data.cells import decode, read_json, read_lines
 from gapstack.data.example import Span
 from gapstack.data.extra import conll
-from gapstack.errors import DataError, Place
+from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
 from gapstack.resolvers.clusters import (
     Cluster,

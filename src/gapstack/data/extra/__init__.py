@@ -31,8 +31,8 @@ class ExtraSource:
     """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
 
     ``dataset`` is its name in :data:`~gapstack.data.datasets.DATASETS`, ``also`` other data sets that it reads.
-    ``licence`` and ``upstream`` are set if the data set is a folder of several corpora. ``mined`` corpora take a label
-    prior and a seed.
+    ``licence`` and ``upstream`` differ from the data set's if it is a folder of several corpora. ``mined`` corpora take
+    a label prior and a seed.
     """
 
     dataset: str
@@ -106,23 +106,19 @@ def load(
     seed: int = 0,
     label_set: str = "official",
 ) -> ExtraCorpus:
-    """Read an extra corpus from where the search finds it; nothing is downloaded.
+    """Read an extra corpus (one of :data:`EXTRA`) from where the search finds it; nothing is downloaded.
 
     Raises UnknownNameError if there is no extra corpus of this name; DataError if it is left out, a prior is given for
     a corpus that is not mined, or a file breaks its format; DataNotFoundError if the data are missing.
 
     Parameters
     ----------
-    name : str
-        One of :data:`EXTRA`.
-    data : Path, optional
-        Folder to search first.
     neutral : bool
         Also take rows about "they" and other pronouns without gender, where the corpus has them (DPR's "they"
         are groups). LitBank and GUM are mined for GAP's five pronouns alone.
     prior : three floats, optional
-        Shares of A, B and NEITHER for LitBank and GUM, which are mined for rows; GAP development's by default.
-        The more the shares differ from those in the texts, the fewer rows there are.
+        Shares of A, B and NEITHER for LitBank and GUM; GAP development's by default. The more they differ from those in
+        the texts, the fewer rows there are.
     seed : int
         Random seed of LitBank and GUM.
     label_set : str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -37,6 +37,10 @@ class Mention(NamedTuple):
     cluster: str
     kind: str = ""
 
+    def characters(self, places: Mapping[int, Span]) -> Span:
+        """Characters of the mention in a text with these places of tokens, see :meth:`ConllDocument.text_of`."""
+        return Span(places[self.start].start, places[self.end - 1].end)
+
 
 @dataclass
 class ConllDocument:
@@ -55,25 +59,20 @@ class ConllDocument:
         text = ""
         places: dict[int, Span] = {}
         glued = True
-        quoted = self._begins_in_quotes(tokens)
+        # the first double quote closes a quotation if it follows the end of a clause
+        first = next((i for i in tokens if self.tokens[i] == '"'), tokens.start)
+        quoted = first > tokens.start and self.tokens[first - 1] in _ENDS | {","}
         for i in tokens:
-            token = self.tokens[i]
-            if token == "_":
-                places[i] = Span(len(text), len(text))
-                continue
+            token = self.tokens[i] if self.tokens[i] != "_" else ""
             closes = token == '"' and quoted
-            if not (glued or closes or _NO_SPACE_BEFORE.fullmatch(token)):
+            if token and not (glued or closes or _NO_SPACE_BEFORE.fullmatch(token)):
                 text += " "
             places[i] = Span(len(text), len(text) + len(token))
             text += token
-            glued = _NO_SPACE_AFTER.fullmatch(token) is not None or (token == '"' and not quoted)
+            if token:
+                glued = _NO_SPACE_AFTER.fullmatch(token) is not None or (token == '"' and not quoted)
             quoted ^= token == '"'
         return text, places
-
-    def _begins_in_quotes(self, tokens: range) -> bool:
-        """True if the first double quote among the tokens closes a quotation: it follows the end of a clause."""
-        first = next((i for i in tokens if self.tokens[i] == '"'), tokens.start)
-        return first > tokens.start and self.tokens[first - 1] in _ENDS | {","}
 
 
 CORPORA = {
@@ -100,95 +99,74 @@ def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Conl
         with open_bytes(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
             for member in archive:
                 name = member.name.removeprefix("./")
-                if (
-                    member.isreg()
-                    and not member.issparse()
-                    and name.startswith(folder)
-                    and name.endswith(".conll")
-                ):
-                    stream = archive.extractfile(member)
-                    blobs[name] = stream.read() if stream else b""
+                stream = archive.extractfile(member) if member.isreg() and not member.issparse() else None
+                if stream and name.startswith(folder) and name.endswith(".conll"):
+                    blobs[name] = stream.read()
             while packed.read(1 << 20):  # to the end, where the checksum is
                 pass
+    except DataError:
+        raise
     except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise DataError(
-            f"cannot be unpacked ({problem})", place=Place(path), expected="a complete tar.xz"
-        ) from problem
+        expected = "a complete tar.xz"
+        raise DataError(f"cannot be unpacked ({problem})", place=Place(path), expected=expected) from problem
     if not blobs:
         raise DataError(f"has no {folder}*.conll", place=Place(path), expected="the corpus's archive")
     for name in sorted(blobs):
-        inside = path / name
-        yield from parse(decode(blobs[name], inside), inside, columns, token)
+        yield from parse(decode(blobs[name], path / name), path / name, columns, token)
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
     """Parse documents of lines separated by tabs, the last column with the mentions.
 
-    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another
-    number of columns, brackets that do not match, or a document without an end.
-
-    Parameters
-    ----------
-    columns : int
-        How many columns a token's line has.
-    token : int
-        Which of them, from 0, has the token.
+    A token's line has ``columns`` columns, and ``token`` (from 0) is the token's. Sentences are separated by empty
+    lines; without any, they end at full stops. Raises DataError for another number of columns, brackets that do not
+    match, or a document without an end.
     """
     document: ConllDocument | None = None
     opened: dict[str, list[int]] = {}
     breaks: list[int] = []
     number = 0
-
-    def refuse(problem: str, expected: str) -> DataError:
-        return DataError(problem, place=Place(path, number), expected=expected)
-
-    for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (refuse reads it)
-        marker = _MARKER.match(line) if line.startswith("#") else None
-        if marker is not None and marker[1] == "begin":
-            if document is not None:
-                raise refuse("a document begins in another", "#end document first")
-            title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
-            document, opened, breaks = ConllDocument(title or path.stem), {}, []
-        elif marker is not None:
-            unclosed = [cluster for cluster, starts in opened.items() if starts]
-            if document is None or unclosed:
-                raise refuse(
-                    f"the document ends with {unclosed} open", "a document before, all its mentions closed"
-                )
-            yield _finished(document, breaks)
-            document = None
-        elif not line or line.isspace():
-            if document is not None:
+    try:
+        for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (errors name it)
+            marker = _MARKER.match(line) if line.startswith("#") else None
+            if marker is not None and marker[1] == "begin":
+                if document is not None:
+                    raise ValueError("a document begins in another")
+                title = re.sub(r"[()]|;.*", "", line[marker.end() :]).strip()
+                document, opened, breaks = ConllDocument(title or path.stem), {}, []
+            elif document is None:
+                if line and not line.isspace():
+                    raise ValueError(f"the line {line[:40]!r} is outside a document")
+            elif marker is not None:
+                unclosed = [cluster for cluster, starts in opened.items() if starts]
+                if unclosed:
+                    raise ValueError(f"the document ends with {unclosed} open")
+                yield _finished(document, breaks)
+                document = None
+            elif not line or line.isspace():
                 breaks.append(len(document.tokens))
-        else:
-            cells = line.split("\t")
-            if document is None or len(cells) != columns or not cells[token]:
-                raise refuse(f"the line has {len(cells)} columns", f"{columns}, inside a document")
-            if cells[-1] not in {"", "_", "-"}:
-                try:
-                    _bracket(document, opened, cells[-1])
-                except ValueError as problem:
-                    raise refuse(
-                        str(problem), "(3, 3) or (3), one after the other, each opened and closed"
-                    ) from None
-            document.tokens.append(cells[token])
-    if document is not None:
-        raise refuse(f"document {document.name} has no end", "#end document")
+            else:
+                cells = line.split("\t")
+                if len(cells) != columns or not cells[token]:
+                    raise ValueError(f"the line has {len(cells)} columns")
+                _bracket(document, opened, cells[-1])
+                document.tokens.append(cells[token])
+        if document is not None:
+            raise ValueError(f"document {document.name} has no end")
+    except ValueError as problem:
+        expected = f"{columns} columns, each mention (3, 3) or (3) opened and closed, #end document"
+        raise DataError(str(problem), place=Place(path, number), expected=expected) from None
 
 
 def _bracket(document: ConllDocument, opened: dict[str, list[int]], cell: str) -> None:
     """Open and close the mentions that the last column of the next token names; ValueError if it cannot."""
-    here = len(document.tokens)
-    at = 0
+    here, at = len(document.tokens), len(cell) if cell in {"_", "-"} else 0
     while match := _BRACKETS.match(cell, at):
         at = match.end()
         whole, opens, closes = match.groups()
         if opens:
             opened.setdefault(opens, []).append(here)
-        name = whole or closes
-        if name:
+        elif name := whole or closes:
             if closes and not opened.get(name):
                 raise ValueError(f"{name!r} is closed and was not open")
             start = here if whole else opened[name].pop()

@@ -23,20 +23,12 @@ _TOKENISER_SPACE = re.compile(
 
 @dataclass(frozen=True)
 class ExtraCorpus:
-    """A corpus that was not made for GAP, as GAP-like rows to train on.
+    """A corpus that was not made for GAP, as GAP-like rows to train on; A stands before B.
 
-    Attributes
-    ----------
-    corpus : Corpus
-        The rows. A stands before B. Only ``neither-attree`` has URLs: keep the others out of folds grouped by
-        page, where neighbouring windows of one book would be separated.
-    licence, upstream : str
-        Of the data, as their makers state them.
-    contaminates : tuple of str
-        Test splits and audit suites that share rows or sentences with it: a member that was trained on this corpus
-        must not be scored on them.
-    skipped : mapping of str to int
-        How many items of the files are not rows here, by reason.
+    ``licence`` and ``upstream`` are as its makers state them; ``contaminates`` names test splits and audit suites that
+    share rows or sentences with it, on which a member that was trained on it must not be scored; ``skipped`` counts
+    items of the files that are not rows here, by reason. Only ``neither-attree`` has URLs: keep the others out of folds
+    grouped by page, where neighbouring windows of one book would be separated.
     """
 
     name: str
@@ -49,10 +41,7 @@ class ExtraCorpus:
 
 @dataclass
 class ExtraRows:
-    """Rows read so far, and counts of skipped items by reason.
-
-    ``neutral`` takes rows with pronouns without gender too.
-    """
+    """Rows read so far, and counts of skipped items by reason; ``neutral`` takes pronouns without gender too."""
 
     neutral: bool = False
     examples: list[Example] = field(default_factory=list)
@@ -78,13 +67,13 @@ class ExtraRows:
     ) -> None:
         """Add a row of pronoun, A and B, exchanged if B stands first; skipped if spans overlap."""
         pronoun, a, b = spans
-        if pronoun.overlaps(a) or pronoun.overlaps(b) or a.overlaps(b):
-            self.skip("mentions overlap")
-            return
         if b < a:
             a, b, label = b, a, _SWAPPED[label]
         spaces = [Replacement(*m.span(), "") for m in _TOKENISER_SPACE.finditer(text) if tokenised]
-        self.keep(edit(Example(name, text, pronoun, a, b, url, label), spaces))
+        if pronoun.overlaps(a) or pronoun.overlaps(b) or a.overlaps(b):
+            self.skip("mentions overlap")
+        else:
+            self.keep(edit(Example(name, text, pronoun, a, b, url, label), spaces))
 
     def keep(self, example: Example) -> None:
         """Add an example; skipped if its pronoun is not one of a person of the requested genders."""

@@ -10,12 +10,13 @@ import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label, Span
+from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label
 from gapstack.data.extra.conll import ConllDocument, Mention
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
@@ -41,7 +42,7 @@ class Cluster:
     names: list[Mention]
 
     def compatible(self, gender: Gender) -> bool:
-        """Whether the entity is a person without evidence of another gender; neutral pronouns fit any person."""
+        """True if the entity is a person without evidence of another gender; neutral pronouns fit any person."""
         return self.is_person and (gender == Gender.NEUTRAL or self.genders <= {gender})
 
 
@@ -61,7 +62,8 @@ class Source:
                 cluster.genders.add(gender)
             cluster.is_person |= gender is not None or mention.kind == "person"
             if self._is_name(words):
-                cluster.names.append(_without_possessive(mention, words))
+                is_possessive = words[-1] in {"'s", "\u2019s", "_"}
+                cluster.names.append(mention._replace(end=mention.end - is_possessive))
 
     @cached_property
     def _small(self) -> set[str]:
@@ -79,9 +81,9 @@ class Source:
         }
 
     def _is_name(self, words: list[str]) -> bool:
-        """Whether a mention is a proper name: capitalised words, one of which the document never has small.
+        """True if a mention is a proper name: capitalised words, one of which the document never has in lower case.
 
-        A title alone is none, nor words in capitals throughout (headings), nor anything of over five words.
+        Titles alone, words in capitals throughout (headings), and more than five words are not.
         """
         core = [word for word in words if word.lower() not in _NO_NAMES]
         return (
@@ -129,24 +131,20 @@ def mine(
     seed: int = 0,
     words: int = 150,
 ) -> None:
-    """Make one row at most of each pronoun of the documents.
+    """Make at most one row of each pronoun of the documents.
 
     The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is a
-    name mention of another person, the nearest of that person, in no conflict with the pronoun's gender as far as the
-    person's own pronouns and titles tell, and sharing no word with the antecedent. NEITHER rows have two distractors.
-    No two rows ask about the same two name mentions. Raises DataError if ``prior`` is no distribution.
+    name mention of another person, the nearest of that person, whose own pronouns and titles do not conflict with the
+    pronoun's gender, and which shares no word with the antecedent. NEITHER rows have two distractors. No two rows ask
+    about the same two name mentions. Raises DataError if ``prior`` is not a distribution.
 
     Parameters
     ----------
-    prefix : str
-        How ids begin.
     prior : three floats
         Shares of A, B and NEITHER among the rows; they sum to 1. Rows are dropped (at random, and counted)
         until the shares hold.
-    seed : int
-        Of the choice of labels, distractors and dropped rows.
     words : int
-        Tokens of a window at most: the pronoun's sentence, the next, and as many as fit before.
+        Maximum tokens of a window: the pronoun's sentence, the next, and as many as fit before.
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != (3,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
@@ -218,11 +216,10 @@ def _options(
     source: Source, pronoun: Mention, words: int, into: ExtraRows
 ) -> dict[Label, list[tuple[Mention, Mention]]]:
     """Pairs of name mentions, the first before the second, by the label that they would have."""
-    none: dict[Label, list[tuple[Mention, Mention]]] = {}
     window = source.window(pronoun.start, words)
     if window is None:
         into.skip("the sentence is too long")
-        return none
+        return {}
     gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
 
     def nearest_in_window(cluster: Cluster) -> Mention | None:
@@ -236,22 +233,18 @@ def _options(
 
     own = source.clusters[pronoun.cluster]
     antecedent = nearest_in_window(own)
-    mentions = [
-        name
-        for key, cluster in source.clusters.items()
-        if key != pronoun.cluster
-        and cluster.compatible(gender)
-        and (name := nearest_in_window(cluster)) is not None
-    ]
     own_words = {word for name in own.names for word in _words(source, name)}
-    distractors = [name for name in sorted(mentions) if not _words(source, name) & own_words]
+    others = [
+        cluster for cluster in source.clusters.values() if cluster is not own and cluster.compatible(gender)
+    ]
+    names = sorted(filter(None, map(nearest_in_window, others)))
+    distractors = [name for name in names if not _words(source, name) & own_words]
     if not distractors:
         into.skip("no other name is near")
-        return none
+        return {}
     pairs = [
         (one, other)
-        for i, one in enumerate(distractors)
-        for other in distractors[i + 1 :]
+        for one, other in combinations(distractors, 2)
         if one.end <= other.start and not _words(source, one) & _words(source, other)
     ]
     options = {Label.NEITHER: pairs}
@@ -267,33 +260,18 @@ def _words(source: Source, mention: Mention) -> set[str]:
     return {word.lower() for word in source.document.tokens[mention.start : mention.end]} - _NO_NAMES
 
 
-def _without_possessive(mention: Mention, words: list[str]) -> Mention:
-    return mention._replace(end=mention.end - 1) if words[-1] in {"'s", "\u2019s", "_"} else mention
-
-
 def _example(
     source: Source, pronoun: Mention, a: Mention, b: Mention, label: Label, words: int, name: str
 ) -> Example:
     window = source.window(pronoun.start, words)
     assert window is not None  # the pairs were found in it
     text, places = source.document.text_of(window)
-
-    def span(mention: Mention) -> Span:
-        return Span(places[mention.start].start, places[mention.end - 1].end)
-
-    return Example(name, text, span(pronoun), span(a), span(b), None, label)
+    spans = pronoun.characters(places), a.characters(places), b.characters(places)
+    return Example(name, text, *spans, None, label)
 
 
 def with_shares(classes: NDArray[np.int64], shares: NDArray[np.float64], rng: Generator) -> list[int]:
-    """Choose rows at random so that their classes have these shares, to the nearest row: as many as can be had.
-
-    Parameters
-    ----------
-    classes : (n,) int64
-        Class of each row.
-    shares : (k,) float64
-        Share of each class, summing to 1.
-    """
+    """Choose as many random rows as possible so that their ``classes`` (n,) have ``shares`` (k,), which sum to 1."""
     counts = np.bincount(classes, minlength=len(shares))
     total = min((count / share for count, share in zip(counts, shares, strict=True) if share > 0), default=0)
     keep: set[int] = set()

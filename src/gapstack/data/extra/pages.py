@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from typing_extensions import TypedDict
@@ -33,6 +34,7 @@ _IN_GAP = (
     "until he believes him dead",
     "she won a gold award in the Open",
 )
+_SHARED = "the passage is in GAP or in stage 2"
 # Phrases of the three sentences of KnowRef's training part that are the test's with other names.
 _IN_KNOWREF_TEST = (
     "when she finds out she is cheating on her",
@@ -50,13 +52,6 @@ class _KnowRef(TypedDict):
     correct_candidate: str | list[str]
 
 
-def _is_in_gap(text: str, into: ExtraRows) -> bool:
-    shares = any(phrase in text for phrase in _IN_GAP)
-    if shares:
-        into.skip("the passage is in GAP or in stage 2")
-    return shares
-
-
 def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
     """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
 
@@ -68,33 +63,27 @@ def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
     prefix = "knowref" if split == "test" else "knowref-train"
     items: list[_KnowRef] = read_json(read_text(path).encode(), path, kind=list[_KnowRef])
     for number, item in enumerate(items, start=1):
-        marked = item["sentence_with_pronoun"]
         named = (item["candidate0"], item["candidate1"], item["correct_candidate"])
         # the test part has lists of mentions
         *candidates, answer = (name if isinstance(name, str) else "".join(name[:1]) for name in named)
-        brackets = list(re.finditer(r"\[(\w+)\]", marked))
+        brackets = list(re.finditer(r"\[(\w+)\]", item["sentence_with_pronoun"]))
         if not brackets or answer not in candidates or not all(candidates):
-            raise DataError(
-                "has no pronoun in brackets, or its answer is not a candidate",
-                place=Place(path, column=f"item {number}"),
-                expected="[he]",
-            )
+            problem = "has no pronoun in brackets, or its answer is not a candidate"
+            raise DataError(problem, place=Place(path, column=f"item {number}"), expected="[he]")
+        text, (pronoun, *_) = _without_brackets(item["sentence_with_pronoun"], brackets)
+        spans = {name: occurrences(text, name, any_case=True) for name in candidates}
         if len(brackets) > 1:
             into.skip("two pronouns are in brackets")
-            continue
-        plain, (pronoun,) = _without_brackets(marked, brackets)
-        if _is_in_gap(plain, into):
-            continue
-        if split == "train" and any(phrase in plain for phrase in _IN_KNOWREF_TEST):
+        elif any(phrase in text for phrase in _IN_GAP):
+            into.skip(_SHARED)
+        elif split == "train" and any(phrase in text for phrase in _IN_KNOWREF_TEST):
             into.skip("the sentence is in the test part, with other names")
-            continue
-        spans = {name: occurrences(plain, name, any_case=True) for name in candidates}
-        if not all(spans.values()) or len(spans) == 1:
+        elif not all(spans.values()) or len(spans) == 1:
             into.skip("a candidate is not in the sentence, or both are one")
-            continue
-        other = candidates[1 - candidates.index(answer)]
-        right, wrong = (nearest(spans[name], pronoun) for name in (answer, other))
-        into.add(f"{prefix}-{number}", plain, pronoun, right, wrong)
+        else:
+            other = candidates[1 - candidates.index(answer)]
+            right, wrong = (nearest(spans[name], pronoun) for name in (answer, other))
+            into.add(f"{prefix}-{number}", text, pronoun, right, wrong)
 
 
 def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
@@ -106,41 +95,41 @@ def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> 
     3 for neither and 1 for both, which no label can express.
     """
     path = file_of("gicoref-map", "map.csv", data)
-    rows = csv.reader(io.StringIO(read_text(path)), strict=True)
+    reader = csv.reader(io.StringIO(read_text(path)), strict=True)
     try:
-        lines = [(rows.line_num, cells) for cells in rows]
+        rows = [Row(path, reader.line_num, _MAP_COLUMNS, cells) for cells in reader]
     except csv.Error as problem:
+        place = Place(path, reader.line_num)
         raise DataError(
-            f"a quoted cell is broken ({problem})", place=Place(path, rows.line_num), expected="closed quotes"
+            f"a quoted cell is broken ({problem})", place=place, expected="closed quotes"
         ) from None
-    header = tuple(lines[0][1])
-    if header[: len(_MAP_COLUMNS)] != _MAP_COLUMNS:
-        raise DataError(f"the header is {header}", place=Place(path, 1), expected=", ".join(_MAP_COLUMNS))
-    for line, cells in lines[1:]:
-        row = Row(path, line, _MAP_COLUMNS, cells)
-        if len(cells) < len(_MAP_COLUMNS):  # the last judgements may be missing
-            raise row.error(None, f"the row has {len(cells)} cells", expected=f"{len(_MAP_COLUMNS)} or more")
+    header, *rows = rows
+    if tuple(header.cells[: len(_MAP_COLUMNS)]) != _MAP_COLUMNS:
+        raise header.error(None, f"the header is {header.cells}", expected=", ".join(_MAP_COLUMNS))
+    for row in rows:
+        if (
+            len(row.cells) < len(_MAP_COLUMNS) or row["Answer"] not in _MAP_ANSWERS
+        ):  # more columns: judgements
+            expected = f"{len(_MAP_COLUMNS)} cells or more, the answer 0, 1, 2 or 3"
+            raise row.error("Answer", f"found {row.cells}", expected=expected)
         is_copy = "+" in row["id"]
+        label = _MAP_ANSWERS[row["Answer"]]
+        text = row["full-text"].replace("\n", " ")  # GAP files cannot hold line breaks
         if is_copy and not rewritten:
             into.skip("a rewritten copy")
-            continue
-        if _is_in_gap(row["full-text"], into):
-            continue
-        if row["Answer"] not in _MAP_ANSWERS:
-            raise row.error("Answer", f"the answer is {row['Answer']!r}", expected="0, 1, 2 or 3")
-        label = _MAP_ANSWERS[row["Answer"]]
-        if label is None:
+        elif any(phrase in text for phrase in _IN_GAP):
+            into.skip(_SHARED)
+        elif label is None:
             into.skip("the pronoun is both names")
-            continue
-        text = row["full-text"].replace("\n", " ")  # no GAP file can hold line breaks
-        try:
-            spans = [_span_at(text, row, column) for column in ("Pronoun", "A", "B")]
-        except DataError:
-            if not is_copy:
-                raise
-            into.skip("a rewritten copy's offsets miss its words")
-            continue
-        into.add_labelled(f"map-{row['id']}", text, spans, label)
+        else:
+            try:
+                spans = [_span_at(text, row, column) for column in ("Pronoun", "A", "B")]
+            except DataError:
+                if not is_copy:
+                    raise
+                into.skip("a rewritten copy's offsets miss its words")
+            else:
+                into.add_labelled(f"map-{row['id']}", text, spans, label)
 
 
 def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
@@ -215,49 +204,43 @@ def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
         raise DataNotFoundError(
             f"{folder} has {len(paths)} WinoBias files; expected 8 (pro and anti, type 1 and 2)"
         )
-    lines: list[tuple[str, str, list[re.Match[str]]]] = []
+    lines: list[tuple[str, str, list[Span]]] = []
+    occupations: set[str] = set()
     for path in paths:
         kind, part = path.name.replace("_stereotyped_", "-").split(".txt.")
         for number, line in enumerate(read_text(path).split("\n"), start=1):
             if not line.strip():
                 continue
             marked = re.sub(r"\d+ ", "", line, count=1) if release == "current" else line
-            brackets = list(_BRACKET.finditer(marked))
-            if not brackets or not PRONOUN.fullmatch(brackets[-1][1]):
+            text, spans = _without_brackets(marked, _BRACKET.finditer(marked))
+            if not spans or not PRONOUN.fullmatch(text[slice(*spans[-1])]):
                 place = Place(path, number)
                 raise DataError("the last bracket is not a pronoun", place=place, expected="[he]")
-            lines.append((f"winobias-{release}-{kind}-{part}-{number}", marked, brackets))
-    marked_words = {bracket[1].strip().lower() for *_, brackets in lines for bracket in brackets}
-    occupations = {
-        re.sub(r"^(?:the|an?|some) | 's$", "", words)
-        for words in marked_words
-        if not PRONOUN.fullmatch(words)
-    }
+            lines.append((f"winobias-{release}-{kind}-{part}-{number}", text, spans))
+            words = (text[slice(*span)].strip().lower() for span in spans)
+            occupations.update(
+                re.sub(r"^(?:the|an?|some) | 's$", "", w) for w in words if not PRONOUN.fullmatch(w)
+            )
     longest_first = sorted(map(re.escape, occupations), key=len, reverse=True)
     any_occupation = re.compile(rf"\b(?:{'|'.join(longest_first)})\b", re.IGNORECASE)
-    for name, marked, brackets in lines:
-        text, spans = _without_brackets(marked, brackets)
+    for name, text, spans in lines:
         right = [span for span in spans if not PRONOUN.fullmatch(text[slice(*span)])]
+        found = (Span(*match.span()) for match in any_occupation.finditer(text))
+        others = [span for span in found if right and not span.overlaps(right[0])]
         if len(right) != 1:
             into.skip("not one occupation is in brackets")
-            continue
-        found = (Span(*match.span()) for match in any_occupation.finditer(text))
-        others = [span for span in found if not span.overlaps(right[0])]
-        if len(others) != 1:
+        elif len(others) != 1:
             into.skip("not one other occupation is in the sentence")
-            continue
-        into.add(name, text, spans[-1], with_article(text, right[0]), with_article(text, others[0]))
+        else:
+            into.add(name, text, spans[-1], with_article(text, right[0]), with_article(text, others[0]))
 
 
-def _without_brackets(marked: str, brackets: list[re.Match[str]]) -> tuple[str, list[Span]]:
+def _without_brackets(marked: str, brackets: Iterable[re.Match[str]]) -> tuple[str, list[Span]]:
     """The sentence without its brackets (and a blank just inside one), and the spans of what was in them."""
-    pieces: list[str] = []
-    spans: list[Span] = []
-    at = length = 0
+    text, at, spans = "", 0, []
     for bracket in brackets:
-        pieces += [marked[at : bracket.start()], bracket[1]]
-        start = length + bracket.start() - at
-        length = start + len(bracket[1])
-        spans.append(Span(start, length))
+        text += marked[at : bracket.start()]
+        spans.append(Span(len(text), len(text) + len(bracket[1])))
+        text += bracket[1]
         at = bracket.end()
-    return "".join([*pieces, marked[at:]]), spans
+    return text + marked[at:], spans

@@ -9,11 +9,12 @@ things, groups, or people of unstated gender.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import Row, read_json, read_table, read_text
+from gapstack.data.cells import read_json, read_table, read_text
 from gapstack.data.example import Gender, Span, occurrences
 from gapstack.data.extra.extra_corpus import ExtraRows, blocks, nearest
 from gapstack.data.gender import FirstNames, first_names
@@ -89,23 +90,17 @@ def read_winogrande(data: Path | None, into: ExtraRows) -> None:
 
     A line is the sentence up to and including one candidate, the rest, and 1 if this candidate is right.
     """
-
-    def parse(row: Row) -> Row:
-        if row["label"] not in {"0", "1"}:
-            raise row.error("label", f"found {row['label']!r}", expected="0 or 1")
-        return row
-
     path = file_of("winogrande", "train.tsv", data)
     columns = ("index", "sentence1", "sentence2", "label", "candidate0", "candidate1")
-    rows = read_table(path, (columns,), parse)
-    if len(rows) % 2:
-        raise rows[-1].error(None, "the last schema has one line", expected="two lines for each schema")
+    rows = read_table(path, (columns,), lambda row: row)
     names = first_names(data)
-    for first, second in zip(rows[::2], rows[1::2], strict=True):
-        shared = ("index", "sentence2", "candidate0", "candidate1")
-        if [first[c] for c in shared] != [second[c] for c in shared] or first["label"] == second["label"]:
-            expected = "the same index, rest and candidates, one right"
-            raise second.error(None, "the two lines of a schema do not match", expected=expected)
+    for first, second in zip_longest(rows[::2], rows[1::2], fillvalue=rows[0]):
+        shared = [
+            (row["index"], row["sentence2"], row["candidate0"], row["candidate1"]) for row in (first, second)
+        ]
+        if shared[0] != shared[1] or sorted((first["label"], second["label"])) != ["0", "1"]:
+            problem = "this line and its neighbour are not one schema"
+            raise second.error(None, problem, expected="the same index, rest and candidates, labels 0 and 1")
         candidates = [first["candidate0"], first["candidate1"]]
         answer = (first if first["label"] == "1" else second)["sentence1"]
         ends = [candidate for candidate in candidates if answer.endswith(" " + candidate)]
@@ -157,25 +152,24 @@ def _fill(
 
     ``marked``: possessive blanks have "'s" after them; otherwise any blank may be possessive.
     """
-    genders = {names.genders.get(candidate) for candidate in candidates}
-    if len(candidates) != 2 or None in genders:
-        into.skip("the candidates are not two first names")
-        return
-    if len(genders) > 1:
-        into.skip("the candidates have two genders")
-        return
     before, _, after = text.partition(BLANK)
     case = case_of_blank(before, after, marked=marked)
-    if case is None:
+    genders = {names.genders.get(candidate) for candidate in candidates}
+    gender = next(iter(genders))
+    if len(candidates) != 2 or None in genders:
+        into.skip("the candidates are not two first names")
+    elif len(genders) > 1:
+        into.skip("the candidates have two genders")
+    elif case is None or gender is None:
         into.skip("the case of the blank is not sure")
-        return
-    form = _FORMS[genders.pop()][case]  # type: ignore[index]
-    if not before.strip() or before.rstrip()[-1] in ".!?":
-        form = form.capitalize()
-    if case == "possessive":
-        after = re.sub(r"\A['\u2019]s\b", "", after)
-    pronoun = Span(len(before), len(before) + len(form))
-    _add(into, name, before + form + after, pronoun, candidates, right)
+    else:
+        form = _FORMS[gender][case]
+        if not before.strip() or before.rstrip()[-1] in ".!?":
+            form = form.capitalize()
+        if case == "possessive":
+            after = re.sub(r"\A['\u2019]s\b", "", after)
+        pronoun = Span(len(before), len(before) + len(form))
+        _add(into, name, before + form + after, pronoun, candidates, right)
 
 
 def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
@@ -200,17 +194,15 @@ def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
     return "object" if marked and word in _PREPOSITIONS and next_word in _SUBORDINATORS else None
 
 
-def _mention(text: str, candidate: str, pronoun: Span) -> Span | None:
-    """The mention of a candidate that is nearest to the pronoun, preceding ones first."""
-    places = [span for span in occurrences(text, candidate, any_case=True) if not span.overlaps(pronoun)]
-    before = [span for span in places if span.end <= pronoun.start]
-    return nearest(before or places, pronoun) if places else None
-
-
 def _add(into: ExtraRows, name: str, text: str, pronoun: Span, candidates: list[str], right: int) -> None:
-    spans = [_mention(text, candidate, pronoun) for candidate in candidates]
-    one, other = spans[right], spans[1 - right]
-    if one is None or other is None or one.overlaps(other):
+    """Add a row with the candidates' mentions nearest to the pronoun, preceding ones first."""
+    spans = []
+    for candidate in candidates:
+        places = [span for span in occurrences(text, candidate, any_case=True) if not span.overlaps(pronoun)]
+        before = [span for span in places if span.end <= pronoun.start]
+        if places:
+            spans.append(nearest(before or places, pronoun))
+    if len(spans) < 2 or spans[0].overlaps(spans[1]):
         into.skip("a candidate is not in the sentence as written")
     else:
-        into.add(name, text, pronoun, one, other)
+        into.add(name, text, pronoun, spans[right], spans[1 - right])
