@@ -24,9 +24,9 @@ def bent(power: float) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["temperature", "vector"])
 @pytest.mark.parametrize("power", [0.5, 2.0])
 def test_a_planted_temperature_is_found(kind, power):
-    calibrator = create_calibrator(kind).fit(bent(power), DRAWN)
+    calibrator = create_calibrator(kind).fit(bent(power), DRAWN, GENDERS)
     assert np.exp(calibrator.values_[0]) == pytest.approx(1 / power, rel=0.1)
-    assert log_loss(DRAWN, calibrator.apply(bent(power))) < log_loss(DRAWN, TRUE) + 0.003
+    assert log_loss(DRAWN, calibrator.apply(bent(power), GENDERS)) < log_loss(DRAWN, TRUE) + 0.003
 
 
 @pytest.mark.parametrize("kind", list(CALIBRATORS)[1:])
@@ -56,10 +56,10 @@ def test_each_gender_gets_its_own_temperature_and_any_other_the_common_one():
     feminine = GENDERS == "feminine"
     probabilities = np.where(feminine[:, None], bent(0.5), bent(2.0))
     own = create_calibrator("by_gender").fit(probabilities, DRAWN, GENDERS)
-    common = create_calibrator("vector").fit(probabilities, DRAWN)
+    common = create_calibrator("vector").fit(probabilities, DRAWN, GENDERS)
     for gender in ("feminine", "masculine"):
         rows = gender == GENDERS
         after = log_loss(DRAWN[rows], own.apply(probabilities[rows], GENDERS[rows]))
         assert after < log_loss(DRAWN[rows], TRUE[rows]) + 0.03  # drawn towards the common one
-        assert after < log_loss(DRAWN[rows], common.apply(probabilities[rows])) - 0.004
-    np.testing.assert_array_equal(own.apply(TRUE, np.full(N, "neutral")), common.apply(TRUE))
+        assert after < log_loss(DRAWN[rows], common.apply(probabilities[rows], GENDERS[rows])) - 0.004
+    np.testing.assert_array_equal(own.apply(TRUE, np.full(N, "neutral")), common.apply(TRUE, GENDERS))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack.ensemble import create_stacker
-from gapstack.ensemble.feature_weighted import NAMES, FeatureWeightedStacker, disagreement, meta_features
+from gapstack.ensemble.linear import NAMES, FeatureWeightedStacker, disagreement, meta_features
 from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.evaluation import log_loss
 from gapstack.features.blocks import features

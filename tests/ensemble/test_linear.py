@@ -32,7 +32,7 @@ def test_given_weights_are_those_of_the_members_in_their_order():
 
 @pytest.mark.parametrize("weights", [[1, 2], [0, 0, 0]])
 def test_weights_that_fit_no_member_are_refused(weights):
-    with pytest.raises(MemberError, match="give one for each member"):
+    with pytest.raises(MemberError, match="give one for each"):
         create_stacker("mean", weights=weights).fit(BASE, LABELS)
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from gapstack.data import Corpus, Example, Label, Span
 from gapstack.ensemble import create_stacker, fit_nested
 from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
@@ -10,6 +11,20 @@ from gapstack.types import BasePredictions
 from tests.ensemble.test_stacker import BASE, LABELS
 
 FOLDS = np.arange(len(LABELS)) % 5
+
+
+def rows_with(labels: np.ndarray, pages: np.ndarray | None = None) -> Corpus:
+    """Rows that only have labels, each on a page of its own by default."""
+    pages = np.arange(len(labels)) if pages is None else pages
+    spans = Span(0, 3), Span(4, 7), Span(8, 11)
+    return Corpus(
+        Example(str(n), "She Ann Eve", *spans, url=f"https://x/{page}", label=Label(label))
+        for n, (label, page) in enumerate(zip(labels, pages, strict=True))
+    )
+
+
+ROWS = rows_with(LABELS)
+LOGISTIC = {"logistic": create_stacker("logistic")}
 
 
 class Memoriser(Stacker):
@@ -31,29 +46,26 @@ class Memoriser(Stacker):
     def _restore(self, state: State) -> None: ...
 
 
-def test_no_row_is_scored_by_a_fit_that_saw_it():
-    nested = fit_nested({"memoriser": Memoriser()}, BASE, LABELS, FOLDS)
+def test_no_row_is_scored_by_a_fit_that_saw_it_and_the_final_fit_sees_all():
+    nested = fit_nested({"memoriser": Memoriser()}, BASE, ROWS, FOLDS)
     np.testing.assert_allclose(nested.out_of_fold, 1 / 3)
-    assert log_loss(LABELS, nested.stacker.predict_proba(BASE)) < 0.1  # the final fit did see all
+    assert log_loss(LABELS, nested.fitted.predict_proba([BASE], ROWS)) < 0.1
 
 
 def test_memoriser_never_wins_against_an_honest_stacker():
-    nested = fit_nested(
-        {"memoriser": Memoriser(), "logistic": create_stacker("logistic")}, BASE, LABELS, FOLDS
-    )
+    nested = fit_nested({"memoriser": Memoriser(), **LOGISTIC}, BASE, ROWS, FOLDS)
     assert nested.name == "logistic"
     assert nested.choices == (("logistic", "none"),) * 5
     assert nested.logloss["logistic", "none"] < nested.logloss["memoriser", "none"]
 
 
 def test_choice_of_an_outer_fold_ignores_that_fold():
-    labels = LABELS.copy()
-    baseline = fit_nested({"logistic": create_stacker("logistic")}, BASE, labels, FOLDS)
+    baseline = fit_nested(LOGISTIC, BASE, ROWS, FOLDS)
     held = FOLDS == 2
-    labels[held] = (labels[held] + 1) % 3  # lies about one fold
-    lied = fit_nested({"logistic": create_stacker("logistic")}, BASE, labels, FOLDS)
-    np.testing.assert_array_equal(lied.out_of_fold[held], baseline.out_of_fold[held])
-    assert not np.allclose(lied.out_of_fold[~held], baseline.out_of_fold[~held])
+    wrong = np.where(held, (LABELS + 1) % 3, LABELS)
+    found = fit_nested(LOGISTIC, BASE, rows_with(wrong), FOLDS)
+    np.testing.assert_array_equal(found.out_of_fold[held], baseline.out_of_fold[held])
+    assert not np.allclose(found.out_of_fold[~held], baseline.out_of_fold[~held])
 
 
 class Shrunk(Memoriser):
@@ -68,12 +80,10 @@ class Shrunk(Memoriser):
 
 def test_calibration_is_chosen_where_it_helps_and_left_out_where_it_does_not():
     kinds = ("none", "temperature")
-    nested = fit_nested({"shrunk": Shrunk()}, BASE, LABELS, FOLDS, calibrators=kinds)
+    nested = fit_nested({"shrunk": Shrunk()}, BASE, ROWS, FOLDS, kinds)
     assert nested.calibration == "temperature"
     assert log_loss(LABELS, nested.out_of_fold) < nested.logloss["shrunk", "none"]
-    calibrated = fit_nested(
-        {"conditional": create_stacker("conditional")}, BASE, LABELS, FOLDS, calibrators=kinds
-    )
+    calibrated = fit_nested({"conditional": create_stacker("conditional")}, BASE, ROWS, FOLDS, kinds)
     assert calibrated.calibration == "none"
     assert calibrated.errors == pytest.approx(
         {("conditional", "none"): 0, ("conditional", "temperature"): 0.00395}, abs=1e-4
@@ -81,18 +91,16 @@ def test_calibration_is_chosen_where_it_helps_and_left_out_where_it_does_not():
 
 
 def test_of_two_that_do_alike_the_simpler_one_is_chosen():
-    alike = {"first": create_stacker("logistic"), "second": create_stacker("logistic")}
-    nested = fit_nested(alike, BASE, LABELS, FOLDS)
+    nested = fit_nested({"first": LOGISTIC["logistic"], "second": LOGISTIC["logistic"]}, BASE, ROWS, FOLDS)
     assert nested.name == "first"
     assert min(nested.errors.values()) == 0
 
 
 def test_pages_widen_the_error():
-    twice = np.repeat(np.arange(len(LABELS) // 2), 2)
+    twice = np.repeat(np.arange(len(LABELS) // 2), 2)  # each row stands twice: half as many are independent
     kinds = {"conditional": create_stacker("conditional"), "simplex": create_stacker("simplex")}
-    rows = np.repeat(np.arange(len(LABELS) // 2), 2)  # each row stands twice: half as many are independent
-    alone = fit_nested(kinds, BASE[rows], LABELS[rows], twice % 5)
-    by_page = fit_nested(kinds, BASE[rows], LABELS[rows], twice % 5, pages=twice)
+    alone = fit_nested(kinds, BASE[twice], rows_with(LABELS[twice]), twice % 5)
+    by_page = fit_nested(kinds, BASE[twice], rows_with(LABELS[twice], twice), twice % 5)
     for kind, error in alone.errors.items():
         assert by_page.errors[kind] == pytest.approx(error * np.sqrt(2))
 
@@ -102,4 +110,4 @@ def test_pages_widen_the_error():
 )
 def test_impossible_nesting_is_refused(candidates, folds, message):
     with pytest.raises(MemberError, match=message):
-        fit_nested(candidates, BASE, LABELS, np.arange(len(LABELS)) % folds)
+        fit_nested(candidates, BASE, ROWS, np.arange(len(LABELS)) % folds)

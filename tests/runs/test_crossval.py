@@ -65,7 +65,7 @@ def test_a_run_is_refused_to_several_processes_that_would_wait_for_each_other(
 
 def test_a_second_run_repeats_nothing(done, sample_train, sample_test, tmp_path, monkeypatch):
     monkeypatch.setattr(Prior, "_fit", lambda *_: pytest.fail("fitted again"))
-    monkeypatch.setattr("gapstack.ensemble.nested.fit_nested", lambda *_: pytest.fail("stacked again"))
+    monkeypatch.setattr("gapstack.runs.runner.fit_nested", lambda *_: pytest.fail("stacked again"))
     again = run(RECIPE, sample_train, sample_test, root=tmp_path)
     assert again.reused == 9
     np.testing.assert_array_equal(again.stack.test, done.stack.test)

@@ -10,32 +10,15 @@ from gapstack.settings import OneOf
 
 if TYPE_CHECKING:
     from gapstack.ensemble.calibration import Calibrator
-    from gapstack.ensemble.nested import NestedStack, fit_nested
+    from gapstack.ensemble.nested import fit_nested
     from gapstack.ensemble.stacker import Stacker
-    from gapstack.types import BasePredictions
 else:
     __getattr__ = lazy(
         __name__,
-        {
-            "BasePredictions": "gapstack.types:BasePredictions",
-            "Calibrator": "gapstack.ensemble.calibration:Calibrator",
-            "NestedStack": "gapstack.ensemble.nested:NestedStack",
-            "Stacker": "gapstack.ensemble.stacker:Stacker",
-            "fit_nested": "gapstack.ensemble.nested:fit_nested",
-        },
+        {"Stacker": "gapstack.ensemble.stacker:Stacker", "fit_nested": "gapstack.ensemble.nested:fit_nested"},
     )
 
-__all__ = [
-    "CALIBRATORS",
-    "STACKERS",
-    "BasePredictions",
-    "Calibrator",
-    "NestedStack",
-    "Stacker",
-    "create_calibrator",
-    "create_stacker",
-    "fit_nested",
-]
+__all__ = ["CALIBRATORS", "STACKERS", "Stacker", "create_calibrator", "create_stacker", "fit_nested"]
 
 _GUO = "Guo et al. 2017, section 4.2"
 
@@ -52,7 +35,7 @@ STACKERS: Registry[type[Stacker]] = Registry(
         "conditional": _entry("linear:ConditionalStacker", "weighted product of experts"),
         "logistic": _entry("linear:LogisticStacker", "multinomial logistic regression"),
         "feature_weighted": _entry(
-            "feature_weighted:FeatureWeightedStacker",
+            "linear:FeatureWeightedStacker",
             "product of experts, weights linear in meta-features",
             "Sill et al. 2009",
         ),

@@ -44,10 +44,8 @@ class LightGBMStacker(Stacker):
 
     Parameters
     ----------
-    rounds, learning_rate, leaves, min_rows : numbers
-        LightGBM's num_boost_round, learning_rate, num_leaves and min_data_in_leaf.
-    seed : int
-        Seed of row and column sampling.
+    rounds, learning_rate, leaves, min_rows, seed
+        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf and seed.
     """
 
     rounds: Count = 120
@@ -57,8 +55,7 @@ class LightGBMStacker(Stacker):
     seed: Seed = 0
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
-        data = lightgbm.Dataset(self._columns(base), labels)
-        self.booster_ = _train(self, data, l2=10.0, columns=0.6)
+        self.booster_ = _train(self, lightgbm.Dataset(self._columns(base), labels), l2=10.0, columns=0.6)
 
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return np.asarray(self.booster_.predict(self._columns(base)), dtype=np.float64)

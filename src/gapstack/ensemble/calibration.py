@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 
 from gapstack.data import Gender
 from gapstack.ensemble.stacker import softmax
-from gapstack.errors import MemberError
 from gapstack.members.learned import LearnedArrays
 from gapstack.members.member import State
 from gapstack.types import Bools, Floats, Labels, Probabilities, Strings
@@ -22,23 +21,15 @@ _FLOOR = 1e-6
 
 
 class Calibrator(LearnedArrays, ABC):
-    """Maps a stack's probabilities (n, 3) to calibrated ones."""
+    """Maps a stack's probabilities (n, 3) to calibrated ones; ``genders`` (n,) are those of the rows' pronouns."""
 
     @abstractmethod
-    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
-        """Learn from probabilities of rows that the stack was not fitted on, and return self.
-
-        Parameters
-        ----------
-        probabilities : (n, 3) float64
-        labels : (n,) int64
-        genders : (n,) array of str, optional
-            Values of :class:`~gapstack.data.Gender`; calibrators that read them raise MemberError without.
-        """
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings) -> Self:
+        """Learn from probabilities of rows that the stack was not fitted on, and their labels (n,); return self."""
 
     @abstractmethod
-    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
-        """Return calibrated probabilities (n, 3); parameters and errors as for :meth:`fit`."""
+    def apply(self, probabilities: Probabilities, genders: Strings) -> Probabilities:
+        """Return calibrated probabilities (n, 3)."""
 
     def state(self) -> State:
         """Return the learned state."""
@@ -53,34 +44,49 @@ class Calibrator(LearnedArrays, ABC):
 class Identity(Calibrator):
     """No calibration."""
 
-    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings) -> Self:
         """Return self."""
         return self
 
-    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+    def apply(self, probabilities: Probabilities, genders: Strings) -> Probabilities:
         """Return the probabilities."""
         return probabilities
 
 
-class Scaling(Calibrator):
-    """Base of temperature and vector scaling (Guo et al. 2017, section 4.2); A and B share one scale.
+class VectorScaling(Calibrator):
+    """A scale for names, and a scale and a bias for NEITHER (Guo et al. 2017, section 4.2).
 
     The weight of a uniform distribution that is mixed in is learned too; it bounds the loss of a wrong label.
     """
 
     LEARNED = ("values",)
-    VECTOR: ClassVar[bool]
-    """Whether NEITHER has its own scale and a bias."""
+    VECTOR: ClassVar[bool] = True
+    """False: one scale for all classes, without a bias."""
+    GENDERS: ClassVar[tuple[Gender, ...]] = ()
+    """Genders with values of their own."""
+    PULL: ClassVar[float] = 0.01
+    """Weight of the penalty for each gender, in nats per row."""
 
-    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
-        """Learn the scales."""
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings) -> Self:
+        """Learn the scales of all rows, then those of each gender."""
         start = np.array([0.0, 0.0, 0.0, -5.0] if self.VECTOR else [0.0, -5.0])
-        self.values_ = self._minimise(probabilities, labels, start, np.ones(len(labels), dtype=bool), 0.0)
+        common = self._minimise(probabilities, labels, start, np.ones(len(labels), dtype=bool), 0.0)
+        each = [
+            self._minimise(probabilities, labels, common, genders == gender.value, self.PULL)
+            for gender in self.GENDERS
+        ]
+        self.values_ = np.stack([*each, common]) if each else common
         return self
 
-    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+    def apply(self, probabilities: Probabilities, genders: Strings) -> Probabilities:
         """Scale the log-probabilities."""
-        return self._scaled(probabilities, self.values_)
+        values = self.values_
+        if self.GENDERS:  # values of each row; the last ones are for any other gender
+            known = [genders == gender.value for gender in self.GENDERS]
+            values = values[np.select(known, range(len(known)), len(known))]
+        logs, floor = np.log(np.clip(probabilities, _FLOOR, None)), np.exp(values.T[-1])[..., None]
+        mixed: Probabilities = (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
+        return mixed
 
     def _minimise(
         self, probabilities: Probabilities, labels: Labels, start: Floats, rows: Bools, pull: float
@@ -108,12 +114,6 @@ class Scaling(Calibrator):
         best: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
         return best
 
-    def _scaled(self, probabilities: Probabilities, values: Floats) -> Probabilities:
-        """Scale (n, 3) probabilities by the same values for all rows, or by each row's own (n, 4)."""
-        logs, floor = np.log(np.clip(probabilities, _FLOOR, None)), np.exp(values.T[-1])[..., None]
-        mixed: Probabilities = (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
-        return mixed
-
     def _logits(self, logs: Floats, values: Floats) -> Floats:
         columns = values.T
         names, neither, bias = columns[:3] if self.VECTOR else (columns[0], columns[0], np.zeros(()))
@@ -122,16 +122,10 @@ class Scaling(Calibrator):
         return logits
 
 
-class Temperature(Scaling):
+class Temperature(VectorScaling):
     """One scale for all classes."""
 
     VECTOR = False
-
-
-class VectorScaling(Scaling):
-    """A scale for names, and a scale and a bias for NEITHER."""
-
-    VECTOR = True
 
 
 class ByGender(VectorScaling):
@@ -141,31 +135,7 @@ class ByGender(VectorScaling):
     gender.
     """
 
-    GENDERS: ClassVar[tuple[Gender, ...]] = (Gender.MASCULINE, Gender.FEMININE)
-    PULL: ClassVar[float] = 0.01
-    """Weight of the penalty for each gender, in nats per row."""
-
-    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
-        """Learn the scales of all rows, then those of each gender."""
-        groups = self._groups(genders)
-        common = super().fit(probabilities, labels).values_
-        each = [
-            self._minimise(probabilities, labels, common, groups == group, self.PULL)
-            for group in range(len(self.GENDERS))
-        ]
-        self.values_ = np.stack([*each, common])
-        return self
-
-    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
-        """Scale each row by its gender's values."""
-        return self._scaled(probabilities, self.values_[self._groups(genders)])
-
-    def _groups(self, genders: Strings | None) -> Labels:
-        """Row of ``values_`` for each gender, the last one for any other."""
-        if genders is None:
-            raise MemberError(f"{type(self).__name__} reads the pronouns' genders, and none were given")
-        known = [genders == gender.value for gender in self.GENDERS]
-        return np.select(known, range(len(known)), len(known))
+    GENDERS = (Gender.MASCULINE, Gender.FEMININE)
 
 
 class Isotonic(Calibrator):
@@ -176,7 +146,7 @@ class Isotonic(Calibrator):
 
     LEARNED = ("names", "neither")
 
-    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings | None = None) -> Self:
+    def fit(self, probabilities: Probabilities, labels: Labels, genders: Strings) -> Self:
         """Fit both step functions."""
         from sklearn.isotonic import IsotonicRegression  # slow to import, not needed for predictions
 
@@ -190,7 +160,7 @@ class Isotonic(Calibrator):
         )
         return self
 
-    def apply(self, probabilities: Probabilities, genders: Strings | None = None) -> Probabilities:
+    def apply(self, probabilities: Probabilities, genders: Strings) -> Probabilities:
         """Average with the step functions and rescale."""
         steps = (self.names_, self.names_, self.neither_)
         stepped = np.column_stack([np.interp(probabilities[:, at], *step) for at, step in enumerate(steps)])

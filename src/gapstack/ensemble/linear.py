@@ -1,16 +1,34 @@
-"""Linear stackers: means with given weights, the simplex blend, the conditional logit and logistic regression."""
+"""Linear stackers: means, the simplex blend, conditional logits (also with weights by row) and logistic regression."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, minimize
+from scipy.special import entr
 
-from gapstack.ensemble.stacker import LEAST_PROBABILITY, SWAPPED, Inputs, Stacker, member_inputs, softmax
+from gapstack.ensemble.stacker import (
+    LEAST_PROBABILITY,
+    SWAPPED,
+    Inputs,
+    Stacker,
+    column_scales,
+    member_inputs,
+    softmax,
+    standardised,
+)
 from gapstack.errors import MemberError
-from gapstack.settings import FractionBelowThird, NonNegative, Positive, PositiveFraction, ProbabilityFloor
+from gapstack.features.blocks import Features
+from gapstack.settings import (
+    FractionBelowThird,
+    NonNegative,
+    OneOf,
+    Positive,
+    PositiveFraction,
+    ProbabilityFloor,
+)
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _TOLERANCE = 1e-6
@@ -18,10 +36,10 @@ _MAX_STEPS = 20_000
 
 
 class MeanStacker(Stacker):
-    """A mean of the members with given weights; nothing is learned.
+    """A mean of the members with given weights; nothing is learned. It pools all folds' members at once.
 
-    As used by teams of the shared task: the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean of
-    logits (Abzaliev), and weights set by hand (Ionita et al. 0.65 and 0.35; Liu). It pools all folds' members at once.
+    Teams of the shared task used the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean of logits
+    (Abzaliev), and weights set by hand (Ionita et al. 0.65 and 0.35; Liu).
 
     Parameters
     ----------
@@ -56,10 +74,7 @@ class MeanStacker(Stacker):
         """Weights (columns,) that sum to 1, for the members of one or several folds."""
         weights = np.array(self.weights, dtype=np.float64) if self.weights else np.ones(members)
         if len(weights) != members or not weights.sum():
-            raise MemberError(
-                f"the mean has {len(weights)} weights, with sum {weights.sum():g}, for {members} members; give one "
-                "for each member, not all 0"
-            )
+            raise MemberError(f"{len(weights)} weights of {members} members; give one for each, not all 0")
         return np.tile(weights, columns // members) / (weights.sum() * (columns // members))
 
 
@@ -90,8 +105,7 @@ class SimplexStacker(Stacker):
 
     def _floored(self, base: BasePredictions) -> BasePredictions:
         raised = np.clip(base, self.floor, None)
-        floored: BasePredictions = raised / raised.sum(axis=2, keepdims=True)
-        return floored
+        return np.asarray(raised / raised.sum(axis=2, keepdims=True))
 
 
 def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
@@ -147,17 +161,15 @@ class ConditionalStacker(Stacker):
         members = base.shape[1]
         middle = np.r_[np.full(2 * members, 1 / members), 0.0]
         penalty = np.r_[np.full(2 * members, self.strength), 0.0]
-        constant = np.ones((len(base), 1))
-        self.weights_ = fit_conditional_logit(self._logs(base), constant, labels, middle, penalty)
+        self.weights_ = fit_conditional_logit(*self._inputs(base), labels, middle, penalty)
 
     def logits(self, base: BasePredictions) -> Floats:
         """Return (n, 3) logits, up to a constant of each row."""
-        return conditional_logits(self._logs(base), np.ones((len(base), 1)), self.weights_)
+        return conditional_logits(*self._inputs(base), self.weights_)
 
-    def _logs(self, base: BasePredictions) -> BasePredictions:
+    def _inputs(self, base: BasePredictions) -> tuple[BasePredictions, Floats]:
         # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
-        logs: BasePredictions = np.log(np.clip(base, self.floor, None))
-        return logs
+        return np.log(np.clip(base, self.floor, None)), np.ones((len(base), 1))
 
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return softmax(self.logits(base))
@@ -206,6 +218,110 @@ def conditional_logits(logs: BasePredictions, shared: Floats, weights: Floats) -
         [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + shared @ own], axis=1
     )
     return logits
+
+
+def _distance(a: Floats, b: Floats) -> Floats:
+    return np.abs(a - b)
+
+
+META: dict[str, tuple[str, Callable[[Floats, Floats], Floats] | None, bool]] = {
+    "feminine": ("feminine", None, False),
+    "near": ("words", np.minimum, True),
+    "apart": ("words", _distance, True),
+    "both_before": ("before", np.minimum, False),
+    "one_sentence": ("same_sentence", np.minimum, False),
+    "titled": ("title_share", np.maximum, False),
+    "title_apart": ("title_share", _distance, False),
+    "others": ("other_names", None, True),
+    "path": ("cue_ab_path", None, True),
+}
+"""Meta-features by name: hand-made feature, pooling of the two names' values (None: of the row), logarithm."""
+
+NAMES = (*META, "disagreement")
+"""All meta-features; the last is computed from base predictions, by :func:`disagreement`."""
+MetaFeatureName = Annotated[str, OneOf(NAMES)]
+
+
+def meta_features(features: Features) -> Floats:
+    """Return the columns of :data:`META`, (n, len(META)), symmetric in A and B; NaN for missing values."""
+    columns = []
+    for name, pool, logarithm in META.values():
+        if pool is None:
+            column = features.shared[:, features.shared_names.index(name)]
+        else:
+            column = pool(*features.candidates[:, :, features.candidate_names.index(name)].T)
+        columns.append(np.log1p(column) if logarithm else column)
+    return np.column_stack(columns)
+
+
+def disagreement(base_predictions: BasePredictions) -> Floats:
+    """Return the Jensen-Shannon divergence of the members in nats, (n, 1)."""
+    of_mean = entr(base_predictions.mean(axis=1)).sum(axis=-1, keepdims=True)
+    divergence: Floats = of_mean - entr(base_predictions).sum(axis=-1).mean(axis=1, keepdims=True)
+    return divergence
+
+
+class FeatureWeightedStacker(Stacker):
+    """Feature-weighted linear stacking (Sill et al. 2009, arXiv:0911.0460).
+
+    As :class:`ConditionalStacker`, with ``w_m + sum_k W_mk x_k`` instead of ``w_m``, and
+    likewise for ``v`` and ``b``; ``x`` are standardised meta-features of the row and the disagreement of the members.
+    A quadratic penalty shrinks ``W`` to 0, which is the conditional logit.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Meta-features that weights depend on; all by default.
+    feminine : float
+        Weight in the fit of a row with a feminine pronoun; other rows weigh 1.
+    strength : float
+        Weight of the penalty on the weights of an average row, in nats per row.
+    shrink : float
+        Weight of the penalty on the coefficients of meta-features, likewise.
+    floor : float
+        Lower bound that members' probabilities are clipped to.
+    """
+
+    features: Sequence[MetaFeatureName] = NAMES
+    feminine: Positive = 1.0
+    strength: Positive = 0.01
+    shrink: Positive = 3.0
+    floor: ProbabilityFloor = 1e-3
+
+    READS_EVIDENCE: ClassVar[bool] = True
+    LEARNED = ("weights", "scales")
+
+    def _table(self, evidence: Features) -> Floats:
+        return meta_features(evidence)
+
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+        assert evidence is not None  # guaranteed by READS_EVIDENCE
+        facts = self._facts(base, evidence)
+        self.scales_ = column_scales(facts)
+        logs, columns = self._inputs(base, facts)
+        members, count = base.shape[1], columns.shape[1]
+        average = np.eye(1, count)[0]  # the constant column is the first
+        weights = np.tile(average, 2 * members)
+        middle = np.r_[weights / members, np.zeros(count)]
+        penalty = np.r_[np.where(weights, self.strength, self.shrink), np.where(average, 0.0, self.shrink)]
+        rows = np.where(evidence[:, NAMES.index("feminine")] == 1, self.feminine, 1.0)
+        self.weights_ = fit_conditional_logit(logs, columns, labels, middle, penalty, rows / rows.mean())
+
+    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+        assert evidence is not None
+        logs, columns = self._inputs(base, self._facts(base, evidence))
+        return softmax(conditional_logits(logs, columns, self.weights_))
+
+    def _facts(self, base: BasePredictions, evidence: Floats) -> Floats:
+        """The chosen meta-features, (n, k)."""
+        every = np.column_stack([evidence, disagreement(base)])
+        return every[:, [NAMES.index(name) for name in self.features]]
+
+    def _inputs(self, base: BasePredictions, facts: Floats) -> tuple[BasePredictions, Floats]:
+        """A constant and the standardised meta-features, (n, 1 + k), and the members' logs times each of them."""
+        columns = np.column_stack([np.ones(len(facts)), standardised(facts, self.scales_)])
+        logs = np.log(np.clip(base, self.floor, None))
+        return (logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3), columns
 
 
 class LogisticStacker(Stacker):

@@ -36,6 +36,7 @@ from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabi
 Kind = tuple[str, str]
 """Names of a stacker and of a calibrator."""
 _CALIBRATOR = "calibrator."
+_MIN_FOLDS = 3
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class NestedStack:
     ----------
     name, calibration : str
         Names of stacker and calibrator.
-    stacker, calibrator
+    fitted : FittedStacker
         Both, fitted on all rows.
     out_of_fold : (n, 3) float64
         Nested predictions: chosen, fitted and calibrated without the row's fold.
@@ -58,17 +59,11 @@ class NestedStack:
 
     name: str
     calibration: str
-    stacker: Stacker
-    calibrator: Calibrator
+    fitted: FittedStacker
     out_of_fold: Probabilities
     choices: tuple[Kind, ...]
     logloss: dict[Kind, float]
     errors: dict[Kind, float]
-
-    @property
-    def fitted(self) -> FittedStacker:
-        """The stacker with its calibrator."""
-        return FittedStacker(self.stacker, self.calibrator)
 
     def describe(self) -> str:
         """Describe the choice in a sentence: each stacker with its best calibration, and the outer folds' choices."""
@@ -129,64 +124,12 @@ class FittedStacker:
         )
 
 
-def choose_stack(
-    candidates: Mapping[str, Stacker],
-    calibrators: Sequence[str],
-    base_predictions: BasePredictions,
-    rows: Corpus,
-    folds: Ints,
-) -> NestedStack:
-    """Run :func:`fit_nested` on members' out-of-fold predictions (n, m, 3) of the labelled ``rows``."""
-    reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
-    return fit_nested(
-        candidates,
-        base_predictions,
-        rows.labels,
-        folds,
-        calibrators=calibrators,
-        evidence=features(rows, EVIDENCE) if reads else None,
-        pages=rows.groups,
-        genders=rows.genders,
-    )
-
-
-@dataclass(frozen=True)
-class _Rows:
-    base: BasePredictions
-    labels: Labels
-    folds: Ints
-    pages: Ints
-    evidence: Features | None
-    genders: Strings | None
-
-    def take(self, rows: Bools) -> _Rows:
-        return _Rows(
-            self.base[rows],
-            self.labels[rows],
-            self.folds[rows],
-            self.pages[rows],
-            None if self.evidence is None else self.evidence.take(rows),
-            None if self.genders is None else self.genders[rows],
-        )
-
-    def fit(self, stacker: Stacker) -> Stacker:
-        fresh: Stacker = type(stacker)(**stacker.get_params())
-        return fresh.fit(self.base, self.labels, self.evidence)
-
-    def fit_calibrator(self, kind: str, probabilities: Probabilities) -> Calibrator:
-        return create_calibrator(kind).fit(probabilities, self.labels, self.genders)
-
-
 def fit_nested(
     candidates: Mapping[str, Stacker],
     base_predictions: BasePredictions,
-    labels: Labels,
+    rows: Corpus,
     folds: Ints,
-    *,
     calibrators: Sequence[str] = ("none",),
-    evidence: Features | None = None,
-    pages: np.ndarray[Any, Any] | None = None,
-    genders: Strings | None = None,
 ) -> NestedStack:
     """Choose among ``candidates`` by nested cross-validation and fit the chosen one on all rows.
 
@@ -196,55 +139,70 @@ def fit_nested(
         The simplest first.
     base_predictions : (n, m, 3) float64
         Out-of-fold probabilities of the members.
-    labels : (n,) int64
+    rows : Corpus
+        Labelled.
     folds : (n,) int64
         Fold of each row, at least three different ones; rows of one page share a fold.
     calibrators : sequence of str
         Names in :data:`~gapstack.ensemble.CALIBRATORS`, the simplest first.
-    evidence : Features, optional
-        Hand-made features of the rows, for stackers that read them.
-    pages : (n,) array, optional
-        Page of each row, for standard errors; None: rows count as independent.
-    genders : (n,) array of str, optional
-        Gender of each row's pronoun, for calibrators that read it.
 
     Raises
     ------
     MemberError
-        Without candidates, with fewer than three folds, or without evidence or genders for one that reads them.
+        Without candidates, or with fewer than three folds.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:
         raise MemberError("a stack needs at least one kind of stacker, and of calibrator, to choose from")
-    if len(names) < 3:
-        raise MemberError(f"nested cross-validation needs at least 3 folds, there are {len(names)}")
-    units = np.arange(len(labels)) if pages is None else np.unique(pages, return_inverse=True)[1]
-    data = _Rows(base_predictions, labels, numbered, units, evidence, genders)
+    if len(names) < _MIN_FOLDS:
+        raise MemberError(
+            f"nested cross-validation needs at least {_MIN_FOLDS} folds, there are {len(names)}"
+        )
+    reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
+    evidence = features(rows, EVIDENCE) if reads else None
+    pages = np.unique(rows.groups, return_inverse=True)[1]
+    data = _Rows(base_predictions, rows.labels, numbered, pages, rows.genders, evidence)
     tables = {name: _table(data, stacker, len(names)) for name, stacker in candidates.items()}
 
-    out_of_fold, choices = np.empty((len(labels), 3)), []
+    out_of_fold, choices = np.empty((len(rows), 3)), []
     for outer in range(len(names)):
         held = numbered == outer
         rest = data.take(~held)
         inner = {name: table[outer][~held] for name, table in tables.items()}
         (stacker, kind), _, _ = _choose(rest, inner, calibrators)
         calibrator = rest.fit_calibrator(kind, inner[stacker])
-        out_of_fold[held] = calibrator.apply(tables[stacker][outer][held], data.take(held).genders)
+        out_of_fold[held] = calibrator.apply(tables[stacker][outer][held], rows.genders[held])
         choices.append((stacker, kind))
 
     # plain cross-validation: each row predicted by the fit on all folds but its own
-    plain = {name: table[numbered, np.arange(len(labels))] for name, table in tables.items()}
+    plain = {name: table[numbered, np.arange(len(rows))] for name, table in tables.items()}
     (stacker, kind), losses, errors = _choose(data, plain, calibrators)
-    return NestedStack(
-        stacker,
-        kind,
-        data.fit(candidates[stacker]),
-        data.fit_calibrator(kind, plain[stacker]),
-        out_of_fold,
-        tuple(choices),
-        losses,
-        errors,
-    )
+    fitted = FittedStacker(data.fit(candidates[stacker]), data.fit_calibrator(kind, plain[stacker]))
+    return NestedStack(stacker, kind, fitted, out_of_fold, tuple(choices), losses, errors)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    base: BasePredictions
+    labels: Labels
+    folds: Ints
+    pages: Ints
+    genders: Strings
+    evidence: Features | None
+
+    def take(self, rows: Bools) -> _Rows:
+        evidence = None if self.evidence is None else self.evidence.take(rows)
+        return _Rows(
+            *(self.base[rows], self.labels[rows], self.folds[rows], self.pages[rows], self.genders[rows]),
+            evidence,
+        )
+
+    def fit(self, stacker: Stacker) -> Stacker:
+        fresh: Stacker = type(stacker)(**stacker.get_params())
+        return fresh.fit(self.base, self.labels, self.evidence)
+
+    def fit_calibrator(self, kind: str, probabilities: Probabilities) -> Calibrator:
+        return create_calibrator(kind).fit(probabilities, self.labels, self.genders)
 
 
 def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
@@ -277,7 +235,11 @@ def _choose(
     }
     means = {kind: float(each.mean()) for kind, each in losses.items()}
     best = min(means, key=lambda kind: means[kind])
-    errors = {kind: _standard_error(each - losses[best], data.pages) for kind, each in losses.items()}
+    errors = {}
+    for kind, each in losses.items():
+        differences = each - losses[best]
+        sums = np.bincount(data.pages, differences - differences.mean())
+        errors[kind] = float(np.sqrt((sums**2).sum()) / len(differences))
     chosen = next(kind for kind in losses if means[kind] - means[best] <= errors[kind])
     return chosen, means, errors
 
@@ -290,11 +252,5 @@ def _cross_calibrated(data: _Rows, probabilities: Probabilities, kind: str) -> P
     for fold in np.unique(data.folds):
         held = data.folds == fold
         calibrator = data.take(~held).fit_calibrator(kind, probabilities[~held])
-        calibrated[held] = calibrator.apply(probabilities[held], data.take(held).genders)
+        calibrated[held] = calibrator.apply(probabilities[held], data.genders[held])
     return calibrated
-
-
-def _standard_error(differences: Floats, pages: Ints) -> float:
-    """Standard error of the mean of ``differences``, with pages as sampling units."""
-    sums = np.bincount(pages, differences - differences.mean())
-    return float(np.sqrt((sums**2).sum()) / len(differences))

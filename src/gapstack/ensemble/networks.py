@@ -79,9 +79,8 @@ class NetworkStacker(Stacker):
     @torch.inference_mode()
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         logs, table = self._inputs(base, evidence)
-        answers = [softmax(network(logs, table).double().numpy()) for network in self.networks_]
-        mean: Probabilities = np.mean(answers, axis=0)
-        return mean
+        each = [softmax(network(logs, table).double().numpy()) for network in self.networks_]
+        return np.asarray(np.mean(each, axis=0))
 
     def _inputs(self, base: BasePredictions, evidence: Floats | None) -> tuple[Tensor, Tensor]:
         logs = torch.from_numpy(member_inputs(base, self.inputs, self.floor)).float()
@@ -132,9 +131,9 @@ class DenselyConnected(nn.Module):
 class DenseStacker(NetworkStacker):
     """Yang, Niven and Kao's stack: five densely connected layers of 24 units, dropout 0.5.
 
-    They train on probabilities with Adam at 1e-3, reduced on plateaus, and stop early on a held-out fold. Here the
-    number of steps is fixed and the inputs are log-probabilities by default; for their settings except early stopping
-    use ``inputs="probabilities", rate=1e-3, decay=0.0, seeds=1``.
+    The paper trains on probabilities with Adam at 1e-3, reduced on plateaus, and stops early on a held-out fold. Here
+    the number of steps is fixed and the inputs are log-probabilities by default; for its settings except early
+    stopping use ``inputs="probabilities", rate=1e-3, decay=0.0, seeds=1``.
     """
 
     def _network(self, members: int, columns: int) -> nn.Module:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +16,7 @@ from gapstack.data import Corpus
 from gapstack.data.folds import Folds as Assignment
 from gapstack.data.folds import make_folds
 from gapstack.ensemble import CalibratorName, StackerPart, create_stacker
-from gapstack.ensemble.nested import FittedStacker, choose_stack
+from gapstack.ensemble.nested import FittedStacker, fit_nested
 from gapstack.ensemble.stacker import EVIDENCE, Stacker
 from gapstack.errors import DataError, MemberError
 from gapstack.members import create
@@ -50,37 +49,26 @@ class FoldFit:
     seconds: float
 
 
-class FitStore(ABC):
-    """Keeps the fits of members by label and fold: in memory, or in a run's folder."""
+class FitStore:
+    """Keeps the fits of members by label and fold: here in memory; subclasses store them elsewhere."""
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self.fits: dict[tuple[str, int], FoldFit] = {}
+
     def is_done(self, label: str, fold: int) -> bool:
         """True if a fit is stored that the current data, settings and inputs would give."""
+        return (label, fold) in self.fits
 
     def training(self, label: str, fold: int) -> AbstractContextManager[object]:
         """Surround the training of one fold, or of all folds (``fold`` is the first missing one)."""
         return nullcontext()
 
-    @abstractmethod
     def put(self, label: str, fold: int, fit: FoldFit) -> None:
         """Store a fit; it appears whole or not at all."""
-
-    @abstractmethod
-    def predictions(self, label: str, fold: int) -> tuple[Probabilities, Probabilities]:
-        """Return the probabilities of the fold's rows and of the new rows."""
-
-
-class _MemoryStore(FitStore):
-    def __init__(self) -> None:
-        self.fits: dict[tuple[str, int], FoldFit] = {}
-
-    def is_done(self, label: str, fold: int) -> bool:
-        return (label, fold) in self.fits
-
-    def put(self, label: str, fold: int, fit: FoldFit) -> None:
         self.fits[label, fold] = fit
 
     def predictions(self, label: str, fold: int) -> tuple[Probabilities, Probabilities]:
+        """Return the probabilities of the fold's rows and of the new rows."""
         return self.fits[label, fold].held, self.fits[label, fold].new
 
 
@@ -116,29 +104,16 @@ def cross_fit(
     members: Mapping[str, Member],
     corpus: Corpus,
     folds: Assignment,
-    store: FitStore | None = None,
+    store: FitStore,
     *,
     new: Corpus | None = None,
     execute: Executor = in_order,
     finished: Callable[[FitTask], None] = lambda task: None,
 ) -> CrossFit:
-    """Fit each member without each fold, and predict that fold and new rows; stored fits are not repeated.
+    """Fit each unfitted member without each fold of labelled rows, and predict that fold and the ``new`` rows.
 
-    Parameters
-    ----------
-    members : mapping of label to unfitted Member
-    corpus : Corpus
-        Labelled rows.
-    folds : FoldCount
-    store : FitStore, optional
-        Where fits are stored; in memory by default.
-    new : Corpus, optional
-        Rows that every fit predicts.
-    execute : Executor
-    finished : callable
-        Called in this process after each task.
+    Fits in ``store`` are not repeated; ``finished`` is called in this process after each task.
     """
-    store = _MemoryStore() if store is None else store
     new = Corpus([]) if new is None else new
     tasks: list[FitTask] = []
     for label, member in members.items():
@@ -193,10 +168,8 @@ class Stack(Member):
     ----------
     members : sequence of str or mapping
         Names, or tables of name, label and settings; labels differ.
-    stackers : sequence of str or mapping
-        Stackers to choose from, the simplest first.
-    calibrators : sequence of str
-        Calibrators to choose from, the simplest first.
+    stackers, calibrators : sequence of str or mapping
+        Stackers and (names of) calibrators to choose from, the simplest first.
     folds : int
         Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3.
     seed : int
@@ -230,7 +203,7 @@ class Stack(Member):
 
     def parts(self) -> Mapping[str, Member]:
         """Return new, unfitted members by label; SettingError for invalid ones or repeated labels."""
-        parts = _listed("members", self.members)
+        parts = self._listed("members")
         twice = [label for label, count in Counter(part.label for part in parts).items() if count > 1]
         if twice:
             raise SettingError(f"label {twice[0]} is used twice; give each member its own", ("members",))
@@ -249,8 +222,15 @@ class Stack(Member):
         return super().reads() | ({"blocks": EVIDENCE} if reads else {})
 
     def _candidates(self) -> dict[str, Stacker]:
-        parts = _listed("stackers", self.stackers)
+        parts = self._listed("stackers")
         return {part.label: create_stacker(part.name, **part.settings) for part in parts}
+
+    def _listed(self, setting: str) -> list[Part]:
+        parts: Sequence[str | Mapping[str, Any]] = getattr(self, setting)
+        for number, part in enumerate(parts, 1):
+            if not isinstance(part, str) and "name" not in part:
+                raise SettingError("has no name", (setting, f"item {number}"))
+        return [Part.of(part) for part in parts]
 
     def _prepare(self, corpus: Corpus) -> None:
         # fitted members do not need their training inputs, such as a teacher's rows
@@ -263,15 +243,12 @@ class Stack(Member):
         if self.augment:
             # a copy shares its row's label, and a page of its own would put the two into different folds
             raise SettingError("a stack's members augment their own rows; set it there", ("augment",))
-        members, folds, store = self.parts(), self._assignment(corpus), _MemoryStore()
+        members, folds, store = self.parts(), self._assignment(corpus), FitStore()
         base_predictions = cross_fit(members, corpus, folds, store).base_predictions
         self.fits_ = [{label: store.fits[label, fold].member for label in members} for fold in range(folds.k)]
-        nested = choose_stack(
-            self._candidates(), self.calibrators, base_predictions, corpus, folds.assignment
-        )
+        nested = fit_nested(self._candidates(), base_predictions, corpus, folds.assignment, self.calibrators)
         self.stacker_, self.out_of_fold_ = nested.fitted, nested.out_of_fold
-        parts = _listed("stackers", self.stackers)
-        self.choice_ = next(part for part in parts if part.label == nested.name)
+        self.choice_ = next(part for part in self._listed("stackers") if part.label == nested.name)
         self.calibration_ = nested.calibration
 
     def _assignment(self, corpus: Corpus) -> Assignment:
@@ -308,15 +285,10 @@ class Stack(Member):
             "calibration": self.calibration_,
             "states": {prefix: state.values for prefix, state in states.items()},
         }
-        return State(
-            {
-                f"{prefix}{key}": value
-                for prefix, state in states.items()
-                for key, value in state.arrays.items()
-            },
-            {f"{prefix}{key}": text for prefix, state in states.items() for key, text in state.texts.items()},
-            values,
-        )
+        each = states.items()
+        arrays = {f"{prefix}{k}": array for prefix, state in each for k, array in state.arrays.items()}
+        texts = {f"{prefix}{k}": text for prefix, state in each for k, text in state.texts.items()}
+        return State(arrays, texts, values)
 
     def _restore(self, state: State) -> None:
         values = state.values
@@ -332,13 +304,6 @@ class Stack(Member):
             }
             for fold in range(values["folds"])
         ]
-
-
-def _listed(setting: str, parts: Sequence[str | Mapping[str, Any]]) -> list[Part]:
-    for number, part in enumerate(parts, 1):
-        if not isinstance(part, str) and "name" not in part:
-            raise SettingError("has no name", (setting, f"item {number}"))
-    return [Part.of(part) for part in parts]
 
 
 def _state_below(state: State, prefix: str) -> State:

@@ -59,9 +59,7 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         Raises NotFittedError before ``fit``; MemberError for another number of members or missing evidence.
         """
         if not hasattr(self, "members_"):
-            raise NotFittedError(
-                f"{type(self).__name__} is not fitted; call fit(base_predictions, labels) first"
-            )
+            raise NotFittedError(f"{type(self).__name__} is not fitted; call fit(base_predictions, labels)")
         given = base_predictions.shape[1]
         if given % self.members_ or (self.LEARNS and given != self.members_):
             raise MemberError(

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gapstack.data import Corpus, Folds, make_folds
-from gapstack.ensemble import CALIBRATORS, STACKERS, NestedStack, create_stacker
-from gapstack.ensemble.nested import choose_stack
-from gapstack.ensemble.stack import cross_fit
+from gapstack.ensemble import CALIBRATORS, STACKERS, create_stacker
+from gapstack.ensemble.nested import NestedStack, fit_nested
+from gapstack.ensemble.stack import FitStore, cross_fit
 from gapstack.errors import DataError
 from gapstack.evaluation import Scores, score
 from gapstack.members import Member, create
@@ -43,7 +43,7 @@ def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed
     """
     template = create(member) if isinstance(member, str) else member
     assignment = make_folds(corpus, folds, seed=seed)
-    probabilities = cross_fit({"member": template}, corpus, assignment).out_of_fold["member"]
+    probabilities = cross_fit({"member": template}, corpus, assignment, FitStore()).out_of_fold["member"]
     return OutOfFold(probabilities, assignment, score(corpus, probabilities))
 
 
@@ -85,6 +85,5 @@ def stack_files(
     candidates = {kind: create_stacker(kind) for kind in sorted(kinds, key=[*STACKERS, *kinds].index)}
     assignment = make_folds(rows, folds, seed=seed).assignment
     base_predictions = np.stack(list(members.values()), axis=1)
-    return FileStack(
-        rows, members, choose_stack(candidates, tuple(CALIBRATORS), base_predictions, rows, assignment)
-    )
+    nested = fit_nested(candidates, base_predictions, rows, assignment, list(CALIBRATORS))
+    return FileStack(rows, members, nested)

@@ -22,7 +22,7 @@ from gapstack.data import Corpus
 from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import write_submission
 from gapstack.ensemble import create_stacker
-from gapstack.ensemble.nested import choose_stack
+from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stack import CrossFit, Executor, FitStore, FitTask, FoldFit, cross_fit, in_order
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
@@ -276,9 +276,7 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
     _log.info("stacking")
     started = time.perf_counter()
     candidates = {part.label: create_stacker(part.name, **part.settings) for part in recipe.stackers}
-    nested = choose_stack(
-        candidates, recipe.calibrators, fits.base_predictions, store.train, folds.assignment
-    )
+    nested = fit_nested(candidates, fits.base_predictions, store.train, folds.assignment, recipe.calibrators)
     by_fold = [np.stack([fits.new[label][fold] for label in labels], axis=1) for fold in range(folds.k)]
     held_out = nested.fitted.predict_proba(by_fold, store.test)
     chosen = next(part for part in recipe.stackers if part.label == nested.name)
