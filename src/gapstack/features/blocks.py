@@ -40,6 +40,10 @@ BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
 BlockName = Annotated[str, OneOf(BLOCKS)]
 
 
+Values = tuple[Floats, Floats]
+"""Features of one row: (2, k) of the candidates and (m,) of the row."""
+
+
 @dataclass(frozen=True)
 class Features:
     """Features of n rows.
@@ -62,6 +66,17 @@ class Features:
     def __len__(self) -> int:
         return len(self.shared)
 
+    @classmethod
+    def of_rows(cls, candidate: Iterable[str], shared: Iterable[str], values: Sequence[Values]) -> Features:
+        """Stack the values of n rows, 0 or more."""
+        candidate, shared = tuple(candidate), tuple(shared)
+        return cls(
+            candidate,
+            shared,
+            np.array([c for c, _ in values], dtype=np.float64).reshape(len(values), 2, len(candidate)),
+            np.array([s for _, s in values], dtype=np.float64).reshape(len(values), len(shared)),
+        )
+
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Features:
         """Features of some rows, by indices or a mask."""
         return Features(self.candidate_names, self.shared_names, self.candidates[rows], self.shared[rows])
@@ -72,13 +87,7 @@ class Features:
 
 
 def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
-    """Compute blocks and concatenate their columns in the given order.
-
-    Raises
-    ------
-    MemberError
-        If a block does not exist, or none is given.
-    """
+    """Compute blocks and concatenate their columns in order; MemberError if a block does not exist or none is given."""
     if not blocks:
         raise MemberError(f"no feature block given; expected some of {', '.join(BLOCKS)}")
     parts = [BLOCKS[name](corpus) for name in blocks]
@@ -95,8 +104,6 @@ def needs_parses(block: str) -> bool:
     return bool(getattr(BLOCKS[block], "needs_parses", False))
 
 
-Values = tuple[Floats, Floats]
-"""Features of one row: (2, k) of the candidates and (m,) of the row."""
 _CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB for the longest
 
 
@@ -128,13 +135,7 @@ class ParseFeatures:
         self._cache: Memory[Values] = Memory(_CACHE_SIZE)
 
     def __call__(self, corpus: Corpus, parser: str | Path | None = None) -> Features:
-        """Compute the features of every row (cached).
-
-        Raises
-        ------
-        DataNotFoundError
-            If a text has no stored parse and there is no parser.
-        """
+        """Compute the features of every row; DataNotFoundError if a text has no stored parse and there is no parser."""
         pipeline = parser_key(parser)
         keys = [row_key(example, pipeline) for example in corpus]
 
@@ -142,13 +143,7 @@ class ParseFeatures:
             for row, parse in zip(rows, parses([corpus[row].text for row in rows], parser), strict=True):
                 yield self._values(corpus[row], parse)
 
-        values = self._cache.fetch(keys, compute)
-        return Features(
-            self._candidate,
-            self._shared,
-            np.array([c for c, _ in values]).reshape(len(corpus), 2, len(self._candidate)),
-            np.array([s for _, s in values]).reshape(len(corpus), len(self._shared)),
-        )
+        return Features.of_rows(self._candidate, self._shared, self._cache.fetch(keys, compute))
 
 
 _FEMININE = {Gender.FEMININE: 1.0, Gender.MASCULINE: 0.0}

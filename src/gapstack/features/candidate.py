@@ -7,6 +7,7 @@ neighbouring words: crude compared with a parse, but cheap, and with different e
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import accumulate, takewhile
 
 from gapstack.data import Example, Gender, Span
 from gapstack.data.example import GENDER_BY_FORM
@@ -25,16 +26,6 @@ def looks_like_verb(word: str) -> bool:
     return word in classes.VERBS or word.endswith("ed") or third_person
 
 
-def looks_like_name(word: str) -> bool:
-    """True if a word is capitalised; an asterisk may stand for a lost capital ("*lvaro")."""
-    return word[0].isupper() or (word[0] == "*" and word.strip("*") != "")
-
-
-def is_lone_opener(word: str) -> bool:
-    """True if a single capitalised word at the start of a sentence is probably not a name ("Dumped", "Later")."""
-    return word in classes.OPENERS or word.endswith(("ing", "ed", "ly"))
-
-
 class SurfaceRow:
     """One example with its words and page title."""
 
@@ -43,6 +34,8 @@ class SurfaceRow:
         self.words: Words = words(example.text)
         self.title: PageTitle | None = page_title(example.url)
         self.at: int = self.words.word_index(example.pronoun)[0]
+        self.own_sentence = self.sentence(self.at)
+        self.form = example.pronoun_text.lower()
         self.a = SurfaceCandidate(self, example.a)
         self.b = SurfaceCandidate(self, example.b)
 
@@ -58,15 +51,13 @@ class SurfaceRow:
         """Words of the sentence of word ``i``."""
         return self.words.sentences[self.words.sentence_of[i]]
 
-    @cached_property
-    def own_sentence(self) -> range:
-        """Words of the pronoun's sentence."""
-        return self.sentence(self.at)
+    def count(self, places: range, word_class: frozenset[str]) -> int:
+        """Number of words of a class in a range of words."""
+        return sum(word in word_class for word in self.words.lower[places.start : places.stop])
 
-    @cached_property
-    def form(self) -> str:
-        """The pronoun in lower case."""
-        return self.example.pronoun_text.lower()
+    def count_verbs(self, places: range) -> int:
+        """Number of verb-like words in a range of words."""
+        return sum(looks_like_verb(self.words.strings[i]) for i in places)
 
     @cached_property
     def role(self) -> str:
@@ -99,25 +90,28 @@ class SurfaceRow:
 
     @cached_property
     def name_words(self) -> list[int]:
-        """Capitalised words except pronouns, in order."""
-        both = zip(self.words.strings, self.words.lower, strict=True)
+        """Capitalised words except pronouns, in order; ``*`` may stand for a lost capital ("*lvaro")."""
         return [
-            i for i, (word, low) in enumerate(both) if looks_like_name(word) and low not in GENDER_BY_FORM
+            i
+            for i, (word, low) in enumerate(zip(self.words.strings, self.words.lower, strict=True))
+            if (word[0].isupper() or (word[0] == "*" and word.strip("*"))) and low not in GENDER_BY_FORM
         ]
 
     @cached_property
     def names(self) -> list[range]:
-        """Names of the text: runs of capitalised words, except ordinary words that open a sentence."""
+        """Names of the text: runs of capitalised words, except lone words that open a sentence ("Dumped", "Later")."""
         openers = {sentence[0] for sentence in self.words.sentences}
         name_words = set(self.name_words)
         runs: list[range] = []
         for start in self.name_words:
-            if (runs and start in runs[-1]) or self.lower(start) in classes.FUNCTION:
+            word = self.lower(start)
+            if (runs and start in runs[-1]) or word in classes.FUNCTION:
                 continue
             end = start + 1
             while self._continues_name(end, name_words, openers):
                 end += 1
-            if not (start in openers and end == start + 1 and is_lone_opener(self.lower(start))):
+            is_word = word in classes.OPENERS or word.endswith(("ing", "ed", "ly"))
+            if not (start in openers and end == start + 1 and is_word):
                 runs.append(range(start, end))
         return runs
 
@@ -140,91 +134,59 @@ class SurfaceRow:
     @cached_property
     def is_quoted(self) -> list[bool]:
         """True for words inside double quotes."""
-        inside, quoted = False, []
-        for word in self.words.strings:
-            inside ^= word in classes.QUOTES
-            quoted.append(inside)
-        return quoted
+        return [n % 2 == 1 for n in accumulate(word in classes.QUOTES for word in self.words.strings)]
 
 
 class SurfaceCandidate:
-    """One of the two names of a :class:`SurfaceRow`."""
+    """One of the two names of a :class:`SurfaceRow`.
+
+    Attributes
+    ----------
+    at : range
+        Words of the name.
+    is_before : bool
+        True if the name precedes the pronoun.
+    between : range
+        The words strictly between the name and the pronoun.
+    sentences : int
+        Sentences from the name to the pronoun, negative if the name comes later.
+    is_owner : bool
+        True if a possessive follows.
+    before, after : str
+        The words before the name, and after the name and its possessive, in lower case.
+    """
 
     def __init__(self, row: SurfaceRow, span: Span):
-        self.row, self.span = row, span
+        self.row, self.span, self.text = row, span, row.example.words(span)
+        self.tokens = distinctive_tokens(self.text)
         at = row.words.word_index(span)
         # a mention of white space alone has no word: take the next one
         self.at: range = at or range(min(at.start, len(row.words) - 1), min(at.start + 1, len(row.words)))
+        first, last = self.at[0], self.at[-1]
+        self.is_before = first < row.at
+        self.between = range(last + 1, row.at) if self.is_before else range(row.at + 1, first)
+        self.sentence = row.sentence(first)
+        self.sentences = row.words.sentence_of[row.at] - row.words.sentence_of[first]
+        plural_owner = (
+            self.text.endswith("s") and row.lower(last + 1) == "'" and row.lower(last + 2).isalpha()
+        )
+        self.is_owner = row.lower(last + 1) in classes.POSSESSIVE_MARKS or plural_owner
+        self.before, self.after = row.lower(first - 1), row.lower(last + 1 + self.is_owner)
 
-    @cached_property
+    @property
     def rival(self) -> SurfaceCandidate:
         """The other name."""
         return self.row.b if self is self.row.a else self.row.a
 
-    @cached_property
-    def text(self) -> str:
-        """The name as written."""
-        return self.row.example.words(self.span)
-
-    @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """Distinctive folded tokens of the name."""
-        return distinctive_tokens(self.text)
-
-    @cached_property
-    def is_before(self) -> bool:
-        """True if the name precedes the pronoun."""
-        return self.at[0] < self.row.at
-
-    @cached_property
-    def between(self) -> range:
-        """The words strictly between the name and the pronoun."""
-        return range(self.at[-1] + 1, self.row.at) if self.is_before else range(self.row.at + 1, self.at[0])
-
     def count(self, word_class: frozenset[str]) -> int:
         """Number of words of a class between the name and the pronoun."""
-        return sum(self.row.words.lower[i] in word_class for i in self.between)
-
-    @cached_property
-    def sentence(self) -> range:
-        """Words of the name's sentence."""
-        return self.row.sentence(self.at[0])
-
-    @cached_property
-    def sentences(self) -> int:
-        """Sentences from the name to the pronoun, negative if the name comes later."""
-        of = self.row.words.sentence_of
-        return of[self.row.at] - of[self.at[0]]
-
-    @cached_property
-    def before(self) -> str:
-        """The word before the name, in lower case."""
-        return self.row.lower(self.at[0] - 1)
-
-    @cached_property
-    def after(self) -> str:
-        """The word after the name and its possessive, in lower case."""
-        return self.row.lower(self.at[-1] + (2 if self.is_owner else 1))
+        return self.row.count(self.between, word_class)
 
     @cached_property
     def words_before(self) -> list[str]:
         """Up to four words before the name in its sentence, back to a punctuation mark, nearest first."""
-        preceding: list[str] = []
-        for i in range(self.at[0] - 1, max(self.sentence[0], self.at[0] - 4) - 1, -1):
-            word = self.row.lower(i)
-            if not (word[0].isalnum() or word in classes.POSSESSIVE_MARKS):
-                break
-            preceding.append(word)
-        return preceding
-
-    @cached_property
-    def is_owner(self) -> bool:
-        """True if a possessive follows."""
-        end = self.at[-1]
-        if self.row.lower(end + 1) in classes.POSSESSIVE_MARKS:
-            return True
-        plural_like = self.text.endswith("s") and self.row.lower(end + 1) == "'"
-        return plural_like and self.row.lower(end + 2).isalpha()
+        nearest_first = self.row.words.lower[max(self.sentence[0], self.at[0] - 4) : self.at[0]][::-1]
+        return list(takewhile(lambda w: w[0].isalnum() or w in classes.POSSESSIVE_MARKS, nearest_first))
 
     @cached_property
     def verb_follows(self) -> bool:
@@ -256,11 +218,8 @@ class SurfaceCandidate:
     @cached_property
     def mentions(self) -> list[int]:
         """Capitalised words elsewhere in the text that repeat a token of the name."""
-        return [
-            i
-            for i in self.row.name_words
-            if i not in self.at and not set(self.tokens).isdisjoint(tokens(self.row.string(i)))
-        ]
+        own, row = set(self.tokens), self.row
+        return [i for i in row.name_words if i not in self.at and not own.isdisjoint(tokens(row.string(i)))]
 
     @cached_property
     def all_mentions(self) -> list[int]:
@@ -271,25 +230,3 @@ class SurfaceCandidate:
     def latest(self) -> int | None:
         """The last of :attr:`all_mentions` before the pronoun, or None."""
         return max((i for i in self.all_mentions if i < self.row.at), default=None)
-
-    @cached_property
-    def char_distance(self) -> int:
-        """Characters strictly between the name and the pronoun."""
-        pronoun = self.row.example.pronoun
-        return max(0, pronoun.start - self.span.end if self.is_before else self.span.start - pronoun.end)
-
-    @cached_property
-    def is_first_name(self) -> bool:
-        """True if it is the first name of its sentence."""
-        return not any(self.sentence[0] <= run[0] < self.at[0] for run in self.row.names)
-
-    @cached_property
-    def follows_name(self) -> bool:
-        """True if the word before it is capitalised and not just because it opens a sentence."""
-        before = self.row.string(self.at[0] - 1)
-        return before[:1].isupper() and before.lower() not in classes.OPENERS
-
-    @cached_property
-    def is_coordinated(self) -> bool:
-        """True if a coordinator is adjacent."""
-        return self.before in classes.COORDINATORS or self.after in classes.COORDINATORS

@@ -46,7 +46,7 @@ def _title_chars(example: Example, name: str) -> float:
 def _scores(discourse: Discourse) -> Floats:
     """Scores (3, 4) of A, B and third persons."""
     parse, at = discourse.parse, discourse.at
-    who, heads = (np.array(column, dtype=np.int64) for column in zip(*discourse.person_mentions, strict=True))
+    who, heads = np.array(discourse.person_mentions, dtype=np.int64).T
     distances = np.stack(
         [discourse.distances[heads], np.abs(parse.spans[heads, 0] - parse.spans[at, 0]).astype(np.float64)]
     )

@@ -7,6 +7,7 @@ same gender, since these are mostly the same person within a snippet.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +18,8 @@ from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.text.grammar import Parse, Role
 from gapstack.text.page_title import distinctive_tokens, fold, tokens
-from gapstack.text.scenes import Candidates, Scene, barriers, scene, understood_subject
-
-# each sentence back halves a mention's salience (Lappin and Leass 1994)
-_DECAY = 0.5
+from gapstack.text.scenes import Candidates, barriers, climb, scene, understood_subject
+from gapstack.types import Floats
 
 
 class Discourse:
@@ -38,8 +37,8 @@ class Discourse:
 
     def __init__(self, example: Example, parse: Parse):
         self.example, self.parse = example, parse
-        self.two: Scene = scene(example, parse, Candidates.GOLD_TWO_MENTION)
-        self.all: Scene = scene(example, parse, Candidates.DETECTED)
+        self.two = scene(example, parse, Candidates.GOLD_TWO_MENTION)
+        self.all = scene(example, parse, Candidates.DETECTED)
         self.at: int = self.two.pronoun
         self.names = (Name(self, 0), Name(self, 1))
 
@@ -50,18 +49,22 @@ class Discourse:
 
     @cached_property
     def choices(self) -> dict[Cue, int]:
-        """Index of the PERSON name that each cue chooses, -1 where there is none."""
+        """Index of the PERSON name that each cue chooses, -1 without one."""
         return {cue: sieve(passes(cue, self.measures))[0] for cue in Cue}
 
     @cached_property
-    def distances(self) -> NDArray[np.float64]:
-        """Dependency distance of every token to the pronoun."""
-        return self.parse.distances(self.at, SENTENCE_COST)
+    def here(self) -> int:
+        """Index of the pronoun's sentence."""
+        return int(self.parse.sentence[self.at])
+
+    def function(self, token: int) -> int:
+        """Function of a token; -1 for token -1."""
+        return int(self.parse.functions[token]) if token >= 0 else -1
 
     @cached_property
-    def previous_distances(self) -> NDArray[np.float64]:
-        """Dependency distance of every token to :attr:`previous_same_gender`."""
-        return self.parse.distances(self.previous_same_gender, SENTENCE_COST)
+    def distances(self) -> Floats:
+        """Dependency distance of every token to the pronoun."""
+        return self.parse.distances(self.at, SENTENCE_COST)
 
     @cached_property
     def clause_distances(self) -> NDArray[np.int32]:
@@ -74,38 +77,40 @@ class Discourse:
         return [fold(self.parse.words(i)) for i in range(len(self.parse))]
 
     @cached_property
-    def third_persons(self) -> NDArray[np.intp]:
+    def third_persons(self) -> list[int]:
         """Indices of the PERSON names that share no distinctive token with A or B."""
         name_tokens = {*self.names[0].tokens, *self.names[1].tokens}
-        others = [
+        return [
             i
             for i, span in enumerate(self.all.spans)
             if name_tokens.isdisjoint(tokens(self.example.words(span))) and self.all.heads[i] >= 0
         ]
-        return np.array(others, dtype=np.intp)
 
     @cached_property
-    def free_third_persons(self) -> NDArray[np.intp]:
-        """Third persons without a barrier to the pronoun."""
-        return np.asarray(self.third_persons[self.all.barriers[self.third_persons] == 0])
+    def third_heads(self) -> list[int]:
+        """Head tokens of the third persons' names."""
+        heads: list[int] = self.all.heads[self.third_persons].tolist()
+        return heads
+
+    @cached_property
+    def free_third_heads(self) -> list[int]:
+        """Those without a barrier to the pronoun."""
+        return [int(self.all.heads[i]) for i in self.third_persons if not self.all.barriers[i]]
 
     @cached_property
     def third_salience(self) -> float:
-        """Salience of the most salient third person, 0 if there is none."""
-        totals: dict[str, float] = {}
-        for i in self.third_persons:
+        """Salience of the most salient third person, 0 without one."""
+        totals = Counter[str]()
+        for i, head in zip(self.third_persons, self.third_heads, strict=True):
             own = distinctive_tokens(self.example.words(self.all.spans[i]))
-            key = own[-1] if own else ""
-            totals[key] = totals.get(key, 0.0) + self.mention_salience(int(self.all.heads[i]))
+            totals[own[-1] if own else ""] += self.salience(head)  # type: ignore[assignment]
         return max(totals.values(), default=0.0)
 
     @cached_property
     def same_gender(self) -> list[int]:
         """Tokens of the other pronouns of the pronoun's gender."""
         gender = self.example.gender
-        return [
-            i for i, word in enumerate(self.folded) if i != self.at and GENDER_BY_FORM.get(word) is gender
-        ]
+        return [i for i, w in enumerate(self.folded) if i != self.at and GENDER_BY_FORM.get(w) is gender]
 
     @cached_property
     def same_gender_barriers(self) -> NDArray[np.bool_]:
@@ -114,24 +119,23 @@ class Discourse:
         return np.array(rows, dtype=bool).reshape(-1, 2)
 
     @cached_property
-    def centre(self) -> tuple[int, float]:
-        """Index of the sentence before the pronoun's, and theta-prominence of its most prominent name, or 0."""
-        before = int(self.parse.sentence[self.at]) - 1
-        heads = [*self.names[0].mentions, *self.names[1].mentions, *self.all.heads[self.third_persons]]
-        return before, max(
-            (float(self.parse.theta[h]) for h in heads if self.parse.sentence[h] == before), default=0.0
-        )
+    def centre(self) -> float:
+        """Theta-prominence of the most prominent name of the sentence before the pronoun's, or 0."""
+        heads = [*self.names[0].mentions, *self.names[1].mentions, *self.third_heads]
+        before = [h for h in heads if self.parse.sentence[h] == self.here - 1]
+        return max((float(self.parse.theta[h]) for h in before), default=0.0)
 
     @cached_property
-    def previous_same_gender(self) -> int:
-        """The last pronoun of the same gender before the pronoun; -1 if there is none."""
-        return max((i for i in self.same_gender if i < self.at), default=-1)
+    def previous_distances(self) -> Floats | None:
+        """Dependency distance of every token to the last pronoun of the gender before the pronoun, if any."""
+        before = [i for i in self.same_gender if i < self.at]
+        return self.parse.distances(max(before), SENTENCE_COST) if before else None
 
     @cached_property
     def person_mentions(self) -> list[tuple[int, int]]:
         """Person (0 A, 1 B, 2 a third person) and head token of every person mention without a barrier."""
         mentions = [(who, head) for who in (0, 1) for head in self.names[who].mentions]
-        mentions += [(2, int(head)) for head in self.all.heads[self.third_persons]]
+        mentions += [(2, head) for head in self.third_heads]
         barred = barriers(self.parse, self.at, np.array([head for _, head in mentions], dtype=np.int32)) != 0
         return [pair for pair, is_barred in zip(mentions, barred, strict=True) if not is_barred]
 
@@ -141,19 +145,17 @@ class Discourse:
 
         Earlier sentences are searched breadth first, from the left.
         """
-        here = int(self.parse.sentence[self.at])
         meeting = (self.parse.ancestors & self.parse.ancestors[self.at]) * (self.parse.depth + 1)
         order = []
         for who, head in self.person_mentions:
-            if head > self.at:
-                continue
-            back = here - int(self.parse.sentence[head])
-            climb = -int(meeting[head].max()) if not back else 0
-            order.append((back, climb, int(self.parse.depth[head]), head, who))
+            if head <= self.at:
+                back = self.here - int(self.parse.sentence[head])
+                climbed = 0 if back else -int(meeting[head].max())
+                order.append((back, climbed, int(self.parse.depth[head]), head, who))
         return [entry[-1] for entry in sorted(order)]
 
     def subject_of_sentence(self, sentence: int) -> int:
-        """Subject of the main clause of a sentence; -1 if there is none."""
+        """Subject of the main clause of a sentence; -1 without one."""
         roots = np.flatnonzero((self.parse.sentence == sentence) & (self.parse.roles == Role.ROOT))
         return understood_subject(self.parse, int(roots[0])) if len(roots) else -1
 
@@ -161,37 +163,33 @@ class Discourse:
         """Kind of a token: 0 none, 1 the pronoun, 2 a pronoun of its gender, 3 A or B, 4 a third person, 5 other."""
         if token < 0:
             return 0
-        if token == self.at:
-            return 1
-        if token in self.same_gender:
-            return 2
-        if any(token in name.mentions for name in self.names):
-            return 3
-        return 4 if token in self.all.heads[self.third_persons] else 5
+        of_names = [*self.names[0].mentions, *self.names[1].mentions]
+        groups = ([self.at], self.same_gender, of_names, self.third_heads)
+        return next((number for number, group in enumerate(groups, 1) if token in group), 5)
 
     @cached_property
     def own_subject(self) -> int:
-        """Subject of the pronoun's clause, including understood ones; -1 if there is none."""
+        """Subject of the pronoun's clause, including understood ones; -1 without one."""
         return understood_subject(self.parse, int(self.parse.clause[self.at]))
 
     @cached_property
     def upper_subject(self) -> int:
-        """Subject of the clause above the pronoun's; -1 if there is none."""
+        """Subject of the clause above the pronoun's; -1 without one."""
         clause = int(self.parse.clause[self.at])
         above = int(self.parse.clause[self.parse.heads[clause]])
         return -1 if above == clause else understood_subject(self.parse, above)
 
-    def mention_salience(self, mention: int) -> float:
-        """Salience of one mention: its theta-prominence, halved for each sentence back."""
-        gap = int(self.parse.sentence[self.at]) - int(self.parse.sentence[mention])
-        return 0.0 if gap < 0 else float(self.parse.theta[mention]) * _DECAY**gap
+    def salience(self, mention: int) -> float:
+        """Theta-prominence of a mention, halved for each sentence back (Lappin and Leass 1994)."""
+        gap = self.here - int(self.parse.sentence[mention])
+        return 0.0 if gap < 0 else float(self.parse.theta[mention]) * 0.5**gap
 
 
 class Name:
     """One of the two names of a :class:`Discourse`, with all its mentions."""
 
     def __init__(self, discourse: Discourse, side: int):
-        self.discourse, self.side = discourse, side
+        self.d, self.parse, self.side = discourse, discourse.parse, side
         self.span: Span = discourse.two.spans[side]
         self.head = int(discourse.two.heads[side])
         self.tokens = distinctive_tokens(discourse.example.words(self.span))
@@ -199,59 +197,41 @@ class Name:
     @property
     def rival(self) -> Name:
         """The other name."""
-        return self.discourse.names[1 - self.side]
-
-    @cached_property
-    def distinctive_words(self) -> frozenset[str]:
-        """Tokens that the rival does not share; all tokens if it shares all."""
-        return frozenset(self.tokens) - frozenset(self.rival.tokens) or frozenset(self.tokens)
+        return self.d.names[1 - self.side]
 
     @cached_property
     def mentions(self) -> list[int]:
-        """Head tokens of all mentions of the name, including the labelled one, in the order of the text."""
-        parse, words = self.discourse.parse, self.discourse.folded
-        heads = {self.head} if self.head >= 0 else set()
-        hits = [i for i, word in enumerate(words) if word in self.distinctive_words and self._is_upper(i)]
-        for i in hits:
-            # adjacent words belong to one mention
-            last = i
-            while last + 1 in hits:
-                last += 1
-            first = i
-            while first - 1 in hits:
-                first -= 1
-            heads.add(parse.head_of(range(first, last + 1)))
-        return sorted(heads)
+        """Head tokens of all mentions of the name, including the labelled one, in the order of the text.
 
-    def _is_upper(self, token: int) -> bool:
-        return self.discourse.parse.words(token)[:1].isupper()
+        A mention is a run of capitalised words that the rival does not share, or of all words if it shares all.
+        """
+        own = set(self.tokens) - set(self.rival.tokens) or set(self.tokens)
+        hits = [i for i, w in enumerate(self.d.folded) if w in own and self.parse.words(i)[:1].isupper()]
+        starts = [i for i in hits if i - 1 not in hits]
+        ends = [i + 1 for i in hits if i + 1 not in hits]
+        heads = {self.parse.head_of(range(*bounds)) for bounds in zip(starts, ends, strict=True)}
+        return sorted(heads | ({self.head} if self.head >= 0 else set()))
 
     @cached_property
     def earlier(self) -> list[int]:
         """Mentions before the pronoun."""
-        return [i for i in self.mentions if i < self.discourse.at]
+        return [i for i in self.mentions if i < self.d.at]
+
+    def in_sentence(self, number: int) -> list[int]:
+        """Those in one sentence."""
+        return [i for i in self.earlier if self.parse.sentence[i] == number]
 
     @cached_property
     def closest(self) -> int:
         """Earlier mention at the shortest dependency distance, or else the labelled one; may be -1."""
-        return min(self.earlier, key=lambda i: self.discourse.distances[i], default=self.head)
+        return min(self.earlier, key=lambda i: self.d.distances[i], default=self.head)
 
     @cached_property
     def salience(self) -> float:
         """Total salience of the mentions before the pronoun."""
-        return sum(self.discourse.mention_salience(i) for i in self.earlier)
+        return sum(self.d.salience(i) for i in self.earlier)
 
     @cached_property
     def chain(self) -> list[int]:
         """The head token and its ancestors through coordination, apposition and names."""
-        parse, at = self.discourse.parse, self.head
-        chain = [at]
-        while parse.roles[at] in (Role.CONJUNCT, Role.APPOSITION, Role.NAME) and parse.heads[at] != at:
-            at = int(parse.heads[at])
-            chain.append(at)
-        return chain
-
-    @cached_property
-    def is_person(self) -> bool:
-        """True if a PERSON entity overlaps it."""
-        return any(span.overlaps(self.span) for span in self.discourse.all.spans)
+        return climb(self.parse, self.head, Role.CONJUNCT, Role.APPOSITION, Role.NAME)

@@ -153,7 +153,7 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
     for k, name in enumerate(heads):
         if name < 0 or parse.sentence[name] != parse.sentence[pronoun]:
             continue
-        chain = _climb(parse, int(name), Role.CONJUNCT, Role.NAME, Role.APPOSITION)
+        chain = climb(parse, int(name), Role.CONJUNCT, Role.NAME, Role.APPOSITION)
         flags = Barrier.NONE
         if not domain.isdisjoint(chain):
             flags |= Barrier.DOMAIN
@@ -163,13 +163,13 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
             noun = int(parse.heads[pronoun])
             if _same_person(parse, noun, chain):
                 flags |= Barrier.APPOSITION
-        elif _climb(parse, pronoun, Role.CONJUNCT)[-1] == _climb(parse, int(name), Role.CONJUNCT)[-1]:
+        elif climb(parse, pronoun, Role.CONJUNCT)[-1] == climb(parse, int(name), Role.CONJUNCT)[-1]:
             flags |= Barrier.COORDINATION
         barriers[k] = flags
     return barriers
 
 
-def _climb(parse: Parse, token: int, *roles: Role) -> list[int]:
+def climb(parse: Parse, token: int, *roles: Role) -> list[int]:
     """The token and its ancestors, as long as each step up has one of ``roles``."""
     chain, heads = [token], parse.head_list
     while parse.role_list[token] in roles and heads[token] != token:
@@ -205,7 +205,7 @@ def understood_subject(parse: Parse, predicate: int) -> int:
 
 def co_arguments(parse: Parse, pronoun: int) -> set[int]:
     """Arguments of the same predicate as a (not possessive) pronoun."""
-    top = _climb(parse, pronoun, Role.CONJUNCT)[-1]
+    top = climb(parse, pronoun, Role.CONJUNCT)[-1]
     if parse.roles[top] not in _ARGUMENTS:
         return set()
     predicate = int(parse.heads[top])
@@ -227,7 +227,7 @@ def _commanded(parse: Parse, pronoun: int) -> NDArray[np.bool_]:
 
 def _same_person(parse: Parse, noun: int, chain: list[int]) -> bool:
     """True if a name (given by its chain of heads) refers to the person described by ``noun``."""
-    if noun in chain or chain[0] in _climb(parse, noun, Role.APPOSITION, Role.NAME):
+    if noun in chain or chain[0] in climb(parse, noun, Role.APPOSITION, Role.NAME):
         return True
     # "John is his brother": in UD the noun is the predicate itself, in ClearNLP the verb's attribute
     predicate = int(parse.heads[noun]) if parse.roles[noun] == Role.PREDICATE else noun
