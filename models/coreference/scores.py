@@ -12,7 +12,7 @@ import spacy
 from documents import Clusters, Text
 
 from gapstack.progress import progress
-from gapstack.resolvers.live import _library as library
+from gapstack.resolvers.live import library
 
 Resolve = Callable[[list[str]], Clusters]
 """Words of a text to its clusters."""

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
@@ -129,6 +129,7 @@ DOCUMENTS = st.builds(
 )
 
 
+@settings(max_examples=25)
 @given(documents=st.lists(DOCUMENTS, min_size=1, unique_by=lambda d: d.id))
 def test_what_is_written_is_read_back(documents, tmp_path_factory):
     path = tmp_path_factory.mktemp("clusters") / "found.jsonl"

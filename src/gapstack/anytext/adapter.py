@@ -42,9 +42,9 @@ ADAPTER = Adapter(
     "gapstack",
     "a saved member or stack, or a run",
     _load,
-    shipped_model,
-    lambda model: _resolver(model).predictor.contaminated_by,
-    lambda model: _resolver(model).identity,
+    default=shipped_model,
+    contaminated_by=lambda model: _resolver(model).predictor.contaminated_by,
+    identity=lambda model: _resolver(model).identity,
 )
 ADAPTERS: Registry[Adapter] = Registry("resolver", {**LIVE, "gapstack": ADAPTER})
 """All resolvers that can be run, by name."""

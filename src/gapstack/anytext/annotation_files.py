@@ -17,7 +17,6 @@ from gapstack.anytext.windows import sentences
 from gapstack.data import html
 from gapstack.errors import DataError, Place, printable
 from gapstack.files import atomic_path
-from gapstack.resolvers.clusters import document_line
 
 RESOLVER = "gapstack"
 _HEAD = """<!doctype html>
@@ -87,7 +86,7 @@ def _opened(path: Path) -> AbstractContextManager[IO[str]]:
 
 
 def _line(one: Annotation) -> Iterator[str]:
-    yield document_line(one.document, RESOLVER, __version__)
+    yield one.document.line(RESOLVER, __version__)
 
 
 def _columns(one: Annotation) -> Iterator[str]:

@@ -112,7 +112,7 @@ def _print(reading: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json
     common.print_line(f"{clusters.name}, read as {reading.format}: {covered:,} of {len(rows):,} rows covered")
     common.print_line(
         f"rows whose text could not be aligned: {len(reading.failed)} of {reading.rows:,} "
-        f"({reading.failure_rate:.2%}){failed}"
+        f"({len(reading.failed) / max(reading.rows, 1):.2%}){failed}"
     )
     common.print_line(f"mentions without a place in the original: {reading.lost:,} of {reading.mentions:,}")
     for name, found in scores.items():

@@ -8,8 +8,8 @@ matched, so that tokens joined by blanks align like running text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -71,38 +71,68 @@ def align(text: str, original: str) -> Alignment:
             for i, j, size in letters.get_matching_blocks():
                 places[start + i : start + i + size] = begin + j + np.arange(size)
     visible = np.array([not letter.isspace() for letter in text], dtype=bool)
-    matched = int((places[visible] >= 0).sum()) if len(visible) else 0
+    matched = int((places[visible] >= 0).sum())
     whole = int(visible.sum()) + sum(not letter.isspace() for letter in original)
     return Alignment(places, 2 * matched / whole if whole else 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reading:
-    """The clusters of a resolver's file, and how many rows and mentions could be aligned.
+    """A resolver's outputs aligned to the rows' texts, and what was lost.
 
-    Attributes
-    ----------
-    clusters : Clusters
-    format : str
-    rows : int
-        Number of rows of the corpus that the file has a text for, aligned or not.
-    failed : tuple of str
-        Ids of rows whose text could not be aligned to the corpus's.
-    lost, mentions : int
-        Mentions of aligned rows without a place in the original, and all mentions.
+    ``documents`` are the aligned rows by id, ``failed`` the ids of those that could not be aligned. Of the ``mentions``
+    of aligned rows, ``lost`` have no place in the original.
     """
 
-    clusters: Clusters
+    resolver: str
+    version: str
     format: str
-    rows: int
-    failed: tuple[str, ...] = ()
+    documents: dict[str, Document] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
     lost: int = 0
     mentions: int = 0
 
+    @classmethod
+    def of(cls, clusters: Clusters, format: str) -> Reading:
+        """Clusters that need no alignment."""
+        documents = {document.id: document for document in clusters.documents}
+        mentions = sum(len(cluster) for document in clusters.documents for cluster in document.clusters)
+        return cls(clusters.resolver, clusters.version, format, documents, mentions=mentions)
+
     @property
-    def failure_rate(self) -> float:
-        """Fraction of rows that could not be aligned; 0 if there are none."""
-        return len(self.failed) / self.rows if self.rows else 0.0
+    def clusters(self) -> Clusters:
+        """Clusters of the aligned rows."""
+        return Clusters(self.resolver, self.version, self.documents.values())
+
+    @property
+    def rows(self) -> int:
+        """Number of rows with an output, aligned or not."""
+        return len(self.documents) + len(self.failed)
+
+    def add(self, example: Example, output: Output | None) -> None:
+        """Align a row's output; None where the resolver failed."""
+        alignment = None if output is None else align(output.text, example.text)
+        if output is None or alignment is None or alignment.similarity < MIN_SIMILARITY:
+            self.failed.append(example.id)
+            return
+        spans = {span for cluster in output.clusters for span in cluster} | set(output.mention_scores)
+        spans |= {span for link in output.link_scores for span in link}
+        places = {span: place for span in spans if (place := alignment.span(span)) is not None}
+        clusters = [tuple(places[span] for span in cluster if span in places) for cluster in output.clusters]
+        self.documents[example.id] = Document(
+            example.id,
+            text_sha256(example.text),
+            tuple(cluster for cluster in clusters if cluster),
+            {places[span]: score for span, score in output.mention_scores.items() if span in places},
+            {
+                (places[mention], places[antecedent]): score
+                for (mention, antecedent), score in output.link_scores.items()
+                if mention in places and antecedent in places
+            },
+        )
+        mentions = sum(map(len, output.clusters))
+        self.mentions += mentions
+        self.lost += mentions - sum(map(len, clusters))
 
 
 def read_resolver(
@@ -113,69 +143,30 @@ def read_resolver(
     resolver: str | None = None,
     version: str = "unstated",
 ) -> Reading:
-    """Read a resolver's file and align its clusters to the corpus's texts.
+    """Read a resolver's file and align its clusters to the texts of the corpus, the resolver's input.
 
-    Documents are matched to rows by id; in formats without ids there must be one for each row, in order.
-
-    Parameters
-    ----------
-    path : Path
-    corpus : Corpus
-        The resolver's input.
-    format : str, optional
-        One of :data:`FORMATS`, or :data:`EXCHANGE`; detected by default.
-    resolver, version : str, optional
-        For files that do not name them.
+    Documents are matched to rows by id; in formats without ids there must be one for each row, in order. ``format`` is
+    one of :data:`FORMATS` or :data:`EXCHANGE`, detected by default; ``resolver`` and ``version`` are for files that do
+    not name them.
 
     Raises
     ------
     DataError
         For a document that does not follow the format, a duplicate id, or documents without a row.
     DataNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     path = Path(path)
     name = format or detect(path)
     if name == EXCHANGE:
-        clusters = read_clusters(path, corpus)
-        mentions = sum(len(cluster) for document in clusters.documents for cluster in document.clusters)
-        return Reading(clusters, name, len(clusters), mentions=mentions)
-    form = FORMATS[name]
-    outputs = _by_id(path, list(form.read(path)), corpus)
-    tally = Tally()
+        return Reading.of(read_clusters(path, corpus), name)
+    outputs = _by_id(path, list(FORMATS[name].read(path)), corpus)
+    reading = Reading(resolver or FORMATS[name].resolver, version, name)
     for example in corpus:
         output = outputs.get(example.id)
         if output is not None and output.text.strip():
-            tally.add(example, output)
-    clusters = Clusters(resolver or form.resolver, version, tally.documents.values())
-    rows = len(tally.documents) + len(tally.failed)
-    return Reading(clusters, name, rows, tuple(tally.failed), tally.lost, tally.mentions)
-
-
-class Tally:
-    """Aligns outputs to the rows' texts and counts what is lost.
-
-    ``documents`` are the aligned rows by id, ``failed`` the ids of the others; ``lost`` mentions of aligned rows, out
-    of ``mentions``, have no place in the original.
-    """
-
-    def __init__(self, documents: Iterable[Document] = ()):
-        self.documents = {document.id: document for document in documents}
-        self.failed: list[str] = []
-        self.lost = 0
-        self.mentions = sum(len(c) for document in self.documents.values() for c in document.clusters)
-
-    def add(self, example: Example, output: Output | None) -> None:
-        """Add a row's output; None where the resolver failed."""
-        alignment = None if output is None else align(output.text, example.text)
-        if output is None or alignment is None or alignment.similarity < MIN_SIMILARITY:
-            self.failed.append(example.id)
-            return
-        document = _aligned(example, output, alignment)
-        self.documents[example.id] = document
-        mentions = sum(map(len, output.clusters))
-        self.mentions += mentions
-        self.lost += mentions - sum(map(len, document.clusters))
+            reading.add(example, output)
+    return reading
 
 
 def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Output]:
@@ -192,9 +183,7 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
     for number, output in enumerate(outputs, start=1):
         if output.id is None or output.id in by_id:
             problem = "no id" if output.id is None else f"duplicate id {output.id!r}"
-            raise DataError(
-                f"document {number}: {problem}", place=Place(path), expected="a unique id for each"
-            )
+            raise DataError(f"document {number}: {problem}", place=Place(path), expected="unique ids")
         by_id[output.id] = output
     if not set(corpus.ids) & set(by_id):
         raise DataError(
@@ -204,22 +193,3 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
             remedy="Check that these are the rows that the resolver read",
         )
     return by_id
-
-
-def _aligned(example: Example, output: Output, alignment: Alignment) -> Document:
-    """The output with spans of the original text, without those that have no place there."""
-    mentions = {span for cluster in output.clusters for span in cluster} | set(output.mention_scores)
-    mentions |= {span for link in output.link_scores for span in link}
-    places = {span: place for span in mentions if (place := alignment.span(span)) is not None}
-    clusters = [tuple(places[span] for span in cluster if span in places) for cluster in output.clusters]
-    return Document(
-        example.id,
-        text_sha256(example.text),
-        tuple(cluster for cluster in clusters if cluster),
-        {places[span]: score for span, score in output.mention_scores.items() if span in places},
-        {
-            (places[mention], places[antecedent]): score
-            for (mention, antecedent), score in output.link_scores.items()
-            if mention in places and antecedent in places
-        },
-    )

@@ -18,7 +18,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,6 @@ from typing import Annotated, Any, NotRequired
 
 import numpy as np
 from annotated_types import Len
-from numpy.typing import NDArray
 from pydantic import ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
@@ -35,6 +34,7 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
 from gapstack.errors import DataError, Place, shown
 from gapstack.files import write_text
+from gapstack.types import Bools
 
 Cluster = tuple[Span, ...]
 """Mentions of one entity."""
@@ -72,18 +72,9 @@ def text_sha256(text: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """One resolver's clusters of one text.
+    """One resolver's clusters of one text, in the resolver's order; the scores are optional.
 
-    Attributes
-    ----------
-    id : str
-        Id of the example.
-    text_sha256 : str
-        Hash of its text (:func:`text_sha256`).
-    clusters : tuple of Cluster
-        In the resolver's order.
-    mention_scores : mapping of Span to float
-    link_scores : mapping of Link to float
+    ``id`` is that of the example, ``text_sha256`` the hash of its text (:func:`text_sha256`).
     """
 
     id: str
@@ -101,6 +92,16 @@ class Document:
         around = [cluster for cluster in self.clusters if any(mention.overlaps(span) for mention in cluster)]
         return without_overlaps((exact or around or [()])[0])
 
+    def line(self, resolver: str, version: str) -> str:
+        """The document as a line of the exchange format."""
+        record: dict[str, Any] = {"id": self.id, "resolver": resolver, "version": version}
+        record |= {"text_sha256": self.text_sha256, "clusters": self.clusters}
+        if self.mention_scores:
+            record["mention_scores"] = [[*span, score] for span, score in self.mention_scores.items()]
+        if self.link_scores:
+            record["link_scores"] = [[*a, *b, score] for (a, b), score in self.link_scores.items()]
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"
+
 
 def without_overlaps(mentions: Iterable[Span]) -> Cluster:
     """Sort mentions by start and drop those that overlap an earlier one."""
@@ -112,10 +113,7 @@ def without_overlaps(mentions: Iterable[Span]) -> Cluster:
 
 
 class Clusters:
-    """One resolver's clusters of many texts.
-
-    Raises DataError if two documents share an id.
-    """
+    """One resolver's clusters of many texts; DataError if two documents share an id."""
 
     def __init__(self, resolver: str, version: str, documents: Iterable[Document]):
         self.resolver, self.version = resolver, version
@@ -153,7 +151,7 @@ class Clusters:
         document = self.document(example)
         return document.cluster_of(example.pronoun) if document else ()
 
-    def decide(self, corpus: Corpus, heads: Heads | None = None) -> NDArray[np.bool_]:
+    def decide(self, corpus: Corpus, heads: Heads | None = None) -> Bools:
         """Boolean (n, 2) array: True where the pronoun's cluster contains A, or B; False without a document.
 
         By default a cluster contains a name if one of its mentions matches it by substring, as Webster et al. 2018
@@ -163,15 +161,14 @@ class Clusters:
         With ``heads``, mentions are aligned as that paper aligns off-the-shelf resolvers: a cluster contains the
         pronoun or a name if one of its mentions has the same head word at the same place.
         """
-        decided = np.zeros((len(corpus), 2), dtype=bool)
-        for row, example in enumerate(corpus):
-            decided[row] = self._match_words(example) if heads is None else self._match_heads(example, heads)
-        return decided
+        return np.array(
+            [self._match_heads(row, heads) if heads else self._match_words(row) for row in corpus], dtype=bool
+        ).reshape(-1, 2)
 
     def _match_words(self, example: Example) -> list[bool]:
+        names = [_words(example.a_text), _words(example.b_text)]
         mentions = [_words(example.words(mention)) for mention in self.pronoun_cluster(example)]
-        names = [_words(text) for text in (example.a_text, example.b_text)]
-        return [any(_contains(name, one) or _contains(one, name) for one in mentions) for name in names]
+        return [any(name in one or one in name for one in mentions if one.strip()) for name in names]
 
     def _match_heads(self, example: Example, heads: Heads) -> list[bool]:
         document = self.document(example)
@@ -180,9 +177,15 @@ class Clusters:
         own = next((cluster for cluster in clusters if pronoun in cluster), set())
         return [a in own, b in own]
 
-    def covers(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def covers(self, corpus: Corpus) -> Bools:
         """Boolean (n,) array: True where there is a document for the example."""
         return np.array([self.document(example) is not None for example in corpus], dtype=bool)
+
+
+def _words(text: str) -> str:
+    """Lower-case words between single blanks, so that ``in`` compares whole words."""
+    words = " ".join(re.findall(r"\w+", text.casefold()))
+    return f" {words} "
 
 
 def checked_span(start: int, end: int, length: float) -> Span:
@@ -199,32 +202,12 @@ def validate(adapter: TypeAdapter[Any], value: object, place: Place) -> Any:
         return adapter.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise DataError(
-            f"{where or 'document'} is {shown(first['input'])}",
-            place=place,
-            expected=first["msg"],
-        ) from None
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
-
-
-def _contains(whole: Sequence[str], part: Sequence[str]) -> bool:
-    """True if the words of ``part``, at least one, occur consecutively in ``whole``."""
-    size = len(part)
-    return size > 0 and any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
+        key = ".".join(map(str, first["loc"])) or "document"
+        raise DataError(f"{key} is {shown(first['input'])}", place=place, expected=first["msg"]) from None
 
 
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
-    """Read a file of clusters.
-
-    Parameters
-    ----------
-    path : Path
-    corpus : Corpus, optional
-        If given, ids, texts and spans are checked against it, and lines may lack ``text_sha256``.
+    """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``.
 
     Raises
     ------
@@ -232,7 +215,7 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
         With file and line: invalid JSON, a missing, unknown or malformed key, an invalid span, a duplicate id, lines of
         several resolvers, or an id or text that is not the corpus's.
     DataNotFoundError
-        If there is no such file.
+        If the file does not exist.
     """
     path = Path(path)
     texts = None if corpus is None else {example.id: example.text for example in corpus}
@@ -241,18 +224,13 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     for number, raw in enumerate(read_lines(path), start=1):
         place = Place(path, number)
         line: ClusterLine = validate(_LINE, read_json(raw, path, number), place)
-        if line["id"] in documents:
-            raise DataError(
-                f"duplicate id {line['id']!r}", place=place, expected="one line for each document"
-            )
         source = source or (line["resolver"], line["version"])
-        if source != (line["resolver"], line["version"]):
-            raise DataError(
-                f"resolver is {line['resolver']} {line['version']}",
-                place=place,
-                expected=f"one resolver in a file, {' '.join(source)}",
-            )
         try:
+            if line["id"] in documents:
+                raise DataError(f"duplicate id {line['id']!r}", expected="one line for each document")
+            if source != (line["resolver"], line["version"]):
+                found = f"resolver is {line['resolver']} {line['version']}"
+                raise DataError(found, expected=f"one resolver in a file, {' '.join(source)}")
             documents[line["id"]] = _document(line, texts)
         except DataError as problem:
             raise problem.at(place) from None
@@ -268,11 +246,7 @@ def _document(line: ClusterLine, texts: Mapping[str, str] | None) -> Document:
             raise DataError(f"id {name!r} is not in the corpus", expected="ids of the corpus")
         digest, length = text_sha256(texts[name]), len(texts[name])
     if digest is None:
-        raise DataError(
-            "missing key 'text_sha256'",
-            expected="the SHA-256 of the text",
-            remedy="Read the file together with its corpus, and write it again",
-        )
+        raise DataError("missing key 'text_sha256'", remedy="Read the file together with its corpus")
     if stated not in {None, digest}:
         raise DataError(
             f"the clusters of {name!r} belong to another text ({stated:.8}...)",
@@ -294,23 +268,5 @@ def _document(line: ClusterLine, texts: Mapping[str, str] | None) -> Document:
 
 def write_clusters(path: Path, clusters: Clusters) -> None:
     """Write clusters atomically, compressed if the suffix is ``.gz`` or ``.xz``."""
-    lines = [document_line(document, clusters.resolver, clusters.version) for document in clusters.documents]
+    lines = [document.line(clusters.resolver, clusters.version) for document in clusters.documents]
     write_text(Path(path), "".join(lines))
-
-
-def document_line(document: Document, resolver: str, version: str) -> str:
-    """One document as a line of the exchange format."""
-    record: dict[str, Any] = {
-        "id": document.id,
-        "resolver": resolver,
-        "version": version,
-        "text_sha256": document.text_sha256,
-        "clusters": document.clusters,
-    }
-    if document.mention_scores:
-        record["mention_scores"] = [[*span, score] for span, score in document.mention_scores.items()]
-    if document.link_scores:
-        record["link_scores"] = [
-            [*mention, *antecedent, score] for (mention, antecedent), score in document.link_scores.items()
-        ]
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n"

@@ -21,13 +21,7 @@ from gapstack.data.example import Span
 from gapstack.data.extra import conll
 from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
-from gapstack.resolvers.clusters import (
-    Cluster,
-    Link,
-    Pair,
-    checked_span,
-    validate,
-)
+from gapstack.resolvers.clusters import Cluster, Link, Pair, checked_span, validate
 
 T = TypeVar("T")
 EXCHANGE = "gapstack"
@@ -51,9 +45,8 @@ class Output:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: its name, the resolver's name, a test of the first lines, and a reader of documents."""
+    """A file format: the resolver's name, a test of the first lines, and a reader of documents."""
 
-    name: str
     resolver: str
     recognises: Callable[[Sequence[bytes]], bool]
     read: Callable[[Path], Iterable[Output]]
@@ -73,39 +66,49 @@ def from_tokens(
 
     def characters(first: int, last: int) -> tuple[int, int]:
         if not 0 <= first <= last < len(tokens):
-            raise DataError(
-                f"invalid tokens {first} to {last}", expected=f"0 <= first <= last < {len(tokens)}"
-            )
+            raise DataError(f"invalid tokens {first} to {last}", expected=f"0 to {len(tokens) - 1}")
         return ends[first] - len(tokens[first]) - 1, ends[last] - 1
 
     text = " ".join(tokens)
-    places = ([characters(*mention) for mention in cluster] for cluster in clusters)
-    return Output(name, text, spans(places, text))
+    return Output(name, text, spans([[characters(*mention) for mention in one] for one in clusters], text))
+
+
+def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
+    """Clusters from links of mentions to antecedents, sorted by first mention."""
+    clusters: dict[Span, frozenset[Span]] = {}
+    for link in links:
+        cluster = frozenset(link).union(*(clusters.get(span, ()) for span in link))
+        clusters |= dict.fromkeys(cluster, cluster)
+    return tuple(sorted({tuple(sorted(cluster)) for cluster in clusters.values()}))
 
 
 def _item(rows: Sequence[T], number: int, what: str, first: int = 0) -> T:
-    """Item ``number`` of rows counted from ``first``; DataError if there is none."""
+    """Item ``number`` of rows counted from ``first``; DataError if the number is out of range."""
     if not first <= number < first + len(rows):
         raise DataError(f"invalid {what} {number}", expected=f"{first} to {first + len(rows) - 1}")
     return rows[number - first]
 
 
+def _record(**keys: Any) -> Any:
+    """Type of a JSON object with at least these keys."""
+    return TypedDict("Record", keys)  # type: ignore[operator]
+
+
 def _json_format(
-    name: str, resolver: str, shape: type[Any], parse: Callable[[str | None, Any], Output]
+    resolver: str, document: Any, parse: Callable[[str | None, dict[str, Any]], Output]
 ) -> Format:
-    """Format of JSON objects: one a line, in one list, or a single one; recognised by the keys of ``shape``.
+    """Format of JSON objects: one a line, in one list, or a single one; recognised by the keys of ``document``.
 
     ``parse`` gets the document's id and the document, and may raise DataError without a place.
     """
-    adapter = TypeAdapter(shape)
-    required: frozenset[str] = shape.__required_keys__
+    adapter = TypeAdapter(document)
 
     def recognises(lines: Sequence[bytes]) -> bool:
         try:
-            _, first = next(_records(Path(name), lines))
+            _, first = next(_records(Path(resolver), lines))
         except (DataError, StopIteration):
             return False
-        return required <= first.keys()
+        return bool(document.__required_keys__ <= first.keys())
 
     def read(path: Path) -> Iterator[Output]:
         for number, (line, record) in enumerate(_records(path, read_lines(path)), start=1):
@@ -113,13 +116,13 @@ def _json_format(
                 yield parse(_document_id(record), validate(adapter, record, Place(path, line)))
             except DataError as problem:
                 raise DataError(
-                    f"document {number} is not valid {name} output: {problem.problem}",
+                    f"document {number} is not valid output of {resolver}: {problem.problem}",
                     place=Place(path, line),
                     expected=problem.expected,
                     remedy="Select the right format with --format",
                 ) from None
 
-    return Format(name, resolver, recognises, read)
+    return Format(resolver, recognises, read)
 
 
 def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -132,11 +135,8 @@ def _records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, dict[str
         value = read_json(line, path, number)
         for record in value if isinstance(value, list) else [value]:
             if not isinstance(record, dict):
-                raise DataError(
-                    f"found {shown(record)}",
-                    place=Place(path, number),
-                    expected="a JSON object for each document",
-                )
+                place = Place(path, number)
+                raise DataError(f"found {shown(record)}", place=place, expected="a JSON object")
             yield number, record
 
 
@@ -150,93 +150,34 @@ def _document_id(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-class NeuralCoref(TypedDict):
-    """neuralcoref's service (Hugging Face, spring 2019), as recorded for GAP.
-
-    A mention is ``[start, end, kind, score of having no antecedent, antecedent's index, its score, scores of all
-    before]``, in characters of the cleaned ``text``. Clusters follow from the antecedents.
-    """
-
-    text: str
-    mentions: list[list[Any]]
-    corefs: list[Any]
+# start, end, kind, score of having no antecedent, antecedent's index, its score
+_MENTION = TypeAdapter(tuple[int, int, str, FiniteFloat | None, int | None, FiniteFloat | None])
 
 
-_NEURALCOREF_MENTION = TypeAdapter(tuple[int, int, str, FiniteFloat | None, int | None, FiniteFloat | None])
-
-
-def _neuralcoref(name: str | None, record: NeuralCoref) -> Output:
-    text = record["text"]
-    rows = [
-        validate(_NEURALCOREF_MENTION, tuple(row[:6]), Place(Path("mentions"))) for row in record["mentions"]
-    ]
+def _neuralcoref(name: str | None, record: dict[str, Any]) -> Output:
+    text, place = record["text"], Place("mentions")
+    rows = [validate(_MENTION, tuple(row[:6]), place) for row in record["mentions"]]
     places = [checked_span(start, end, len(text)) for start, end, *_ in rows]
     singles: dict[Span, float] = {}
     links: dict[Link, float] = {}
-    for place, (*_, single, antecedent, score) in zip(places, rows, strict=True):
+    for mention, (*_, single, antecedent, score) in zip(places, rows, strict=True):
         if single is not None:
-            singles[place] = float(single)
+            singles[mention] = float(single)
         if antecedent is not None:
             if score is None:
                 raise DataError("a link without a score", expected="a finite number")
-            links[place, _item(places, antecedent, "mention")] = float(score)
+            links[mention, _item(places, antecedent, "mention")] = float(score)
     return Output(name, text, linked(links), singles, links)
 
 
-def linked(links: Iterable[Link]) -> tuple[Cluster, ...]:
-    """Clusters from links of mentions to antecedents, sorted by first mention."""
-    parent: dict[Span, Span] = {}
-
-    def root(span: Span) -> Span:
-        parent.setdefault(span, span)
-        while parent[span] != span:
-            span = parent[span]
-        return span
-
-    for mention, antecedent in links:
-        first, second = sorted((root(mention), root(antecedent)))
-        parent[second] = first
-    groups: dict[Span, list[Span]] = {}
-    for span in sorted(parent):
-        groups.setdefault(root(span), []).append(span)
-    return tuple(tuple(members) for members in groups.values())
-
-
-class CoreNLPToken(TypedDict):
-    """A token of CoreNLP; its character offsets count UTF-16 units and are not used."""
-
-    word: str
-    originalText: NotRequired[str]
-
-
-class CoreNLPSentence(TypedDict):
-    """A sentence of CoreNLP."""
-
-    tokens: list[CoreNLPToken]
-
-
-class CoreNLPMention(TypedDict):
-    """Tokens ``startIndex`` to ``endIndex``, exclusive, of sentence ``sentNum``, all counted from 1."""
-
-    sentNum: int
-    startIndex: int
-    endIndex: int
-
-
-class CoreNLP(TypedDict):
-    """Stanford CoreNLP's JSON (``-outputFormat json`` with ``coref``)."""
-
-    sentences: list[CoreNLPSentence]
-    corefs: dict[str, list[CoreNLPMention]]
-
-
-def _corenlp(name: str | None, record: CoreNLP) -> Output:
+def _corenlp(name: str | None, record: dict[str, Any]) -> Output:
     sentences = [sentence["tokens"] for sentence in record["sentences"]]
+    # offsets of characters count UTF-16 units and are not used
     tokens = [token.get("originalText") or token["word"] for sentence in sentences for token in sentence]
     ends = accumulate(map(len, sentences))
     places = [range(end - len(sentence), end) for sentence, end in zip(sentences, ends, strict=True)]
 
-    def tokens_of(mention: CoreNLPMention) -> tuple[int, int]:
+    def tokens_of(mention: dict[str, int]) -> tuple[int, int]:
         sentence = _item(places, mention["sentNum"], "sentence", 1)
         first = _item(sentence, mention["startIndex"], "token", 1)
         return first, _item(sentence, mention["endIndex"] - 1, "token", 1)
@@ -245,74 +186,20 @@ def _corenlp(name: str | None, record: CoreNLP) -> Output:
     return from_tokens(name, tokens, chains)
 
 
-class AllenNLP(TypedDict):
-    """AllenNLP's predictor: clusters of ``[first, last]`` tokens, both included."""
-
-    document: list[str]
-    clusters: list[list[Pair]]
-
-
-class Maverick(TypedDict):
-    """Maverick's ``predict``: as AllenNLP; its character offsets are missing for texts given as tokens."""
-
-    tokens: list[str]
-    clusters_token_offsets: list[list[Pair]]
-
-
-class FastCoref(TypedDict):
-    """fastcoref (F-coref and LingMess): clusters of half-open character ranges."""
-
-    text: str
-    clusters: list[list[Pair]]
-
-
-class CharacterRange(TypedDict):
-    """A half-open character range of spaCy's ``Doc.to_json()``."""
-
-    start: int
-    end: int
-
-
-class SpacyGroups(TypedDict):
-    """spaCy's ``Doc.to_json()`` with spacy-experimental's groups ``coref_clusters_1``, ..."""
-
-    text: str
-    tokens: list[Any]
-    spans: dict[str, list[CharacterRange]]
-
-
-def _spacy_groups(name: str | None, record: SpacyGroups) -> Output:
+def _spacy_groups(name: str | None, record: dict[str, Any]) -> Output:
     # other components write groups too, and coref_head_clusters_N holds heads only
     groups = [group for key, group in record["spans"].items() if key.startswith("coref_clusters")]
     places = [[(span["start"], span["end"]) for span in group] for group in groups]
     return Output(name, record["text"], spans(places, record["text"]))
 
 
-class CorefereeChains(TypedDict):
-    """``{"coref_chains": [[[0], [5, 7]], ...]}``: token indexes of the mentions of each chain."""
-
-    coref_chains: list[list[list[int]]]
-
-
-class Coreferee(TypedDict):
-    """spaCy's ``Doc.to_json()`` with coreferee's chains in ``_``; a mention of several tokens is a conjunction."""
-
-    text: str
-    tokens: list[CharacterRange]
-    _: CorefereeChains
-
-
-def _coreferee(name: str | None, record: Coreferee) -> Output:
+def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
     tokens = [(token["start"], token["end"]) for token in record["tokens"]]
     chains = [
         [_item(tokens, index, "token") for mention in chain for index in mention]
         for chain in record["_"]["coref_chains"]
     ]
     return Output(name, record["text"], spans(chains, record["text"]))
-
-
-def _is_conll2012(lines: Sequence[bytes]) -> bool:
-    return lines[0].startswith(b"#begin document")
 
 
 def _read_conll2012(path: Path) -> Iterator[Output]:
@@ -332,40 +219,68 @@ def _read_conll2012(path: Path) -> Iterator[Output]:
         yield from_tokens(document.name, document.tokens, entities.values())
 
 
-_FORMATS = (
-    _json_format("neuralcoref", "neuralcoref", NeuralCoref, _neuralcoref),
-    _json_format("corenlp", "corenlp", CoreNLP, _corenlp),
-    _json_format(
-        "allennlp", "allennlp", AllenNLP, lambda name, r: from_tokens(name, r["document"], r["clusters"])
-    ),
-    _json_format(
-        "maverick",
-        "maverick",
-        Maverick,
-        lambda name, r: from_tokens(name, r["tokens"], r["clusters_token_offsets"]),
-    ),
-    _json_format("spacy", "spacy-experimental", SpacyGroups, _spacy_groups),
-    _json_format("coreferee", "coreferee", Coreferee, _coreferee),
-    _json_format(
-        "fastcoref",
-        "fastcoref",
-        FastCoref,
-        lambda name, r: Output(name, r["text"], spans(r["clusters"], r["text"])),
-    ),
-    Format("conll2012", "conll2012", _is_conll2012, _read_conll2012),
+_CHARACTERS: Any = _record(start=int, end=int)
+_TOKEN: Any = _record(word=str, originalText=NotRequired[str])
+_SENTENCE: Any = _record(tokens=list[_TOKEN])
+_TOKEN_RANGE: Any = _record(sentNum=int, startIndex=int, endIndex=int)
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        # the service of Hugging Face in spring 2019, as recorded for GAP; clusters follow from the antecedents
+        "neuralcoref": _json_format(
+            "neuralcoref", _record(text=str, mentions=list[list[Any]], corefs=list[Any]), _neuralcoref
+        ),
+        # Stanford CoreNLP's JSON (-outputFormat json with coref): endIndex is exclusive, all count from 1
+        "corenlp": _json_format(
+            "corenlp", _record(sentences=list[_SENTENCE], corefs=dict[str, list[_TOKEN_RANGE]]), _corenlp
+        ),
+        # AllenNLP's predictor: clusters of [first, last] tokens, both included
+        "allennlp": _json_format(
+            "allennlp",
+            _record(document=list[str], clusters=list[list[Pair]]),
+            lambda name, record: from_tokens(name, record["document"], record["clusters"]),
+        ),
+        # Maverick's predict: as AllenNLP; its character offsets are missing for texts given as tokens
+        "maverick": _json_format(
+            "maverick",
+            _record(tokens=list[str], clusters_token_offsets=list[list[Pair]]),
+            lambda name, record: from_tokens(name, record["tokens"], record["clusters_token_offsets"]),
+        ),
+        # spaCy's Doc.to_json() with spacy-experimental's groups coref_clusters_1, ...
+        "spacy": _json_format(
+            "spacy-experimental",
+            _record(text=str, tokens=list[Any], spans=dict[str, list[_CHARACTERS]]),
+            _spacy_groups,
+        ),
+        # spaCy's Doc.to_json() with coreferee's chains in "_"; a mention of several tokens is a conjunction
+        "coreferee": _json_format(
+            "coreferee",
+            _record(text=str, tokens=list[_CHARACTERS], _=_record(coref_chains=list[list[list[int]]])),
+            _coreferee,
+        ),
+        # fastcoref (F-coref and LingMess): clusters of half-open character ranges
+        "fastcoref": _json_format(
+            "fastcoref",
+            _record(text=str, clusters=list[list[Pair]]),
+            lambda name, record: Output(name, record["text"], spans(record["clusters"], record["text"])),
+        ),
+        "conll2012": Format(
+            "conll2012", lambda lines: lines[0].startswith(b"#begin document"), _read_conll2012
+        ),
+    },
+    also=(EXCHANGE,),
 )
-FORMATS: Registry[Format] = Registry("format", {one.name: one for one in _FORMATS}, also=(EXCHANGE,))
 """Formats by name, in the order of detection: the most specific first."""
 
 
 def detect(path: Path) -> str:
-    """Name of a file's format; DataError if it is unknown, DataNotFoundError if there is no such file."""
+    """Name of a file's format; DataError if it is unknown, DataNotFoundError if the file does not exist."""
     lines = read_lines(Path(path))
     if lines[0].startswith(b"{") and b'"resolver"' in lines[0] and b'"version"' in lines[0]:
         return EXCHANGE
-    for one in FORMATS.values():
+    for name, one in FORMATS.items():
         if one.recognises(lines):
-            return one.name
+            return name
     raise DataError(
         "unknown format",
         place=Place(path, 1),

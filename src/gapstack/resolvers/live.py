@@ -19,10 +19,10 @@ from typing import Any
 
 from gapstack.data.contamination import warn_of_contamination
 from gapstack.data.corpus import Corpus
-from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.files import tree_digest
 from gapstack.progress import progress
-from gapstack.resolvers.align import Reading, Tally
+from gapstack.resolvers.align import Reading
 from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
 from gapstack.resolvers.formats import Output, spans
 
@@ -40,29 +40,45 @@ class Adapter:
 
     Attributes
     ----------
-    name : str
-        Name in ``gap resolve``.
-    package : str
-        Distribution whose version is recorded.
+    name, package : str
+        Name in ``gap resolve``, and the distribution whose version is recorded.
     needs : str
         The model that it needs, and where to get it.
     load : callable
-        Takes the model's path and returns a :data:`Predict`; raises DataNotFoundError if package or model are missing.
+        Takes the model's path and returns a :data:`Predict`.
+    file : str
+        A file that the model's folder contains; "" if it is not a folder.
+    modules : sequence of str
+        Modules of the extra, which are imported first.
     default : callable, optional
         Returns the path of the default model.
-    contaminated_by : callable
-        Takes the model's path and returns the test sets that it was trained on, if known.
-    identity : callable
-        Takes the model's path and returns a hash of its content.
+    contaminated_by, identity : callable
+        Take the model's path and return the test sets that it was trained on, if known, and a hash of its content.
     """
 
     name: str
     package: str
     needs: str
     load: Callable[[Path], Predict]
+    file: str = ""
+    modules: Sequence[str] = ()
     default: Callable[[], Path] | None = None
     contaminated_by: Callable[[Path], Sequence[str]] = lambda model: ()
     identity: Callable[[Path], str] = tree_digest
+
+    def loaded(self, model: Path) -> Predict:
+        """Load the model; DataNotFoundError if package or model are missing, DataError if it cannot be loaded."""
+        for module in self.modules:
+            library(module, self.package)
+        if self.file and not (model / self.file).is_file():
+            raise DataNotFoundError(f"{model} has no {self.file}; expected {self.needs}")
+        try:
+            return self.load(model)
+        except GapstackError:
+            raise
+        except Exception as problem:  # the libraries' errors share no base class
+            reason = str(problem).strip().split("\n")[0] or type(problem).__name__
+            raise DataError(f"cannot load {model} ({reason})", expected=self.needs) from problem
 
     def version(self, model: Path) -> str:
         """Package version, model name and the start of its identity."""
@@ -79,28 +95,12 @@ def resolve(
     pages: bool = False,
     seconds: float = 30.0,
 ) -> Reading:
-    """Run a resolver on every row and write its clusters to ``target``.
+    """Run a resolver on every row and write its clusters to ``target``, a ``.jsonl`` (``.gz``, ``.xz``) file.
 
     Finished rows are kept in ``NAME.part.jsonl``, written every ``seconds`` and on interruption; the same call resumes
-    from there. Logs a warning if the model was trained on the rows.
-
-    Parameters
-    ----------
-    adapter : Adapter
-    model : Path or None
-        The adapter's model; None for its default.
-    rows : Corpus
-        Names and labels are never shown to the resolver.
-    target : Path
-        ``.jsonl``, ``.jsonl.gz`` or ``.jsonl.xz``.
-    pages : bool
-        Show it the URLs of the rows' pages.
-    seconds : float
-
-    Returns
-    -------
-    Reading
-        Lost mentions are counted for the rows of this call only.
+    from there. ``model`` None is the adapter's default. Names and labels are never shown to the resolver, the URLs of
+    the rows' pages only with ``pages``. Logs a warning if the model was trained on the rows. Lost mentions are counted
+    for the rows of this call only.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def resolve(
         if adapter.default is None:
             raise DataNotFoundError(f"{adapter.name} has no default model; give {adapter.needs} with --model")
         model = adapter.default()
-    predict = adapter.load(model)
+    predict = adapter.loaded(model)
     warn_of_contamination(adapter.contaminated_by(model), rows.ids)
     name, version = adapter.name, adapter.version(model) + ("+pages" if pages else "")
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
@@ -124,14 +124,9 @@ def resolve(
         raise MismatchError(
             f"{part} was written by {begun.name}, not by {name}@{version}; delete it, or choose another output file"
         )
-    tally = Tally(begun.documents)
-    pending = [row for row in rows if row.id not in tally.documents]
+    reading = Reading.of(begun, name)
+    pending = [row for row in rows if row.id not in reading.documents]
     saved = time.monotonic()
-
-    def save() -> None:
-        if tally.documents:
-            write_clusters(part, Clusters(name, version, tally.documents.values()))
-
     try:
         with progress(f"Running {name}", len(rows)) as ticker:
             ticker.advance(len(rows) - len(pending))
@@ -139,23 +134,23 @@ def resolve(
                 batch = pending[start : start + BATCH]
                 outputs = predict([row.text for row in batch], [row.url if pages else None for row in batch])
                 for row, output in zip(batch, outputs, strict=True):
-                    tally.add(row, output)
+                    reading.add(row, output)
                 ticker.advance(len(batch))
                 if time.monotonic() - saved > seconds:
-                    save()
+                    write_clusters(part, reading.clusters)
                     saved = time.monotonic()
     except BaseException:
-        save()
+        if reading.documents:
+            write_clusters(part, reading.clusters)
         raise
-    documents = tally.documents
-    clusters = Clusters(name, version, [documents[one] for one in rows.ids if one in documents])
-    write_clusters(target, clusters)
+    reading.documents = {one: reading.documents[one] for one in rows.ids if one in reading.documents}
+    write_clusters(target, reading.clusters)
     part.unlink(missing_ok=True)
-    return Reading(clusters, name, len(rows), tuple(tally.failed), tally.lost, tally.mentions)
+    return reading
 
 
-def _library(module: str, extra: str) -> Any:
-    """Import a module of an optional extra."""
+def library(module: str, extra: str) -> Any:
+    """Import a module of an optional extra; DataNotFoundError if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:
@@ -164,28 +159,13 @@ def _library(module: str, extra: str) -> Any:
         ) from problem
 
 
-def _model_folder(model: Path, needs: str, file: str) -> Path:
-    """The model's folder, if it contains ``file``."""
-    if not (model / file).is_file():
-        raise DataNotFoundError(f"{model} has no {file}; expected {needs}")
-    return model
-
-
-def _cannot_load(model: Path, needs: str, problem: Exception) -> DataError:
-    reason = str(problem).strip().split("\n")[0] or type(problem).__name__
-    return DataError(f"cannot load {model} ({reason})", expected=needs)
-
-
-_FASTCOREF = "the folder of a fastcoref model (config.json with 'coref_head', tokenizer, weights), such as "
-
-
 def fastcoref_model(kind: str = "fcoref") -> Any:
     """``FCorefModel`` or ``LingMessModel``, adapted to transformers 5.
 
     transformers 5 looks for a table of tied weights, which both models lack because they tie none. LingMess passes its
     attention implementation on to Longformer, which has no fused one.
     """
-    module = _library(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
+    module = library(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
     model = module.FCorefModel if kind == "fcoref" else module.LingMessModel
     if not hasattr(model, "all_tied_weights_keys"):
         model.all_tied_weights_keys = {}
@@ -194,21 +174,17 @@ def fastcoref_model(kind: str = "fcoref") -> Any:
     return model
 
 
-def _load_fastcoref(kind: str, resolver: str, needs: str, model: Path) -> Predict:
+def _load_fastcoref(kind: str, resolver: str, model: Path) -> Predict:
     """Fastcoref 2.1: F-coref and LingMess (Otmazgin et al. 2022, 2023), on spaCy's tokens."""
-    package = _library("fastcoref", "fastcoref")
-    fastcoref_model(kind)
-    folder = _model_folder(model, needs, "config.json")
-    if "coref_head" not in json.loads((folder / "config.json").read_text(encoding="utf-8")):
-        raise _cannot_load(folder, needs, KeyError("config.json has no 'coref_head'"))
     import spacy
 
+    fastcoref_model(kind)
+    if "coref_head" not in json.loads((model / "config.json").read_text(encoding="utf-8")):
+        raise ValueError("config.json has no 'coref_head'")
     logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it logs every batch
-    _library("datasets", "fastcoref").disable_progress_bars()
-    try:
-        predictor = getattr(package, resolver)(str(folder), nlp=spacy.blank("en"), enable_progress_bar=False)
-    except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as problem:
-        raise _cannot_load(folder, needs, problem) from problem
+    library("datasets", "fastcoref").disable_progress_bars()
+    resolver_class = getattr(library("fastcoref", "fastcoref"), resolver)
+    predictor = resolver_class(str(model), nlp=spacy.blank("en"), enable_progress_bar=False)
 
     def output(result: Any) -> Output:
         # a mention that begins or ends on a special piece is None
@@ -220,56 +196,32 @@ def _load_fastcoref(kind: str, resolver: str, needs: str, model: Path) -> Predic
     ]
 
 
-_COREFEREE = (
-    "the folder of a spaCy pipeline that coreferee knows (en_core_web_sm, _md, _lg or _trf of spaCy 3.4, 3.7 or 3.8); "
-    "its own part, coreferee_model_en, is installed by: python -m coreferee install en"
-)
-
-
 def _load_coreferee(model: Path) -> Predict:
     """Coreferee 1.5 (Hudson 2021): rules and a small network on spaCy's parses; mentions are heads."""
-    _library("coreferee", "coreferee")
-    folder = _model_folder(model, _COREFEREE, "config.cfg")
     import spacy
 
-    try:
-        nlp = spacy.load(folder)
-        if "coreferee" not in nlp.pipe_names:
-            nlp.add_pipe("coreferee")
-    except Exception as problem:  # its errors share no base class
-        raise _cannot_load(folder, _COREFEREE, problem) from problem
+    nlp = spacy.load(model)
+    if "coreferee" not in nlp.pipe_names:
+        nlp.add_pipe("coreferee")
 
     def output(doc: Any) -> Output | None:
         if doc._.coref_chains is None:  # an error of coreferee's own, which it printed
             return None
         # a mention of several tokens is a conjunction: each token is a mention
         chains = [
-            [doc[i] for mention in chain for i in mention.token_indexes] for chain in doc._.coref_chains
+            [(doc[i].idx, doc[i].idx + len(doc[i])) for mention in chain for i in mention.token_indexes]
+            for chain in doc._.coref_chains
         ]
-        return Output(
-            None, doc.text, spans([[(t.idx, t.idx + len(t)) for t in one] for one in chains], doc.text)
-        )
+        return Output(None, doc.text, spans(chains, doc.text))
 
     return lambda texts, pages: list(map(output, nlp.pipe(texts)))
 
 
-_STANZA = (
-    "the folder that stanza.download('en', model_dir=FOLDER, processors='tokenize,coref') fills, and in Hugging Face's "
-    "cache the transformer that its resolver uses"
-)
-
-
 def _load_stanza(model: Path) -> Predict:
     """Stanza 1.15: its word-level resolver (after D'Oosterlinck et al. 2023) on its own tokens."""
-    package = _library("stanza", "stanza")
-    _library("peft", "stanza")
-    folder = _model_folder(model, _STANZA, "resources.json")
-    try:
-        nlp = package.Pipeline(
-            "en", dir=str(folder), processors="tokenize,coref", download_method=None, verbose=False
-        )
-    except Exception as problem:  # errors of its own, of torch and of transformers
-        raise _cannot_load(folder, _STANZA, problem) from problem
+    nlp = library("stanza", "stanza").Pipeline(
+        "en", dir=str(model), processors="tokenize,coref", download_method=None, verbose=False
+    )
 
     def mention_range(document: Any, mention: Any) -> tuple[int, int]:
         words = document.sentences[mention.sentence].words[mention.start_word : mention.end_word]
@@ -287,19 +239,43 @@ def _load_stanza(model: Path) -> Predict:
     return lambda texts, pages: [output(nlp(text)) for text in texts]
 
 
-_F, _LINGMESS = _FASTCOREF + "a copy of biu-nlp/f-coref", _FASTCOREF + "a copy of biu-nlp/lingmess-coref"
+_FASTCOREF = (
+    "the folder of a fastcoref model (config.json with 'coref_head', tokenizer, weights), such as a copy of "
+)
 ADAPTERS = {
-    one.name: one
-    for one in (
-        Adapter("fastcoref", "fastcoref", _F, partial(_load_fastcoref, "fcoref", "FCoref", _F)),
-        Adapter(
-            "lingmess",
-            "fastcoref",
-            _LINGMESS,
-            partial(_load_fastcoref, "lingmess", "LingMessCoref", _LINGMESS),
-        ),
-        Adapter("coreferee", "coreferee", _COREFEREE, _load_coreferee),
-        Adapter("stanza", "stanza", _STANZA, _load_stanza),
-    )
+    "fastcoref": Adapter(
+        "fastcoref",
+        "fastcoref",
+        f"{_FASTCOREF}biu-nlp/f-coref",
+        partial(_load_fastcoref, "fcoref", "FCoref"),
+        "config.json",
+        ("fastcoref", "datasets"),
+    ),
+    "lingmess": Adapter(
+        "lingmess",
+        "fastcoref",
+        f"{_FASTCOREF}biu-nlp/lingmess-coref",
+        partial(_load_fastcoref, "lingmess", "LingMessCoref"),
+        "config.json",
+        ("fastcoref", "datasets"),
+    ),
+    "coreferee": Adapter(
+        "coreferee",
+        "coreferee",
+        "the folder of a spaCy pipeline that coreferee knows (en_core_web_sm, _md, _lg or _trf of spaCy 3.4, 3.7 or "
+        "3.8); its own part, coreferee_model_en, is installed by: python -m coreferee install en",
+        _load_coreferee,
+        "config.cfg",
+        ("coreferee",),
+    ),
+    "stanza": Adapter(
+        "stanza",
+        "stanza",
+        "the folder that stanza.download('en', model_dir=FOLDER, processors='tokenize,coref') fills, and in Hugging "
+        "Face's cache the transformer that its resolver uses",
+        _load_stanza,
+        "resources.json",
+        ("stanza", "peft"),
+    ),
 }
 """Adapters by name; gapstack's own resolver is in :mod:`gapstack.anytext.adapter`."""

@@ -5,11 +5,10 @@ Settings that take files of clusters take these names too, so that recipes need 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 
 from gapstack import __version__
 from gapstack.cache import intact_files, store
@@ -19,23 +18,21 @@ from gapstack.files import by_content, cache_root, contents, digest, fingerprint
 from gapstack.resolvers.align import read_resolver
 from gapstack.resolvers.clusters import Clusters, Document, read_clusters, write_clusters
 
-RECORDED: Mapping[str, str] = MappingProxyType({"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"})
+RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 """File of each split, in the data set ``resolvers``, by the resolver's name."""
 
 
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
-    """Files of a resolver's clusters in the exchange format, aligned to GAP's texts, one per split.
+    """Files of the clusters of a resolver in :data:`RECORDED`, in the exchange format and aligned to GAP, one per split.
 
-    ``name`` is a key of :data:`RECORDED`, ``data`` a folder to search first. Raises DataNotFoundError if its output or
-    the GAP rows are missing.
+    ``data`` is a folder to search first. Raises DataNotFoundError if the output or the GAP rows are missing.
     """
-    folder = require("resolvers", data)
-    files: list[Path] = []
+    folder, files = require("resolvers", data), []
     for split in SPLITS:
         source = folder / RECORDED[name].format(split=split)
         if not source.is_file():
             continue
-        # the key needs the files' digests only, so that GAP is not parsed for it
+        # the key needs only the files' digests, so that GAP is not parsed for it
         key = fingerprint(__version__, digest(source), digest(require(f"gap-{split}", data)))
         place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
         stored = intact_files(*place)
@@ -59,8 +56,8 @@ def cluster_files(name: str | Path) -> Sequence[Path]:
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
     """Read files of clusters, joining files of one resolver and version, in order of appearance.
 
-    Raises DataError as :func:`~gapstack.resolvers.clusters.read_clusters`, and if two files of a resolver share an id;
-    DataNotFoundError if there is no such file.
+    Errors are those of :func:`~gapstack.resolvers.clusters.read_clusters`; DataError also if two files of a resolver
+    share an id.
     """
     documents: dict[tuple[str, str], list[Document]] = {}
     for path in chain.from_iterable(map(cluster_files, names)):
