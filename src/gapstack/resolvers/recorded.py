@@ -23,7 +23,7 @@ RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 
 
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
-    """Files of the clusters of a resolver in :data:`RECORDED`, in the exchange format and aligned to GAP, one per split.
+    """Clusters of a resolver in :data:`RECORDED`, aligned to GAP, in the exchange format: one file per split.
 
     ``data`` is a folder to search first. Raises DataNotFoundError if the output or the GAP rows are missing.
     """
