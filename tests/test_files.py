@@ -1,18 +1,34 @@
 """Files and folders that are whole or absent, on the disk before they have their name, with nothing left behind."""
 
+import gzip
+import lzma
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from gapstack import files
-from gapstack.errors import DataError
-from gapstack.files import atomic_folder, atomic_path, by_content, contents, discard, sweep, write_text
+from gapstack.data.cells import read_lines
+from gapstack.encoding.static_vectors import read_vectors
+from gapstack.errors import DataError, DataNotFoundError
+from gapstack.files import (
+    atomic_folder,
+    atomic_path,
+    by_content,
+    contents,
+    discard,
+    open_bytes,
+    read_bytes,
+    sweep,
+    write_text,
+)
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name_and_its_folder_after(tmp_path, monkeypatch):
@@ -38,20 +54,15 @@ def test_what_fails_leaves_the_old_and_nothing_else(tmp_path, kind):
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.txt": "old"}
 
 
-def test_a_folder_takes_the_place_of_whatever_lay_there(tmp_path):
+def test_a_folder_replaces_anything_and_a_file_no_folder(tmp_path):
     for make in (lambda p: p.write_text("file"), lambda p: (p / "deep").mkdir(parents=True)):
         make(tmp_path / "x")
         with atomic_folder(tmp_path / "x") as folder:
             (folder / "new").touch()
+        with pytest.raises(DataError, match="folder"):
+            write_text(tmp_path / "x", "x")
         assert [path.name for path in (tmp_path / "x").iterdir()] == ["new"]
         discard(tmp_path / "x")
-
-
-def test_a_folder_in_the_way_of_a_file_is_never_deleted(tmp_path):
-    (tmp_path / "mine").mkdir()
-    with pytest.raises(DataError, match=r"mine: is a folder"):
-        write_text(tmp_path / "mine", "x")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_discarding_follows_no_link(tmp_path):
@@ -120,6 +131,48 @@ def test_the_same_contents_are_read_once(tmp_path):
     assert read_files == [one, two, one]
     with pytest.raises(FileNotFoundError):
         text(tmp_path / "none")
+
+
+PACK = {".gz": gzip.compress, ".xz": lzma.compress}
+LIMIT = 32 << 20
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("read", [read_bytes, read_lines, read_vectors])
+def test_a_bomb_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch, suffix, read):
+    monkeypatch.setattr(files, "UNPACKED_BYTES", LIMIT)
+    path = tmp_path / f"bomb{suffix}"
+    blanks = b" " * (1 << 20) + b"\n"
+    path.write_bytes(PACK[suffix](b"a 1\n") + PACK[suffix](blanks * 16) * 4)
+    tracemalloc.start()
+    with pytest.raises(DataError, match="too much"):
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * LIMIT
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_every_truncation_and_every_flip_of_a_packed_file_is_noticed(tmp_path, suffix):
+    path = tmp_path / f"x{suffix}"
+    content = b"".join(b"%d\t%d\n" % (i, i * i) for i in range(300))
+    whole = PACK[suffix](content)
+    for at in range(1, len(whole), 17):
+        path.write_bytes(whole[:at])
+        with pytest.raises(DataError, match="unpacked"):
+            read_bytes(path)
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :])
+        with suppress(DataError):
+            assert read_bytes(path) == content  # a flip in gzip's header alone (its time, its system)
+
+
+def test_what_cannot_be_opened_is_named(tmp_path):
+    with pytest.raises(DataNotFoundError, match="none"):
+        open_bytes(tmp_path / "none.gz")
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / ("x" * 300), tmp_path / "file" / "below"):
+        with pytest.raises(DataError, match=r"is a folder|cannot be opened"):
+            open_bytes(path)
 
 
 def test_a_scratch_cache_is_a_folder_of_its_own_that_vanishes(tmp_path, monkeypatch):

@@ -35,7 +35,6 @@ if __name__ == "__main__":
 
     list(create_executor(sys.argv[2], 2)(Endless(Path(sys.argv[1])), range(2)))
 """
-
 PARSING = """
 import os, sys
 from pathlib import Path
@@ -69,7 +68,6 @@ parses._fill(Path(sys.argv[1]) / "cache", Pipeline(), ["Ann left ."] * 200_000)
 
 
 def alive(pid: int) -> bool:
-    """Whether a process is there, the dead that nobody has buried left out."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -120,7 +118,7 @@ def test_threads_are_as_many_as_allowed_and_answer_in_order(monkeypatch):
     together = threading.Barrier(3, timeout=20)
 
     def wait(number: int) -> int:
-        together.wait()  # breaks unless three are at it
+        together.wait()  # breaks unless three wait
         return number * number
 
     assert in_threads(wait, range(6)) == [0, 1, 4, 9, 16, 25]
@@ -128,19 +126,14 @@ def test_threads_are_as_many_as_allowed_and_answer_in_order(monkeypatch):
         in_threads(lambda number: 1 // number, [1, 0])
 
 
-def test_processes_are_as_many_as_asked_for_and_all_items_are_done():
-    there = set(in_processes(_where, range(40), 2))
-    assert {number for _, number in there} == set(range(40))
-    assert len({pid for pid, _ in there}) == 2
-    assert os.getpid() not in {pid for pid, _ in there}
-    assert list(in_processes(_where, range(3), 1)) == [(os.getpid(), number) for number in range(3)]
-
-
-def test_a_lost_process_is_an_error_and_no_wait_for_ever():
+def test_processes_do_all_items_and_a_lost_one_is_an_error():
+    done = set(in_processes(_process, range(20), 2))
+    assert {number for _, number in done} == set(range(20))
+    assert os.getpid() not in {pid for pid, _ in done}
+    assert list(in_processes(_process, range(3), 1)) == [(os.getpid(), number) for number in range(3)]
     with pytest.raises(BrokenProcessPool):
         list(in_processes(os._exit, range(1, 5), 2))
 
 
-def _where(number: int) -> tuple[int, int]:
-    time.sleep(0.05)  # or the first process has done all before the second has started
+def _process(number: int) -> tuple[int, int]:
     return os.getpid(), number

@@ -12,8 +12,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 import gapstack
 from gapstack.data import Corpus, sources
-from gapstack.errors import DataError, DataNotFoundError, MemberError
-from gapstack.members import MEMBERS, store
+from gapstack.errors import DataError
 from gapstack.runs import RunFolder
 from gapstack.runs.recipe import Part
 
@@ -23,7 +22,6 @@ NAMES = {
     *("cross_validate", "load", "load_gap", "run", "save", "score", "stack"),
 }
 HEAVY = ("torch", "spacy", "sklearn", "pandas", "transformers", "numpy", "scipy", "lightgbm")
-needs_stack = pytest.mark.skipif("stack" not in MEMBERS, reason="there is no member called stack")
 
 
 @pytest.fixture
@@ -50,27 +48,12 @@ def test_importing_the_package_or_its_commands_imports_nothing_heavy(module, unw
 
 def test_all_names_are_listed_and_can_be_imported():
     assert set(gapstack.__all__) == NAMES
-    assert set(dir(gapstack)) >= NAMES
     for name in NAMES:
         assert getattr(gapstack, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'lod_gap'"):
         _ = gapstack.lod_gap
 
 
-def test_a_type_checker_knows_every_name():
-    block = (ROOT / "src/gapstack/__init__.py").read_text(encoding="utf-8").partition("TYPE_CHECKING:")[2]
-    imported = re.findall(r"\w+", " ".join(re.findall(r"import (.+)", block.partition("else:")[0])))
-    assert set(imported) >= NAMES - {"__version__"}
-
-
-@pytest.mark.parametrize("first", ["gapstack.audits", "gapstack.audits.run", "gapstack.audits.page"])
-def test_audit_can_be_called_whatever_was_imported_before(first):
-    assert python(
-        f"import {first}, gapstack; print(callable(gapstack.audit), gapstack.audit is gapstack.audits.audit)"
-    ) == ("True True")
-
-
-@needs_stack
 def test_six_lines_from_gap_to_the_scores_of_a_stack(no_gap):
     gap = gapstack.load_gap()
     member = gapstack.create("surface").fit(gap.train)
@@ -85,7 +68,6 @@ def test_six_lines_from_gap_to_the_scores_of_a_stack(no_gap):
     assert scores.logloss < gapstack.score(gap.test, np.full((len(gap.test), 3), 1 / 3)).logloss
 
 
-@needs_stack
 def test_the_python_of_the_readme_runs_as_it_stands(no_gap, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -110,18 +92,6 @@ def test_cross_validation_gives_what_a_run_gives(sample_train, sample_test, tmp_
     assert np.array_equal(result.probabilities, finished.members[0].out_of_fold)
     assert result.scores == gapstack.score(sample_train, result.probabilities)
     assert not hasattr(member, "is_fitted_"), "the member given stays as it is"
-    for fold in range(3):
-        fitted, held = result.folds.split(fold)
-        assert not set(sample_train.groups[fitted]) & set(sample_train.groups[held])
-
-
-def test_cross_validation_takes_a_name(sample_train):
-    assert gapstack.cross_validate("prior", sample_train, folds=3).probabilities.shape == (
-        len(sample_train),
-        3,
-    )
-    with pytest.raises(MemberError, match="did you mean prior"):
-        gapstack.cross_validate("priro", sample_train)
 
 
 def test_a_run_loads_its_recipe_and_its_data(tmp_path, no_gap):
@@ -135,7 +105,7 @@ def test_a_run_loads_its_recipe_and_its_data(tmp_path, no_gap):
 
 
 def test_a_run_on_train_alone_is_refused(sample_train):
-    with pytest.raises(DataError, match="train or test is missing; expected both"):
+    with pytest.raises(DataError, match="missing"):
         gapstack.run("quickstart", sample_train)
 
 
@@ -147,6 +117,8 @@ def test_comparison_of_arrays_and_of_files_agree(sample_train, sample_test, tmp_
         for name in ("prior", "random")
     }
     made = gapstack.compare(systems, sample_test, replicates=100)
+    with pytest.raises(DataError, match="3 rows"):
+        gapstack.compare({"one": np.full((3, 3), 1 / 3)}, sample_test)
     for name, probabilities in systems.items():
         write_submission(tmp_path / f"{name}.csv", sample_test.ids, probabilities)
     files = gapstack.compare([tmp_path / f"{name}.csv" for name in systems], sample_test, replicates=100)
@@ -155,13 +127,6 @@ def test_comparison_of_arrays_and_of_files_agree(sample_train, sample_test, tmp_
     assert made.to_pandas().loc["prior", "logloss"] == pytest.approx(
         gapstack.score(sample_test, systems["prior"]).logloss
     )
-
-
-def test_comparison_refuses_arrays_without_rows_and_of_other_rows(sample_test):
-    with pytest.raises(DataError, match="the labelled corpus too"):
-        gapstack.compare({"one": np.full((3, 3), 1 / 3)})
-    with pytest.raises(DataError, match="3 rows of probabilities for"):
-        gapstack.compare({"one": np.full((3, 3), 1 / 3)}, sample_test)
 
 
 def test_a_member_is_audited_by_itself_and_by_its_folder(sample_train, tmp_path, gap_folder):
@@ -173,8 +138,6 @@ def test_a_member_is_audited_by_itself_and_by_its_folder(sample_train, tmp_path,
     assert [suite.suite.name for suite in by_itself.covered] == ["winogender"]
     for one, other in zip(by_itself.covered, by_folder.covered, strict=True):
         assert np.array_equal(one.answers["Prior"], other.answers["prior"])
-    with pytest.raises(DataNotFoundError, match="is not a run, member or file"):
-        gapstack.audit("no-such-run")
 
 
 def test_members_work_in_scikit_learns_cross_validation(sample_train):
@@ -189,15 +152,6 @@ def test_members_work_in_scikit_learns_cross_validation(sample_train):
     assert np.array_equal(probabilities, expected)
     decided = cross_val_predict(member, sample_train, groups=groups, cv=GroupKFold(5))
     assert np.array_equal(decided, expected.argmax(axis=1))
-
-
-def test_a_member_without_a_name_is_not_saved(sample_train, tmp_path):
-    class Mine(MEMBERS["prior"]):
-        pass
-
-    with pytest.raises(MemberError, match="not a registered member"):
-        gapstack.save(Mine().fit(sample_train), tmp_path / "mine")
-    assert not store.is_saved(tmp_path / "mine")
 
 
 def test_corpora_are_indexed_as_arrays_are(sample_train):

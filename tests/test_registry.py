@@ -14,13 +14,11 @@ from gapstack.data.extra import EXTRA
 from gapstack.encoding.cluster_pieces import HEURISTICS
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
-from gapstack.errors import MemberError
 from gapstack.features.blocks import BLOCKS
-from gapstack.members import MEMBERS, create
-from gapstack.registry import Entry, Registry, UnknownNameError, lazy
+from gapstack.members import MEMBERS
+from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
 from gapstack.runs.executors import EXECUTORS
-from gapstack.settings import SettingError
 
 REGISTRIES = (
     *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, HEURISTICS, FORMATS, ADAPTERS, SUITES, EXTRA),
@@ -33,12 +31,11 @@ THINGS: Registry[object] = Registry(
 
 def test_things_come_in_order_and_are_imported_when_asked_for():
     assert list(THINGS) == ["ordered", "three"]
-    assert len(THINGS) == 2
-    assert "ordered" in THINGS
-    assert "four" not in THINGS
     assert THINGS["three"] == 3
     assert THINGS["ordered"].__name__ == "OrderedDict"
     assert THINGS.entry("ordered").about == "keeps its order"
+    with pytest.raises(UnknownNameError, match="there are: two, ordered, three"):
+        THINGS["zzz"]
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
@@ -50,26 +47,6 @@ def test_every_registry_refuses_in_one_form_and_has_what_it_lists(registry):
     assert first in str(refused.value)
     for name in registry:
         assert registry[name] is not None
-
-
-def test_an_unknown_name_names_what_else_a_caller_knows():
-    with pytest.raises(UnknownNameError) as refused:
-        THINGS["zzz"]
-    assert str(refused.value) == 'no thing is called "zzz"; there are: two, ordered, three'
-    assert THINGS.get("zzz") is None
-
-
-def test_a_lazy_package_has_the_names_it_lists_and_no_others():
-    get = lazy("package", {"Ordered": "collections:OrderedDict"})
-    assert get("Ordered").__name__ == "OrderedDict"
-    with pytest.raises(AttributeError, match="module 'package' has no attribute 'other'"):
-        get("other")
-
-
-def test_settings_are_checked_when_one_is_made():
-    with pytest.raises(SettingError) as refused:
-        MEMBERS.create("surface", rounds="abc")
-    assert str(refused.value) == 'member surface.rounds: found "abc", expected a whole number, at least 1'
 
 
 MEMBER = '''
@@ -129,11 +106,9 @@ def package(tmp_path) -> Path:
     return tmp_path
 
 
-def in_a_process(script: str, *paths: Path) -> str:
-    lines = [f"import sys; sys.path[:0] = {list(map(str, paths))!r}", textwrap.dedent(script)]
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False
-    )
+def in_a_process(script: str, path: Path) -> str:
+    script = f"import sys; sys.path[:0] = [{str(path)!r}]\n{textwrap.dedent(script)}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -143,7 +118,7 @@ def test_another_package_adds_members(package):
         """
         from gapstack.data.sources import sample
         from gapstack.errors import GapstackError
-        from gapstack.members import MEMBERS, create, store
+        from gapstack.members import MEMBERS, create
         from gapstack.cli.catalogue import member_record
         from gapstack.runs.recipe import Recipe
 
@@ -161,31 +136,20 @@ def test_another_package_adds_members(package):
         """,
         package,
     ).splitlines()
-    assert printed == [
+    assert printed[:3] == [
         "['certain', 'by_hand', 'broken'] package tiny-package 1.2 True",
         "[[0.8, 0.1, 0.1]] 4",
         "{'expected': 'a number, at least 0, at most 1', 'default': 0.5, 'description': 'Probability of A.'}",
-        "r.toml, members 1 (certain): settings.share: found 2, expected a number, at least 0, at most 1",
-        "r.toml, members 1 (certain): settings.repeats.item 1: found 0, expected greater than or equal to 1",
-        'r.toml, members 1 (by_hand): settings.depth: found "x", expected a whole number, at least 1',
-        'r.toml, members 1 (certan): no member is called "certan"; did you mean certain?',
-        "r.toml, members 1 (broken): member broken of package tiny-package 1.2 cannot be loaded "
-        "(broken_package:Broken): ModuleNotFoundError: No module named 'a_library_that_is_not_there'. "
-        "Repair or uninstall that package",
     ]
-
-
-def test_a_package_whose_member_cannot_be_loaded_hinders_no_other(package):
-    printed = in_a_process(
-        """
-        from gapstack.members import MEMBERS, create
-        print(create("prior").get_params(), len(MEMBERS))
-        try:
-            create("broken")
-        except Exception as error:
-            print(type(error).__name__, "tiny-package 1.2" in str(error))
-        """,
-        package,
-    )
-    assert printed.splitlines()[0] == f"{create('prior').get_params()} {len(MEMBERS) + 3}"
-    assert printed.splitlines()[1] == f"{MemberError.__name__} True"
+    for line, keyword in zip(
+        printed[3:],
+        (
+            "settings.share: found 2",
+            "settings.repeats.item 1: found 0",
+            'settings.depth: found "x", expected a whole number, at least 1',
+            "did you mean certain?",
+            "broken of package tiny-package 1.2 cannot be loaded",
+        ),
+        strict=True,
+    ):
+        assert keyword in line

@@ -34,10 +34,8 @@ def test_what_was_written_is_read(sealed):
 @pytest.mark.parametrize("name", ["record.json", "a.txt", "inner/b.bin"])
 def test_every_damage_is_seen_and_its_file_named(sealed, name, kind):
     apply_damage(sealed.parent / name, kind, random.Random(0))
-    with pytest.raises(DamageError, match=name) as caught:
-        read_sealed(sealed, remedy="Mend it")
-    assert str(caught.value).endswith(". Mend it")
-    assert "\n" not in str(caught.value)
+    with pytest.raises(DamageError, match=rf"{name}.*Repair it"):
+        read_sealed(sealed, remedy="Repair it")
 
 
 @pytest.mark.parametrize(

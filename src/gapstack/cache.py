@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -42,21 +43,16 @@ def store(folder: Path, blob: bytes, suffix: str, label: str = "") -> Path:
 def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
     """Files that :func:`store` wrote, sorted by name; damaged and unfinished ones are deleted."""
     _sweep_once(folder)
-    return [path for path in sorted(folder.glob(f"{label}*{suffix}")) if _is_intact(path, suffix, label)]
-
-
-def _is_intact(path: Path, suffix: str, label: str) -> bool:
-    if path.name.startswith("."):  # being written
-        return False
-    try:
-        if path.is_file() and path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}":
-            return True
-    except FileNotFoundError:  # deleted by another process
-        return False
-    discard(path)
-    warning = f"damaged cache file {path}: deleted; its contents will be computed again"
-    console.print(warning, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    return False
+    intact = []
+    for path in sorted(folder.glob(f"{label}*{suffix}")):
+        with suppress(FileNotFoundError):  # deleted by another process
+            if path.is_file() and path.name == f"{label}{digest(path)[:_DIGITS]}{suffix}":
+                intact.append(path)
+            elif not path.name.startswith("."):  # being written
+                discard(path)
+                warning = f"damaged cache file {path}: deleted; its contents will be computed again"
+                console.print(warning, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    return intact
 
 
 @cache
@@ -70,9 +66,6 @@ class Ragged:
 
     values: NDArray[Any]
     sizes: Ints
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
     def entries(self) -> list[NDArray[Any]]:
         """The n arrays."""
@@ -121,11 +114,11 @@ class ContentStore:
         lacking = [name for name in names if len(self.missing(keys, [name]))]
         missing = self.missing(keys, lacking)
         missing = missing[np.argsort(lengths[missing], kind="stable")]
-        if len(missing):
-            with progress(title, len(missing)) as ticker:
-                for rows in np.split(missing, range(SHARD_ROWS, len(missing), SHARD_ROWS)):
-                    self.add([keys[row] for row in rows], compute(rows, lacking))
-                    ticker.advance(len(rows))
+        with progress(title, len(missing)) as ticker:
+            for start in range(0, len(missing), SHARD_ROWS):
+                rows = missing[start : start + SHARD_ROWS]
+                self.add([keys[row] for row in rows], compute(rows, lacking))
+                ticker.advance(len(rows))
         return self.read(keys, names)
 
     def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
@@ -166,24 +159,20 @@ def _contents(shard: Path) -> tuple[list[bytes], set[str]]:
 
 def _gather(locations: Sequence[tuple[Path, int]], name: str) -> Ragged:
     """Read arrays by shard and row."""
-    rows = np.array([row for _, row in locations], dtype=np.int64)
     positions: dict[Path, list[int]] = {}
     for position, (shard, _) in enumerate(locations):
         positions.setdefault(shard, []).append(position)
-    parts: list[tuple[list[int], Ragged]] = []
+    parts = [Ragged(np.empty(0), np.empty(0, dtype=np.int64))] if not locations else []
     for shard, own in positions.items():
+        rows = np.array([locations[position][1] for position in own])
         with safe_open(shard, framework="numpy") as tensors:
             whole = Ragged(tensors.get_tensor(name), tensors.get_tensor(f"sizes:{name}"))
-        parts.append((own, Ragged(whole.take(rows[own]), whole.sizes[rows[own]])))
-    sizes = np.zeros(len(rows), dtype=np.int64)
-    for own, part in parts:
-        sizes[own] = part.sizes
-    starts = sizes.cumsum() - sizes
-    shape, dtype = (parts[0][1].values.shape[1:], parts[0][1].values.dtype) if parts else ((), np.float64)
-    values = np.empty((int(sizes.sum()), *shape), dtype)
-    for own, part in parts:
-        values[ranges(starts[own], part.sizes)] = part.values
-    return Ragged(values, sizes)
+        parts.append(Ragged(whole.take(rows), whole.sizes[rows]))
+    found = Ragged(
+        np.concatenate([part.values for part in parts]), np.concatenate([part.sizes for part in parts])
+    )
+    order = np.argsort([position for own in positions.values() for position in own])
+    return Ragged(found.take(order), found.sizes[order])
 
 
 def row_key(example: Any, *more: Hashable) -> tuple[Hashable, ...]:
@@ -220,10 +209,7 @@ class Memory(Generic[Value]):
         _clear_functions.append(self.forget)
 
     def fetch(self, keys: Sequence[Hashable], compute: Callable[[list[int]], Iterable[Value]]) -> list[Value]:
-        """Return the value of each key, in order.
-
-        ``compute`` is called at most once, with the positions of the distinct missing keys, and returns their values.
-        """
+        """Value of each key; ``compute`` is called at most once, with the positions of distinct missing keys."""
         new = {key: position for position, key in reversed(list(enumerate(keys))) if key not in self._values}
         positions = sorted(new.values())
         if positions:

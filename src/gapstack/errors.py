@@ -1,8 +1,4 @@
-"""Everything gapstack raises on purpose.
-
-One small tree: catch :class:`GapstackError` for all of it. Each class also inherits the built-in that a
-caller without knowledge of gapstack would catch.
-"""
+"""Everything gapstack raises on purpose: one tree below :class:`GapstackError`, each class also a built-in error."""
 
 from __future__ import annotations
 
@@ -16,16 +12,8 @@ _LONGEST_SHOWN = 60
 
 
 def printable(text: str) -> str:
-    r"""Text on one line in which everything that could steer a terminal is written out: ESC as ``\x1b``.
-
-    These are the non-printable ones of :meth:`str.isprintable`: controls, bidirectional overrides, lone surrogates,
-    line breaks.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
-    )
+    r"""Text on one line with everything that could steer a terminal escaped: ESC as ``\x1b``."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
 
 
 class GapstackError(Exception):
@@ -44,12 +32,8 @@ class Place:
     column: int | str | None = None
 
     def __str__(self) -> str:
-        parts = [str(self.file)]
-        if self.line is not None:
-            parts.append(f"line {self.line}")
-        if self.column is not None:
-            parts.append(f"column {self.column}")
-        return ", ".join(parts)
+        parts = {"line": self.line, "column": self.column}
+        return ", ".join([str(self.file), *(f"{name} {at}" for name, at in parts.items() if at is not None)])
 
 
 class DataError(GapstackError, ValueError):
@@ -58,11 +42,8 @@ class DataError(GapstackError, ValueError):
     def __init__(self, problem: str, *, place: Place | None = None, expected: str = "", remedy: str = ""):
         self.problem, self.place, self.expected, self.remedy = problem, place, expected, remedy
         message = f"{place}: {problem}" if place else problem
-        if expected:
-            message += f"; expected {expected}"
-        if remedy:
-            message += f". {remedy}"
-        super().__init__(message)
+        message += f"; expected {expected}" if expected else ""
+        super().__init__(message + (f". {remedy}" if remedy else ""))
 
     def at(self, place: Place) -> DataError:
         """The same error with a place."""

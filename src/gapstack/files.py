@@ -21,17 +21,16 @@ from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import IO, Any, ParamSpec, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import platformdirs
 
 from gapstack.errors import DataError, DataNotFoundError, Place
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
+Read = TypeVar("Read", bound=Callable[..., Any])
 
 UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
-"""Limits of what a packed file may unpack to: bytes, or times its own size; ``GAPSTACK_UNPACKED_LIMIT`` sets bytes."""
+"""A packed file may unpack to this many bytes, or this many times its own size."""
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
 _ABANDONED = 86_400.0  # seconds without a change
@@ -45,34 +44,32 @@ def atomic_path(target: Path) -> Iterator[Path]:
     The content is on the disk before it gets its name, so that a crash leaves no truncated file. The suffix is kept,
     since some writers choose their format by it. Raises DataError if ``target`` is a folder.
     """
-    target = Path(target)
-    if target.is_dir():
+    if Path(target).is_dir():
         raise DataError(
             "is a folder", place=Place(target), expected="a file or nothing", remedy="Move it away"
         )
-    temporary = _temporary(target)
-    try:
+    with _replacing(Path(target)) as temporary:
         temporary.touch()
         yield temporary
-        _flush(temporary)
-        temporary.replace(target)
-        _flush(target.parent)
-    finally:
-        discard(temporary)
 
 
 @contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces ``target``, a file or a folder, as :func:`atomic_path` does."""
-    target = Path(target)
-    temporary = _temporary(target)
-    try:
+    with _replacing(Path(target)) as temporary:
         temporary.mkdir()
         yield temporary
-        for folder, _, files in os.walk(temporary, topdown=False):
-            for name in (*files, "."):
-                _flush(Path(folder, name))
-        discard(target)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    temporary = _temporary(target)
+    try:
+        yield temporary
+        for path in (*temporary.rglob("*"), temporary):
+            _flush(path)
+        if temporary.is_dir():
+            discard(target)
         temporary.replace(target)
         _flush(target.parent)
     finally:
@@ -93,13 +90,10 @@ def sweep(folder: Path, *, deep: bool = False) -> None:
 
     Those of living processes on this machine stay, and so do those of other machines that changed within a day.
     """
-    for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            with suppress(OSError):  # another process deletes it too
-                if _is_left_over(Path(place, name)):
-                    discard(Path(place, name))
-        if not deep:
-            break
+    for path in list(folder.rglob(".writing-*") if deep else folder.glob(".writing-*")):
+        with suppress(OSError):  # another process deletes it too
+            if _is_left_over(path):
+                discard(path)
 
 
 def _temporary(target: Path) -> Path:
@@ -173,13 +167,10 @@ def open_bytes(path: Path) -> IO[bytes]:
         matches = get_close_matches(path.name, sorted(names), n=1)
         hint = f"; did you mean {path.with_name(matches[0])}?" if matches else ""
         raise DataNotFoundError(f"there is no file {path}{hint}") from None
-    except IsADirectoryError:
-        raise DataError("is a folder", place=Place(path), expected="a file") from None
     except (OSError, ValueError) as problem:  # a ValueError for a NUL in the name
-        reason = getattr(problem, "strerror", None) or problem
-        raise DataError(
-            f"cannot be opened ({reason})", place=Place(path), expected="a readable file"
-        ) from problem
+        is_folder = isinstance(problem, IsADirectoryError)
+        reason = "is a folder" if is_folder else f"cannot be opened ({getattr(problem, 'strerror', problem)})"
+        raise DataError(reason, place=Place(path), expected="a readable file") from problem
 
 
 class _Unpacked(io.RawIOBase):
@@ -187,11 +178,7 @@ class _Unpacked(io.RawIOBase):
 
     def __init__(self, path: Path, packed: Any):
         self._path, self._packed = path, packed
-        stated = os.environ.get("GAPSTACK_UNPACKED_LIMIT", "")
-        if stated and not re.fullmatch(r"[0-9]{1,18}", stated):
-            raise DataError(f"GAPSTACK_UNPACKED_LIMIT is {stated!r}", expected="a number of bytes")
-        self._limit = int(stated) if stated else max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
-        self._left = self._limit
+        self._left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
 
     def readable(self) -> bool:
         return True
@@ -204,19 +191,15 @@ class _Unpacked(io.RawIOBase):
         try:
             blob: bytes = self._packed.read(len(buffer))
         except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
+            expected = "a complete file, compressed as its suffix says"
             raise DataError(
-                f"cannot be unpacked ({problem})",
-                place=Place(self._path),
-                expected="a complete file, compressed as its suffix says",
+                f"cannot be unpacked ({problem})", place=Place(self._path), expected=expected
             ) from problem
         self._left -= len(blob)
         if self._left < 0:
-            raise DataError(
-                f"unpacks to more than {self._limit:,} bytes",
-                place=Place(self._path),
-                expected=f"at most {UNPACKED_RATIO} times its packed size",
-                remedy="If you trust it, unpack it first, or set GAPSTACK_UNPACKED_LIMIT to more bytes",
-            )
+            expected = f"at most {UNPACKED_RATIO} times its packed size"
+            remedy = "If you trust it, unpack it first"
+            raise DataError("unpacks to too much", place=Place(self._path), expected=expected, remedy=remedy)
         buffer[: len(blob)] = blob
         return len(blob)
 
@@ -241,24 +224,18 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
     return sha256(path)
 
 
-def by_content(
-    key: Callable[Arguments, Hashable], most: int = 8
-) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
+def by_content(key: Callable[..., Hashable], most: int = 8) -> Callable[[Read], Read]:
     """Decorate a function that reads files so that it reads the same contents once in a process.
 
-    Parameters
-    ----------
-    key : callable
-        Returns, for the function's arguments, digests of all that it reads, and all else that its result depends on.
-    most : int
-        Number of results to keep, the latest ones.
+    ``key`` takes the function's arguments and returns digests of all that it reads, and all else that its result
+    depends on. The latest ``most`` results are kept.
     """
 
-    def decorate(read: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        results: dict[Hashable, Result] = {}
+    def decorate(read: Read) -> Read:
+        results: dict[Hashable, Any] = {}
 
         @wraps(read)
-        def remember(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        def remember(*args: Any, **kwargs: Any) -> Any:
             current = key(*args, **kwargs)
             if current not in results:
                 result = read(*args, **kwargs)
@@ -267,7 +244,7 @@ def by_content(
                 results[current] = result
             return results[current]
 
-        return remember
+        return cast(Read, remember)
 
     return decorate
 
@@ -314,12 +291,6 @@ def scratch_cache() -> Iterator[None]:
 
 
 def cache_root() -> Path:
-    """Folder for everything that can be computed again.
-
-    That of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's cache folder.
-    """
-    scratch = _SCRATCH.get()
-    if scratch is not None:
-        return scratch
-    folder = os.environ.get("GAPSTACK_CACHE")
+    """Cache folder: that of :func:`scratch_cache` within its block, else ``GAPSTACK_CACHE``, else the user's."""
+    folder = _SCRATCH.get() or os.environ.get("GAPSTACK_CACHE")
     return Path(folder).expanduser() if folder else Path(platformdirs.user_cache_dir("gapstack"))

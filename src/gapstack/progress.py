@@ -22,21 +22,12 @@ from gapstack.errors import printable
 console = Console(stderr=True)
 """Where bars and notes go; ``console.quiet = True`` silences a worker."""
 
-_RATE_SECONDS = (
-    86_400.0  # rates are means over a bar's last thousand steps, since a run's jobs take minutes each
-)
+_RATE_SECONDS = 86_400.0  # a rate is the mean of a bar's last thousand steps, since jobs take minutes
 _shown: list[Progress] = []  # a console takes only one
-
-
-class _Done(MofNCompleteColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.percentage:3.0f}%") if task.fields["weighted"] else super().render(task)
 
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
-        if task.fields["weighted"]:
-            return Text()
         speed = task.finished_speed or task.speed
         shown = "" if speed is None else f"{speed:,.1f}/s" if speed >= 1 else f"{60 * speed:.1f}/min"
         return Text(shown, style="progress.data.speed")
@@ -56,17 +47,14 @@ class Ticker:
 
 
 @contextmanager
-def progress(title: str, total: float, *, weighted: bool = False) -> Iterator[Ticker]:
-    """Show a bar for ``total`` units while the block runs, if the output is a terminal.
-
-    With ``weighted``, units are expected costs, shown as a percentage.
-    """
+def progress(title: str, total: float) -> Iterator[Ticker]:
+    """Show a bar for ``total`` units while the block runs, if the output is a terminal."""
     title = printable(title)
     if console.quiet or not console.is_terminal:
         yield Ticker(None, None)
         return
     if _shown:
-        task = _shown[0].add_task(title, total=total, note="", weighted=weighted)
+        task = _shown[0].add_task(title, total=total, note="")
         try:
             yield Ticker(_shown[0], task)
         finally:
@@ -75,7 +63,7 @@ def progress(title: str, total: float, *, weighted: bool = False) -> Iterator[Ti
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        _Done(),
+        MofNCompleteColumn(),
         _Rate(),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}", markup=False),
@@ -83,6 +71,6 @@ def progress(title: str, total: float, *, weighted: bool = False) -> Iterator[Ti
     with Progress(*columns, console=console, transient=True, speed_estimate_period=_RATE_SECONDS) as bar:
         _shown.append(bar)
         try:
-            yield Ticker(bar, bar.add_task(title, total=total, note="", weighted=weighted))
+            yield Ticker(bar, bar.add_task(title, total=total, note=""))
         finally:
             _shown.clear()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
 from pkgutil import resolve_name
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from gapstack.errors import MemberError, closest, shown
 
@@ -37,31 +36,21 @@ def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
     return get
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of a registry: an object or its ``module:object``, and what users read about it."""
+class Entry(NamedTuple):
+    """A line of a registry: an object or its ``module:object``, what users read, and the other package it is from."""
 
     target: Any
     about: str = ""
     paper: str = ""
     needs: str = "nothing"
     package: str = ""
-    """Other package that registered it, if any."""
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Things of one kind by name, in order, each imported on first use.
+    """Things of one kind (its name in errors) by name, in order, each imported on first use.
 
-    Parameters
-    ----------
-    kind : str
-        What errors call one of them.
-    entries : mapping
-        By name: an :class:`Entry`, or its target alone.
-    also : iterable of str
-        Further valid names, for errors.
-    group : str, optional
-        Group of entry points by which other packages add entries; they cannot replace ours.
+    ``entries`` are :class:`Entry` or their targets alone; ``also`` are further valid names, for errors. Other packages
+    add entries by the entry points of a ``group``; they cannot replace ours.
     """
 
     def __init__(
@@ -72,12 +61,12 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _entries(self) -> dict[str, Entry]:
-        entries = {}
+        entries = {name: one if isinstance(one, Entry) else Entry(one) for name, one in self._ours.items()}
         for point in entry_points(group=self._group) if self._group else ():
             package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
-            entries[point.name] = Entry(point.value, "", f"package {package}", "see that package", package)
-        ours = {name: one if isinstance(one, Entry) else Entry(one) for name, one in self._ours.items()}
-        return ours | {name: entry for name, entry in entries.items() if name not in ours}
+            theirs = Entry(point.value, "", f"package {package}", "see that package", package)
+            entries.setdefault(point.name, theirs)
+        return entries
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -121,14 +110,10 @@ class Registry(Mapping[str, T], Generic[T]):
         )
 
     def check(self, name: str, settings: Mapping[str, Any]) -> None:
-        """Check the settings of a class of this registry.
-
-        Raises UnknownNameError if there is no such class; SettingError if a setting is unknown or its value is invalid.
-        """
+        """Check the settings of a class: UnknownNameError if there is no such class, SettingError for a bad setting."""
         from gapstack.settings import check_settings  # pydantic is not needed to list names
 
-        kind: Any = self[name]
-        check_settings(kind, settings)
+        check_settings(cast(Any, self[name]), settings)
 
     def create(self, name: str, **settings: Any) -> Any:
         """Make an instance with checked settings; the others have their defaults. Raises as :meth:`check`."""

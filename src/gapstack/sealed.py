@@ -38,14 +38,11 @@ def read_sealed(path: Path, check: Collection[str] | None = None, *, remedy: str
         record = json.loads(_read(path, remedy, Path.read_bytes))
         stated = record.pop("digest")
         files = {PurePosixPath(name): str(checksum) for name, checksum in record["files"].items()}
-        outside = [name for name in files if name.is_absolute() or ".." in name.parts]
-        valid = not outside and stated == fingerprint(record)
+        is_inside = not any(name.is_absolute() or ".." in name.parts for name in files)
     except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
         raise DamageError("not a valid record file", place=Place(path), remedy=remedy) from None
-    if not valid:
-        problem = (
-            f"lists a file outside its folder: {outside[0]}" if outside else "changed since it was written"
-        )
+    if stated != fingerprint(record) or not is_inside:
+        problem = "changed since it was written" if is_inside else "lists a file outside its folder"
         raise DamageError(problem, place=Place(path), remedy=remedy)
     for name, checksum in files.items():
         if check is None or not {str(name), *map(str, name.parents)}.isdisjoint(check):

@@ -68,13 +68,7 @@ def settings_of(kind: type) -> Mapping[str, Any]:
 
 
 def check_settings(kind: type, values: Mapping[Any, Any], *, without: Collection[str] = ()) -> None:
-    """Check settings of a class.
-
-    Raises
-    ------
-    SettingError
-        If there is no such setting (or it is among ``without``), or a value has the wrong type or is out of range.
-    """
+    """Raise SettingError if a class has no such setting (or it is among ``without``), or a value is invalid."""
     types = {name: each for name, each in settings_of(kind).items() if name not in without}
     for name, value in values.items():
         if name not in types:
@@ -84,19 +78,12 @@ def check_settings(kind: type, values: Mapping[Any, Any], *, without: Collection
 
 
 def check(value: object, kind: Any, where: Sequence[str] = ()) -> None:
-    """Check a value against a type.
-
-    Raises
-    ------
-    SettingError
-        If it does not match; says what was found and what was expected.
-    """
+    """Raise SettingError, with what was found and what was expected, if a value does not match a type."""
     try:
         _adapter(kind).validate_python(value)
+        return
     except ValidationError as refused:
         problems = [_located(error, value) for error in refused.errors(include_url=False)]
-    else:
-        return
     # of a union, the part that matches furthest; one of our own checks says most
     ours, problem = max(problems, key=lambda each: (len(each[1].where), each[0]))
     if not ours and not problem.where:
@@ -182,13 +169,9 @@ class _FolderName(_Check):
         return "text that can name a folder (at most 100 bytes, no / or \\, no dot in front)"
 
     def check(self, value: str) -> None:
-        edges = value.startswith(".") or value.endswith((".", " "))
-        if (
-            edges
-            or not value.isprintable()
-            or not 0 < len(value.encode()) <= 100
-            or set(value) & set('/\\:*?"<>|')
-        ):
+        has_valid_ends = not value.startswith(".") and not value.endswith((".", " "))
+        has_valid_letters = value.isprintable() and not set(value) & set('/\\:*?"<>|')
+        if not (0 < len(value.encode()) <= 100 and has_valid_ends and has_valid_letters):
             raise SettingError(f"found {shown(value)}, expected {self}")
 
 

@@ -29,13 +29,10 @@ def versions() -> dict[str, str]:
 
 
 def source_digest(kind: type, *packages: str) -> str:
-    """Hash of the source files of a class and its bases, as far as they belong to ``packages``.
-
-    Empty for installed packages, whose version says enough: only a development checkout changes under one version.
-    """
-    owners = [
-        base for base in kind.__mro__ if f"{base.__module__}.".startswith(tuple(f"{p}." for p in packages))
-    ]
-    files = sorted({inspect.getfile(base) for base in owners})
+    """Hash of the source files of a class and its bases in ``packages``; empty if installed: a version says enough."""
+    prefixes = tuple(f"{package}." for package in packages)
+    files = sorted(
+        {inspect.getfile(base) for base in kind.__mro__ if f"{base.__module__}.".startswith(prefixes)}
+    )
     checkout = [file for file in files if not {"site-packages", "dist-packages"} & set(Path(file).parts)]
     return fingerprint([Path(file).read_text(encoding="utf-8") for file in checkout]) if checkout else ""
