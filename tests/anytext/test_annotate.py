@@ -5,8 +5,7 @@ import json
 import pytest
 
 from gapstack.anytext import annotate
-from gapstack.anytext.annotate import annotating
-from gapstack.anytext.annotation_files import write_annotations
+from gapstack.anytext.annotate import annotating, write_annotations
 from gapstack.anytext.entities import Entities
 from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.errors import DataError, DataNotFoundError

@@ -44,10 +44,7 @@ def test_a_span_of_the_text_has_a_place_in_the_windows_that_hold_it():
     text = "Ann\n  Lee left.\n\nShe slept."
     (window,) = windows(text)
     assert window.text == "Ann Lee left. She slept."
-    assert window.place(Span(0, 9)) == Span(0, 7)
     assert window.origin(Span(0, 7)) == Span(0, 9)
-    *_, last = windows(LONG)
-    assert last.place(Span(0, 3)) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,6 @@ coupling         a pronoun and its candidates as rows of two names, and one dist
 answer           the result: spans and probabilities, for notebooks and as JSON
 pronoun_resolver all of this, with any predictor
 entities         people of a whole document and the pronouns linked to them
-annotate         whole documents, batch by batch; annotation_files writes them
+annotate         whole documents, batch by batch, and their files
 ================ =================================================================================
 """

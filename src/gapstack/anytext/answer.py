@@ -14,18 +14,10 @@ NOBODY = "nobody here"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A person that a pronoun may refer to.
+    """A person that a pronoun may refer to, with the probability that it does.
 
-    Attributes
-    ----------
-    span : Span
-        The mention that represents the person, in characters of the text.
-    name : str
-        Words of that mention.
-    probability : float
-        Probability that the pronoun refers to the person.
-    mentions : tuple of Span
-        All of the person's names around the pronoun.
+    ``span`` and ``name`` are the mention that represents the person, in characters of the text and in words;
+    ``mentions`` are all of the person's names around the pronoun.
     """
 
     span: Span
@@ -40,10 +32,8 @@ class Answer:
 
     Attributes
     ----------
-    pronoun : Span
-        Characters of the text.
-    form : str
-        The pronoun as written.
+    pronoun, form : Span, str
+        The pronoun in characters of the text, and as written.
     candidates : tuple of Candidate
         Sorted by decreasing probability.
     nobody : float
@@ -100,15 +90,7 @@ class Answer:
 
 
 class Answers(Sequence[Answer]):
-    """The answers for one text, in the order of its pronouns.
-
-    Parameters
-    ----------
-    text : str
-    answers : sequence of Answer
-    remark : str
-        The reason if there are no answers.
-    """
+    """The answers for one text, in the order of its pronouns; ``remark`` is the reason if there are none."""
 
     def __init__(self, text: str, answers: Sequence[Answer], remark: str = ""):
         self.text, self._answers, self.remark = text, tuple(answers), remark

@@ -38,18 +38,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Question:
-    """A pronoun of a window, its candidates, and the rows that compare them in pairs.
+    """A pronoun of a window, its k candidates in text order, and the rows that compare them in pairs.
 
-    Attributes
-    ----------
-    pronoun : Span
-    people : tuple of Person
-        The k candidates, in text order.
-    mentions : tuple of Span
-        The mention that represents each candidate in rows.
-    pairs : tuple of (int, int)
-        Candidates A and B of each row; -1 is a word that names nobody, the rival of a single candidate.
-    rows : tuple of Example
+    ``mentions`` represent the candidates in rows; ``pairs`` are candidates A and B of each row, where -1 is a word that
+    names nobody, the rival of a single candidate.
     """
 
     pronoun: Span
@@ -71,33 +63,23 @@ def question(text: str, pronoun: Span, people: Sequence[Person], url: str | None
     chosen.sort(key=lambda person: nearest[person])
     mentions = tuple(nearest[person] for person in chosen)
     # overlapping mentions cannot be rivals
-    pairs = tuple(
-        (i, j) for i, j in combinations(range(len(chosen)), 2) if not mentions[i].overlaps(mentions[j])
-    )
-    spans = [(mentions[i], mentions[j]) for i, j in pairs]
-    if len(chosen) == 1:
-        nobody = _nobody(text, pronoun, mentions[0])
-        if nobody is not None:
-            first = mentions[0] < nobody
-            pairs = ((0, -1),) if first else ((-1, 0),)
-            spans = [(mentions[0], nobody) if first else (nobody, mentions[0])]
+    rivals = [(i, j) for i, j in combinations(range(len(chosen)), 2) if not mentions[i].overlaps(mentions[j])]
+    spans = [(mentions[i], mentions[j]) for i, j in rivals]
+    if len(chosen) == 1 and (nobody := _nobody(text, pronoun, mentions[0])) is not None:
+        rivals, spans = [(0, -1)], [(mentions[0], nobody)]
+        if nobody < mentions[0]:
+            rivals, spans = [(-1, 0)], [(nobody, mentions[0])]
     rows = tuple(
         Example(f"{pronoun.start}-{number}", text, pronoun, a, b, url) for number, (a, b) in enumerate(spans)
     )
-    return Question(pronoun, tuple(chosen), mentions, pairs, rows)
+    return Question(pronoun, tuple(chosen), mentions, tuple(rivals), rows)
 
 
 def _nobody(text: str, pronoun: Span, name: Span) -> Span | None:
     """The word nearest to the pronoun that is neither it nor the name; capitalised words first."""
-    options = [
-        span
-        for match in _WORD.finditer(text)
-        if not (span := Span(*match.span())).overlaps(pronoun)
-        and not span.overlaps(name)
-        and match[0].lower() not in GENDER_BY_FORM
-    ]
+    spans = [Span(*match.span()) for match in _WORD.finditer(text) if match[0].lower() not in GENDER_BY_FORM]
     return min(
-        options,
+        (span for span in spans if not span.overlaps(pronoun) and not span.overlaps(name)),
         key=lambda span: (not text[span.start].isupper(), abs(span.start - pronoun.start)),
         default=None,
     )
@@ -118,16 +100,7 @@ _FLOOR = 1e-6
 
 
 def couple(question: Question, probabilities: Probabilities, form: str) -> Floats:
-    """Probabilities (k + 1,) of a question's candidates, the last of nobody.
-
-    Parameters
-    ----------
-    question : Question
-    probabilities : (rows, 3) float64
-        Predictions for the question's rows.
-    form : str
-        The pronoun.
-    """
+    """Probabilities (k + 1,) of a question's candidates, the last of nobody, from predictions (rows, 3)."""
     return choice(pair_utilities(question, probabilities) + beyond_pairs(question, form) @ WEIGHTS)
 
 

@@ -46,16 +46,11 @@ class Annotation:
 
 
 class Entities:
-    """Collects the answers of a document's windows.
-
-    Parameters
-    ----------
-    text : str
-    """
+    """Collects the answers of a document's windows."""
 
     def __init__(self, text: str):
         self._text = text
-        self._names: dict[Span, None] = {}
+        self._names: set[Span] = set()
         self._links: dict[Link, float] = {}
         self._references: dict[Span, float] = {}
         self._antecedents: dict[Span, Span] = {}
@@ -79,7 +74,7 @@ class Entities:
         self._references[at] = round(1 - nobody, _DIGITS)
         for place, (span, probability, mentions) in enumerate(candidates):
             name = Span(*span)
-            self._names |= dict.fromkeys(Span(*mention) for mention in mentions)
+            self._names.update(Span(*mention) for mention in mentions)
             if probability >= MIN_PROBABILITY:
                 self._links[at, name] = round(probability, _DIGITS)
             if place == 0 and probability > nobody:
@@ -92,11 +87,5 @@ class Entities:
         clusters: list[list[Span]] = [list(person.mentions) for person in persons]
         for pronoun, name in self._antecedents.items():
             clusters[person_of[name]].append(pronoun)
-        return Annotation(
-            id,
-            self._text,
-            tuple(sorted(tuple(sorted(cluster)) for cluster in clusters if len(cluster) > 1)),
-            self._links,
-            self._references,
-            self._antecedents,
-        )
+        found = tuple(sorted(tuple(sorted(cluster)) for cluster in clusters if len(cluster) > 1))
+        return Annotation(id, self._text, found, self._links, self._references, self._antecedents)

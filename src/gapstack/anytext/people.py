@@ -7,7 +7,7 @@ recorded with; it moves a probability (:mod:`gapstack.anytext.coupling`) and exc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,8 @@ from gapstack.text.patterns import is_word
 
 FIRST_NAMES = Path(__file__).with_name("first_names.tsv")
 _TITLE_WIDTH = 20  # characters before a name that may contain its title
+_NOUNS = (PartOfSpeech.PROPER_NOUN, PartOfSpeech.NOUN)
+_GARBLED = "*"
 
 
 @lru_cache(maxsize=1)
@@ -34,15 +36,7 @@ def common_first_names() -> Mapping[str, Gender]:
 
 @dataclass(frozen=True)
 class Person:
-    """One person's names in a text.
-
-    Attributes
-    ----------
-    mentions : tuple of Span
-        In text order.
-    gender : Gender or None
-        Gender suggested by a title or first name; None if unknown or contradictory.
-    """
+    """One person's names in a text, in text order, and the gender that a title or first name suggests, if any."""
 
     mentions: tuple[Span, ...]
     gender: Gender | None = None
@@ -60,17 +54,30 @@ def names(parse: Parse) -> list[Span]:
     """
     spans = []
     for start, stop in parse.persons.tolist():
-        worded = [i for i in range(start, stop) if is_word(parse.words(i))]
-        if not worded or not any(parse.pos[i] in _NOUNS for i in worded):
+        words = [i for i in range(start, stop) if is_word(parse.words(i))]
+        if not words or not any(parse.pos[i] in _NOUNS for i in words):
             continue
-        plural = parse.words(start - 1).lower() == "the" if start else False
-        if plural and parse.words(worded[-1]).endswith("s"):
+        if start and parse.words(start - 1).lower() == "the" and parse.words(words[-1]).endswith("s"):
             continue
-        spans.append(Span(int(parse.spans[worded[0], 0]), int(parse.spans[worded[-1], 1])))
+        spans.append(Span(int(parse.spans[words[0], 0]), int(parse.spans[words[-1], 1])))
     return spans
 
 
-_NOUNS = (PartOfSpeech.PROPER_NOUN, PartOfSpeech.NOUN)
+@dataclass(eq=False)
+class _Collected:
+    """A person whose mentions are being collected: the longest name and all names' keys."""
+
+    mentions: list[Span] = field(default_factory=list)
+    longest: tuple[str, ...] = ()
+    keys: set[str] = field(default_factory=set)
+    gender: Gender | None = None
+
+    def is_called(self, tokens: Sequence[str], gender: Gender | None) -> bool:
+        if gender and self.gender and gender is not self.gender:
+            return False
+        # compare with the longest name, to keep two people of one family apart
+        short, long = sorted((tokens, self.longest), key=len)
+        return bool(short) and all(any(same_token(token, its) for its in long) for token in short)
 
 
 def people(text: str, mentions: Iterable[Span], first_names: Mapping[str, Gender]) -> list[Person]:
@@ -79,60 +86,26 @@ def people(text: str, mentions: Iterable[Span], first_names: Mapping[str, Gender
     A mention joins the most recent person whose name agrees: all distinctive tokens of the shorter name occur in the
     longer ("Winslet", "Kate Winslet"), and the genders do not differ ("Mr Darcy", "Miss Darcy").
     """
-    persons: list[_Known] = []
-    by_token: dict[str, list[_Known]] = {}
-    for number, span in enumerate(sorted(mentions)):
+    persons: list[_Collected] = []
+    by_token: dict[str, list[_Collected]] = {}
+    for span in sorted(mentions):
         name = text[slice(*span)]
         tokens = distinctive_tokens(name)
         gender = gender_of_name(name, text[max(0, span.start - _TITLE_WIDTH) : span.start], first_names)
-        keys = {_key(token) for token in tokens}
-        near = (
-            persons
-            if _GARBLED in keys
-            else chain.from_iterable(by_token.get(k, ()) for k in (*keys, _GARBLED))
-        )
-        known = max(
-            (one for one in near if one.is_called(tokens, gender)), key=lambda one: one.latest, default=None
-        )
-        if known is None:
-            known = _Known([], [], None)
-            persons.append(known)
-        for key in keys.difference(*(map(_key, called) for called in known.called)):
-            by_token.setdefault(key, []).append(known)
-        known.add(number, span, tokens, gender)
-    return [Person(tuple(known.mentions), known.gender) for known in persons]
-
-
-_GARBLED = "*"
-
-
-def _key(token: str) -> str:
-    """Lookup key of a token; tokens with a lost letter are compared with all."""
-    return _GARBLED if _GARBLED in token else token
-
-
-@dataclass
-class _Known:
-    """A person whose mentions are being collected."""
-
-    mentions: list[Span]
-    called: list[tuple[str, ...]]
-    gender: Gender | None
-    latest: int = -1
-
-    def is_called(self, tokens: Sequence[str], gender: Gender | None) -> bool:
-        if gender and self.gender and gender is not self.gender:
-            return False
-        # compare with the longest name, to keep two people of one family apart
-        return _agree(tokens, max(self.called, key=len))
-
-    def add(self, number: int, span: Span, tokens: tuple[str, ...], gender: Gender | None) -> None:
-        self.latest = number
-        self.mentions.append(span)
-        self.called.append(tokens)
-        self.gender = self.gender or gender
-
-
-def _agree(one: Sequence[str], other: Sequence[str]) -> bool:
-    short, long = sorted((one, other), key=len)
-    return bool(short) and all(any(same_token(token, its) for its in long) for token in short)
+        # tokens with a lost letter are compared with all
+        keys = {_GARBLED if _GARBLED in token else token for token in tokens}
+        near: Iterable[_Collected] = persons
+        if _GARBLED not in keys:
+            near = chain.from_iterable(by_token.get(key, ()) for key in (*keys, _GARBLED))
+        called = (one for one in near if one.is_called(tokens, gender))
+        person = max(called, key=lambda one: one.mentions[-1], default=None)
+        if person is None:
+            person = _Collected()
+            persons.append(person)
+        for key in keys - person.keys:
+            by_token.setdefault(key, []).append(person)
+        person.keys |= keys
+        person.mentions.append(span)
+        person.longest = max(person.longest, tokens, key=len)
+        person.gender = person.gender or gender
+    return [Person(tuple(one.mentions), one.gender) for one in persons]

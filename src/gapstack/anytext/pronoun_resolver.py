@@ -33,15 +33,8 @@ BATCH = 64
 class Text:
     """A text to resolve.
 
-    Attributes
-    ----------
-    text : str
-    pronouns : tuple of str
-        Forms to resolve, in lower case.
-    names : tuple of str
-        Names of the candidates as written in the text; detected by the parser if empty.
-    url : str or None
-        URL of its page, whose title some predictors read.
+    ``pronouns`` are the forms to resolve, in lower case; ``names`` those of the candidates as written in the text,
+    detected by the parser if empty; ``url`` that of its page, whose title some predictors read.
     """
 
     text: str
@@ -56,23 +49,17 @@ class PronounResolver:
     Parameters
     ----------
     predictor : Predictor
-        Predicts rows of two names; must be able to predict new rows.
+        Predicts rows of two names; MemberError if it only returns stored predictions.
     parser : str or Path, optional
         Pipeline that detects names; ``en_gapstack`` by default.
     words : int
         Maximum number of words of a window.
-
-    Raises
-    ------
-    MemberError
-        If the predictor only returns stored predictions.
     """
 
     def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):
         if predictor.stored:
-            raise MemberError(
-                "a prediction file cannot predict new texts; give a fitted member, a stack or a run"
-            )
+            problem = "a prediction file cannot predict new texts; give a fitted member, a stack or a run"
+            raise MemberError(problem)
         self.predictor, self.parser, self.words = predictor, parser, words
 
     @property
@@ -105,8 +92,15 @@ class PronounResolver:
         DataError
             If the form is not a known pronoun, or a name does not occur in the text.
         """
-        forms = tuple(GENDER_BY_FORM) if pronoun is None else (_known_form(pronoun),)
-        return next(self.stream([Text(text, forms, _present_names(text, names), url)]))
+        forms = tuple(GENDER_BY_FORM) if pronoun is None else (pronoun.lower(),)
+        if not set(forms) <= set(GENDER_BY_FORM):
+            known = f"one of {', '.join(GENDER_BY_FORM)}"
+            raise DataError(f"{pronoun!r} is not a known pronoun", expected=known)
+        for name in names:
+            if not occurrences(text, name):
+                expected = "whole words of the text, in its case"
+                raise DataError(f"{name!r} does not occur in the text", expected=expected)
+        return next(self.stream([Text(text, forms, tuple(names), url)]))
 
     def predict(self, texts: Iterable[str]) -> list[Answers]:
         """Resolve the pronouns of many texts, in batches."""
@@ -127,11 +121,8 @@ class PronounResolver:
                 if window:
                     answers += next(answered)
                 else:
-                    yield Answers(
-                        text.text,
-                        answers,
-                        "" if answers else "the text has none of the pronouns looked for",
-                    )
+                    remark = "" if answers else "the text has none of the pronouns looked for"
+                    yield Answers(text.text, answers, remark)
                     answers = []
 
     def answer(self, work: Sequence[tuple[Text, Window]]) -> list[list[Answer]]:
@@ -180,39 +171,20 @@ class PronounResolver:
             )
             for person, mention, share in zip(question.people, question.mentions, shares[:-1], strict=True)
         ]
-        candidates.sort(key=lambda candidate: -candidate.probability)
-        return Answer(
-            window.origin(question.pronoun), form, tuple(candidates), shares[-1], _notes(question, form)
-        )
+        best_first = tuple(sorted(candidates, key=lambda candidate: -candidate.probability))
+        notes = _notes(question, form)
+        return Answer(window.origin(question.pronoun), form, best_first, shares[-1], notes)
 
 
 def _notes(question: Question, form: str) -> tuple[str, ...]:
     """Caveats of an answer."""
-    notes = []
     if not question.people:
-        notes.append("no name was detected near it")
-    elif form.lower() not in SEEN:
-        plural = ", and it may be a plural" if form.lower() in PLURAL else ""
-        notes.append(
-            f"{form.lower()!r} does not occur in training; its candidates are weighted like those of he and she{plural}"
-        )
-    return tuple(notes)
-
-
-def _known_form(pronoun: str) -> str:
-    form = pronoun.lower()
-    if form not in GENDER_BY_FORM:
-        raise DataError(f"{pronoun!r} is not a known pronoun", expected=f"one of {', '.join(GENDER_BY_FORM)}")
-    return form
-
-
-def _present_names(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if not occurrences(text, name):
-            raise DataError(
-                f"{name!r} does not occur in the text", expected="whole words of the text, in its case"
-            )
-    return tuple(names)
+        return ("no name was detected near it",)
+    if form.lower() in SEEN:
+        return ()
+    plural = ", and it may be a plural" if form.lower() in PLURAL else ""
+    weights = "its candidates are weighted like those of he and she"
+    return (f"{form.lower()!r} does not occur in training; {weights}{plural}",)
 
 
 def _occurrences_of_names(text: str, names: Sequence[str]) -> list[Span]:

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
@@ -66,32 +67,19 @@ class Window:
 
     def origin(self, span: Span) -> Span:
         """Span of the original text for a span of :attr:`text`."""
-        return Span(self._origin(span.start), self._origin(span.end - 1) + 1)
 
-    def _origin(self, at: int) -> int:
-        word = bisect_right(self.starts, at) - 1
-        return self.origins[word] + at - self.starts[word]
+        def place(at: int) -> int:
+            word = bisect_right(self.starts, at) - 1
+            return self.origins[word] + at - self.starts[word]
 
-    def place(self, span: Span) -> Span | None:
-        """Span of :attr:`text` for a span of the original text, or None."""
-        first, last = (bisect_right(self.origins, at) - 1 for at in (span.start, span.end - 1))
-        if first < 0 or span.end > self.origins[-1] + len(self.text) - self.starts[-1]:
-            return None
-        start = self.starts[first] + span.start - self.origins[first]
-        return Span(start, self.starts[last] + span.end - self.origins[last])
+        return Span(place(span.start), place(span.end - 1) + 1)
 
 
 def windows(text: str, forms: Collection[str] = GENDER_BY_FORM.keys(), most: int = WORDS) -> Iterator[Window]:
-    """Split a text into windows and yield those with a pronoun to resolve, in order.
+    """Split a text of any length into windows and yield those with a pronoun to resolve, in order.
 
-    Parameters
-    ----------
-    text : str
-        Of any length.
-    forms : collection of str
-        Pronouns to find, in lower case, from :data:`~gapstack.data.example.GENDER_BY_FORM`.
-    most : int
-        Maximum number of words of a window; longer sentences are cut.
+    ``forms`` are the pronouns to find, in lower case; ``most`` is the maximum number of words of a window, longer
+    sentences are cut.
     """
     added = int(most * OWN)
     seen: list[list[Span]] = []  # sentences, each as the visible stretches of the text
@@ -124,10 +112,7 @@ def _window(
 ) -> Iterator[Window]:
     stretches = [stretch for sentence in (*seen, *own) for stretch in sentence]
     parts = [text[slice(*stretch)] for stretch in stretches]
-    starts, at = [], 0
-    for part in parts:
-        starts.append(at)
-        at += len(part) + 1
+    starts = list(accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
     written, begin = " ".join(parts), starts[sum(map(len, seen))]
     own_pronouns = tuple(span for span in pronouns(written, forms) if span.start >= begin)
     if own_pronouns:

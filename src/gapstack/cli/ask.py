@@ -211,8 +211,7 @@ def annotate_command(
 
     Finished work is kept next to the output: a killed command resumes.
     """
-    from gapstack.anytext.annotate import annotating
-    from gapstack.anytext.annotation_files import kind_of, write_annotations
+    from gapstack.anytext.annotate import annotating, kind_of, write_annotations
 
     kind_of(output)  # an unknown one is refused before hours of work
     common.refuse_same_file(files, output)
