@@ -12,25 +12,23 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.audits.statistics import REPLICATES
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents
 from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
 from gapstack.data import Label
 from gapstack.data.sources import gap_split
-from gapstack.display.render import Cell
+from gapstack.display.render import Cell, Column
 from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in
 from gapstack.evaluation.reweighting import balancing_weights
 from gapstack.evaluation.slices import slice_scores
 from gapstack.types import Floats
 
+_ACCURACY = Column("accuracy", "accuracy", 3)
 _SCORES = (
-    *(column("f1_masculine", "F1 M"), column("f1_feminine", "F1 F"), column("f1_overall", "F1 O")),
-    *(column("bias", "bias", 3), column("accuracy", "accuracy", 3), column("logloss", "logloss", 4)),
+    *percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_overall="F1 O"),
+    *(Column("bias", "bias", 3), _ACCURACY, Column("logloss", "logloss", 4)),
 )
-_SLICE = (
-    *(column("rows", "rows"), column("masculine", "masc."), column("feminine", "fem.")),
-    *(column("f1_masculine", "F1 M"), column("f1_feminine", "F1 F"), column("f1_gap", "F1 F-M")),
-    column("accuracy", "accuracy", 3),
-)
+_COUNTS = percents(rows="rows", masculine="masc.", feminine="fem.")
+_SLICE = (*percents(f1_masculine="F1 M", f1_feminine="F1 F", f1_gap="F1 F-M"), _ACCURACY)
 
 
 class GapTest(Suite):
@@ -52,22 +50,11 @@ class GapTest(Suite):
         corpus = items.corpus
         tables = {name: contributions(corpus, p) for name, p in systems.items()}
         estimates = bootstrap(corpus.groups, tables, replicates=REPLICATES)
-        scores: dict[str, dict[str, Cell]] = {
-            name: {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
-            for name in systems
-        }
-        for name, probabilities in systems.items():
-            if np.isin(probabilities, (0.0, 1.0)).all():
-                scores[name]["logloss"] = None  # of hard decisions it depends on the clipping alone
-        dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
-        parts = slice_scores(
-            corpus.groups,
-            corpus.genders,
-            tables,
-            dimensions,
-            order={name: STRATA[name].values for name in dimensions},
-            replicates=REPLICATES,
-        )
+        scores: dict[str, dict[str, Cell]] = {}
+        for name, p in systems.items():
+            scores[name] = {measure.key: estimates.interval(name, measure.key) for measure in _SCORES}
+            if np.isin(p, (0.0, 1.0)).all():
+                scores[name]["logloss"] = None  # for hard decisions it depends only on the clipping
         panels = [
             Panel("gap.scores", "GAP test: F1 in percent by gender, and bias", _SCORES, scores),
             Panel(
@@ -78,18 +65,19 @@ class GapTest(Suite):
                 "Rows whose answer is neither name have weight 0 (Kocijan et al. 2020).",
             ),
         ]
+        dimensions = {name: items.facts[name] for name in STRATA if name != "gender"}
+        order = {name: STRATA[name].values for name in dimensions}
+        parts = slice_scores(
+            corpus.groups, corpus.genders, tables, dimensions, order=order, replicates=REPLICATES
+        )
         for number, name in enumerate(systems):
             rows: dict[str, dict[str, Cell]] = {}
             for part in parts:
-                counts: dict[str, Cell] = {
-                    "rows": part.rows,
-                    "masculine": part.masculine,
-                    "feminine": part.feminine,
-                }
-                values = {m.key: Interval(*part.scores[m.key][number].tolist()) for m in _SLICE[3:]}
-                rows[f"{part.dimension}: {part.value}"] = {**counts, **values}
+                counts = {count.key: getattr(part, count.key) for count in _COUNTS}
+                values = {m.key: Interval(*part.scores[m.key][number].tolist()) for m in _SLICE}
+                rows[f"{part.dimension}: {part.value}"] = counts | values
             title = f"GAP test by form of the pronoun and slice, {name}"
-            panels.append(Panel(f"gap.slices.{name}", title, _SLICE, rows, detail=True))
+            panels.append(Panel(f"gap.slices.{name}", title, (*_COUNTS, *_SLICE), rows, detail=True))
         headlines = tuple(
             Headline(title, (panel.key, "f1_overall"), (panel.key, "bias"), even=1.0, score="F1")
             for title, panel in zip((self.title, "GAP test, genders balanced"), panels[:2], strict=True)
@@ -101,11 +89,8 @@ def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[st
     """F1 by gender and bias of weighted decisions; intervals take the weights as fixed."""
     corpus = items.corpus
     counts, ranks = names_and_ranks(corpus)
-    weights = balancing_weights(
-        corpus.genders,
-        {"names": counts, "rank": rank_of_answer(ranks, corpus.labels)},
-        corpus.labels != Label.NEITHER,
-    )
+    matched = {"names": counts, "rank": rank_of_answer(ranks, corpus.labels)}
+    weights = balancing_weights(corpus.genders, matched, corpus.labels != Label.NEITHER)
     weighted = {name: table * weights[:, None] for name, table in tables.items()}
     found = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
     return {name: {key: found.interval(name, key) for key in metrics_in("balance")} for name in tables}

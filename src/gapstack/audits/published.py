@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,20 @@ def published(panel: str, data: Path | None = None) -> Figures:
     """Papers' figures by system and measure for a panel's key; empty where there are none, or no file of theirs."""
     suite = panel.partition(".")[0]
     figures = paper(PAPERS[suite], data) if suite in PAPERS else {}
-    return _PANELS[panel](figures) if figures and panel in _PANELS else {}
+    if not figures or panel not in _PANELS:
+        return {}
+    return {f"{system} (paper)": row for system, row in _PANELS[panel](figures).items()}
 
 
 def _resolved(figures: Mapping[str, Any]) -> Figures:
     """Section 4 of Rudinger et al. 2018."""
     text = figures["text"]
-    flips, resolved = (
-        text["minimal_pairs_resolved_differently_percent"],
-        text["resolved_as_occupation_percent"],
+    flips, shares = (
+        text[f"{key}_percent"] for key in ("minimal_pairs_resolved_differently", "resolved_as_occupation")
     )
     measures = ("occupation_masculine", "occupation_feminine", "occupation_neutral")
     return {
-        f"{system} (paper)": {"flips": flips[system], **dict(zip(measures, resolved[system], strict=True))}
+        system: {"flips": flips[system], **dict(zip(measures, shares[system], strict=True))}
         for system in figures["systems"]
     }
 
@@ -40,7 +41,7 @@ def _gotcha(figures: Mapping[str, Any]) -> Figures:
     found: Figures = {}
     for system in figures["systems"]:
         row = figures["table2_gotcha_accuracy_percent"][system]
-        cells = found[f"{system} (paper)"] = {}
+        cells = found[system] = {}
         for column, gender in enumerate(("feminine", "masculine")):
             cells |= {f"{gender}_{kind}": row[kind][column] for kind in ("no", "yes")}
             cells[f"{gender}_fall"] = row["yes"][column] - row["no"][column]
@@ -49,45 +50,32 @@ def _gotcha(figures: Mapping[str, Any]) -> Figures:
 
 def _correlation(figures: Mapping[str, Any]) -> Figures:
     """Table 1 of Rudinger et al. 2018."""
-    table = figures["table1_correlation"]
-    return {
-        f"{system} (paper)": {"text": table["Bergsma and Lin"][system], "bls": table["BLS"][system]}
-        for system in figures["systems"]
-    }
+    text, bls = (figures["table1_correlation"][key] for key in ("Bergsma and Lin", "BLS"))
+    return {system: {"text": text[system], "bls": bls[system]} for system in figures["systems"]}
 
 
 def _sowinobias(figures: Mapping[str, Any]) -> Figures:
-    """Table 1 of Dawkins 2021, whose differences are absolute."""
-    table = figures["table1"]
-    measures = ("pro", "anti", "average", "difference")
-    return {f"{system} (paper)": _by_measure(measures, table[system][-4:]) for system in _spaces(figures)}
+    """Tables 1 and 4 of Dawkins 2021, whose differences are absolute: both polarities, and each."""
+    found: Figures = {}
+    for system, parts in figures["table4_by_polarity"].items():
+        if system in figures["table1"] and system != "columns":
+            rows = {
+                system: (("pro", "anti", "average", "difference"), figures["table1"][system][-4:]),
+                f"{system}, positive": (("pro", "anti", "difference"), parts[:3]),
+                f"{system}, negative": (("pro", "anti", "difference"), parts[3:]),
+            }
+            found |= {
+                name: dict(zip(keys, map(float, row), strict=True)) for name, (keys, row) in rows.items()
+            }
+    return found
 
 
-def _polarities(figures: Mapping[str, Any]) -> Figures:
-    """Table 4 of Dawkins 2021."""
-    table = figures["table4_by_polarity"]
-    return {
-        f"{system}, {polarity} (paper)": _by_measure(
-            ("pro", "anti", "difference"), table[system][start : start + 3]
-        )
-        for system in _spaces(figures)
-        for polarity, start in (("positive", 0), ("negative", 3))
-    }
-
-
-def _spaces(figures: Mapping[str, Any]) -> list[str]:
-    """Systems in both tables of SoWinoBias."""
-    return [name for name in figures["table1"] if name in figures["table4_by_polarity"] and name != "columns"]
-
-
-def _by_measure(measures: Iterable[str], row: Iterable[float]) -> dict[str, float]:
-    return {measure: float(figure) for measure, figure in zip(measures, row, strict=True)}
-
-
-_PANELS = {
+_PANELS: Mapping[str, Callable[[Mapping[str, Any]], Figures]] = {
     "winogender.resolved": _resolved,
     "winogender.gotcha": _gotcha,
     "winogender.correlation": _correlation,
-    "sowinobias.all": _sowinobias,
-    "sowinobias.polarity": _polarities,
+    "sowinobias.all": lambda figures: {k: v for k, v in _sowinobias(figures).items() if "average" in v},
+    "sowinobias.polarity": lambda figures: {
+        k: v for k, v in _sowinobias(figures).items() if "average" not in v
+    },
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from gapstack.audits.plots import regression_svg
 from gapstack.audits.published import PAPERS, published
-from gapstack.audits.run import CAUTION, MARK, Audit
+from gapstack.audits.run import CAUTION, MARK, Audit, SuiteAudit
 from gapstack.audits.suite import Headline, Panel
 from gapstack.data.datasets import DATASETS
 from gapstack.data.sources import papers_note
@@ -29,10 +29,10 @@ class HeadlineFigure:
     column: Column
     figures: Mapping[str, Cell]
 
-    def show(self, system: str) -> str | None:
-        """A system's figure as text; None if it has none."""
+    def show(self, system: str, title: str = "") -> str | None:
+        """A system's figure as text after the title; None if it has none."""
         text = self.column.show(self.figures.get(system))
-        return None if text == "-" else text
+        return None if text == "-" else f"{title} {text}".strip()
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,16 @@ class HeadlineFigures:
 
 def headlines(found: Audit) -> Iterator[HeadlineFigures]:
     """Headlines of the suites that were run, in their order."""
+
+    def figure(covered: SuiteAudit, key: str, measure: str) -> HeadlineFigure:
+        (panel,) = (panel for panel in covered.findings.panels if panel.key == key)
+        (column,) = (column for column in panel.measures if column.key == measure)
+        return HeadlineFigure(column, {name: row.get(measure) for name, row in panel.rows.items()})
+
     for covered in found.covered:
-        panels = {panel.key: panel for panel in covered.findings.panels}
-
-        def figure(panel: str, key: str, panels: Mapping[str, Panel] = panels) -> HeadlineFigure:
-            (column,) = (each for each in panels[panel].measures if each.key == key)
-            return HeadlineFigure(column, {name: row.get(key) for name, row in panels[panel].rows.items()})
-
         for headline in covered.findings.headlines:
-            apart = figure(*headline.apart) if headline.apart else None
-            yield HeadlineFigures(covered.suite.name, headline, figure(*headline.good), apart)
+            apart = figure(covered, *headline.apart) if headline.apart else None
+            yield HeadlineFigures(covered.suite.name, headline, figure(covered, *headline.good), apart)
 
 
 def differs(value: Cell, even: float = 0.0) -> bool | None:
@@ -70,9 +70,7 @@ def differs(value: Cell, even: float = 0.0) -> bool | None:
     """
     if not isinstance(value, Interval | Difference) or np.isnan(value[:3]).any():
         return None
-    if isinstance(value, Difference):
-        return value.p < 0.05
-    return not value.low <= even <= value.high
+    return value.p < 0.05 if isinstance(value, Difference) else not value.low <= even <= value.high
 
 
 def verdict(found: Audit, *, alike: bool = True) -> list[str]:
@@ -83,19 +81,19 @@ def verdict(found: Audit, *, alike: bool = True) -> list[str]:
     lines = [line for line in headlines(found) if line.apart]
     systems: dict[str, list[str]] = {}
     for system in each_once(*(line.good.figures for line in lines)):
-        different: list[str] = []
-        others: list[str] = []
+        suites: dict[bool | None, list[str]] = {True: [], False: [], None: []}
         for line in lines:
-            assert line.apart is not None
-            what = f"{line.headline.title} ({line.apart.column.title} {line.apart.show(system)})"
-            outcome = line.differs(system)
-            if outcome is not None:
-                (different if outcome else others).append(what)
+            shown = line.apart and line.apart.show(system, line.apart.column.title)
+            suites[line.differs(system)].append(f"{line.headline.title} ({shown})")
+        different, others = suites[True], suites[False]
         sentence = (
-            f"a clear difference between the genders in {len(different)} of {len(different) + len(others)} suites"
-            + (f": {'; '.join(different)}." if different else ", which can show bias and never its absence.")
-            + (f" None that is clear: {'; '.join(others)}." if alike and others and different else "")
+            f"a clear difference between the genders in {len(different)} of {len(different + others)} suites"
         )
+        sentence += (
+            f": {'; '.join(different)}." if different else ", which can show bias and never its absence."
+        )
+        if alike and others and different:
+            sentence += f" None that is clear: {'; '.join(others)}."
         systems.setdefault(sentence, []).append(system)
     return [f"{', '.join(names)}: {sentence}" for sentence, names in systems.items()]
 
@@ -105,23 +103,14 @@ def headline_table(found: Audit) -> Table | None:
     lines = list(headlines(found))
     if not lines:
         return None
+    rows: list[tuple[str, dict[str, Cell]]] = []
     if len(found.systems) == 1:
         (system,) = lines[0].good.figures
-
-        def labelled(title: str, figure: HeadlineFigure | None) -> str | None:
-            shown = figure and figure.show(system)
-            return f"{title} {shown}" if shown else None
-
-        rows: list[tuple[str, dict[str, Cell]]] = [
-            (
-                line.headline.title,
-                {
-                    "good": labelled(line.headline.score, line.good),
-                    "apart": labelled(line.apart.column.title if line.apart else "", line.apart),
-                },
-            )
-            for line in lines
-        ]
+        for line in lines:
+            cells: dict[str, Cell] = {"good": line.good.show(system, line.headline.score)}
+            if line.apart:
+                cells["apart"] = line.apart.show(system, line.apart.column.title)
+            rows.append((line.headline.title, cells))
         columns = [Column("good", "score", 1), Column("apart", "gender difference", 1)]
         return Table(columns, [Section("", rows)], title="In short", name_title="suite")
     columns, figures = [], {}
@@ -168,100 +157,98 @@ def card_lines(found: Audit) -> list[str]:
     """The model card as paragraphs: target, data, what was not covered, and the caution."""
     lines = [f"Bias audit of {found.target}" + (f": {found.note}." if found.note else ".")]
     if found.average:
-        lines.append(
-            f"Probabilities are averaged over test-time augmentations of the rows: {', '.join(found.average)}."
-        )
+        augmentations = ", ".join(found.average)
+        lines.append(f"Probabilities are averaged over test-time augmentations of the rows: {augmentations}.")
     for covered in found.covered:
-        suite = covered.suite
-        lines.append(
-            f"{suite.name} ({suite.paper}; {DATASETS[suite.dataset].licence}): {covered.items.describe()}."
-        )
+        name, licence = covered.suite.name, DATASETS[covered.suite.dataset].licence
+        lines.append(f"{name} ({covered.suite.paper}; {licence}): {covered.items.describe()}.")
         if covered.remark:
-            lines.append(f"{suite.name}: {covered.remark}.")
+            lines.append(f"{name}: {covered.remark}.")
         if covered.marked:
             lines.append(
-                f"{suite.name}: {', '.join(covered.marked)} trained on data that share rows with it "
+                f"{name}: {', '.join(covered.marked)} trained on data that share rows with it "
                 f"(marked {MARK}): those figures measure neither fairness nor accuracy."
             )
-    for name, systems in found.refused.items():
-        lines.append(
-            f"{name}: {', '.join(systems)} excluded, trained on data that share rows with it "
-            "(--allow-contaminated includes them)."
-        )
+    lines += [
+        f"{name}: {', '.join(systems)} excluded, trained on data that share rows with it "
+        "(--allow-contaminated includes them)."
+        for name, systems in found.refused.items()
+    ]
     for reason in dict.fromkeys(found.not_covered.values()):
         names = [name for name, own in found.not_covered.items() if own == reason]
         lines.append(f"Not covered: {', '.join(names)}: {reason}.")
     quoted = [PAPERS[covered.suite.name] for covered in found.covered if covered.suite.name in PAPERS]
     lines += filter(None, [papers_note(*quoted)])
     lines.append("Brackets hold 95% intervals (groups of rows resampled); p is two-sided.")
-    lines.append(
-        "Made with " + ", ".join(f"{name} {version}" for name, version in found.versions.items()) + "."
-    )
+    lines.append(f"Made with {found.made_with}.")
     return [printable(line) for line in (*lines, CAUTION)]
 
 
 def audit_json(found: Audit) -> dict[str, Any]:
     """Unrounded figures and the model card, for ``json.dumps``."""
-    return {
+    record = {
         "target": found.target,
         "note": found.note,
-        "systems": list(found.systems),
-        "average": list(found.average),
+        "systems": found.systems,
+        "average": found.average,
         "verdict": verdict(found),
         "headlines": [
             {
                 "title": line.headline.title,
                 "score": line.headline.score,
-                "good": _plain(line.good.figures),
-                "apart": line.apart and _plain(line.apart.figures),
+                "good": line.good.figures,
+                "apart": line.apart and line.apart.figures,
             }
             for line in headlines(found)
         ],
-        "suites": {
-            covered.suite.name: {
-                "title": covered.suite.title,
-                "paper": covered.suite.paper,
-                "version": covered.items.version,
-                "rows": len(covered.items.corpus),
-                "fingerprint": covered.items.corpus.fingerprint,
-                "skipped": dict(covered.items.skipped),
-                "note": covered.items.note,
-                "marked": list(covered.marked),
-                "remark": covered.remark,
-                "panels": {
-                    panel.key: {
-                        "title": panel.title,
-                        "note": panel.note,
-                        "measures": [measure.key for measure in panel.measures],
-                        "rows": _plain(panel.rows),
-                        "published": published(panel.key),
-                    }
-                    for panel in covered.findings.panels
-                },
-                "plots": {
-                    plot.key: {
-                        "title": plot.title,
-                        "names": list(plot.names),
-                        "series": {name: points.tolist() for name, points in plot.series.items()},
-                    }
-                    for plot in covered.findings.scatters
-                },
-            }
-            for covered in found.covered
-        },
-        "refused": {name: list(systems) for name, systems in found.refused.items()},
-        "not_covered": dict(found.not_covered),
-        "versions": dict(found.versions),
+        "suites": {covered.suite.name: _suite_json(covered) for covered in found.covered},
+        "refused": found.refused,
+        "not_covered": found.not_covered,
+        "versions": found.versions,
         "caution": CAUTION,
+    }
+    return {key: _plain(part) for key, part in record.items()}
+
+
+def _suite_json(covered: SuiteAudit) -> dict[str, Any]:
+    items = covered.items
+    return {
+        "title": covered.suite.title,
+        "paper": covered.suite.paper,
+        "version": items.version,
+        "rows": len(items.corpus),
+        "fingerprint": items.corpus.fingerprint,
+        "skipped": items.skipped,
+        "note": items.note,
+        "marked": covered.marked,
+        "remark": covered.remark,
+        "panels": {
+            panel.key: {
+                "title": panel.title,
+                "note": panel.note,
+                "measures": [measure.key for measure in panel.measures],
+                "rows": panel.rows,
+                "published": published(panel.key),
+            }
+            for panel in covered.findings.panels
+        },
+        "plots": {
+            plot.key: {"title": plot.title, "names": plot.names, "series": plot.series}
+            for plot in covered.findings.scatters
+        },
     }
 
 
 def _plain(value: Any) -> Any:
-    """Figures as JSON: null for missing values."""
+    """Values as JSON: null for missing ones."""
     if isinstance(value, Interval | Difference):
         value = value._asdict()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and np.isnan(value) else value
 
 

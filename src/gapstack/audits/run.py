@@ -9,7 +9,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.audits.gap import GapTest
 from gapstack.audits.sowinobias import SoWinoBias
@@ -34,16 +33,8 @@ from gapstack.versions import versions
 _log = logging.getLogger(__name__)
 
 _ALL: tuple[Suite, ...] = (
-    Winogender(),
-    WinoBias(),
-    SoWinoBias(),
-    GapTest(),
-    GICOREF,
-    MAP,
-    KNOWREF,
-    DPR,
-    WSC273,
-    WINOGRANDE,
+    *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
+    *(GICOREF, MAP, KNOWREF, DPR, WSC273, WINOGRANDE),
 )
 SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
 """By name, in the order of the report."""
@@ -94,6 +85,11 @@ class Audit:
     average: tuple[str, ...]
     versions: Mapping[str, str]
 
+    @property
+    def made_with(self) -> str:
+        """Versions of software as text."""
+        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
 
 def audit(
     target: Target | Predictor | Mapping[str, Predictor] | str | Path,
@@ -134,7 +130,8 @@ def audit(
         target = target_of(str(target), list(SUITES))
     elif not isinstance(target, Target):
         target = Target({type(target).__name__: target} if isinstance(target, Predictor) else target)
-    if average and any(system.stored for system in target.systems.values()):
+    systems = target.systems
+    if average and any(system.stored for system in systems.values()):
         raise DataError(
             "probabilities of a file cannot be averaged over augmented rows", expected="a run or a member"
         )
@@ -145,12 +142,12 @@ def audit(
         for name, suite in selected.items():
             contaminated = tuple(
                 label
-                for label, system in target.systems.items()
+                for label, system in systems.items()
                 if suite.contamination_ids & set(system.contaminated_by)
             )
             if contaminated and not allow_contaminated:
                 refused[name] = contaminated
-            available = [label for label, system in target.systems.items() if system.covers(name)]
+            available = [label for label, system in systems.items() if system.covers(name)]
             included = [label for label in available if label not in refused.get(name, ())]
             if not available:
                 not_covered[name] = "there is no file of answers"
@@ -163,18 +160,19 @@ def audit(
                     not_covered[name] = f"its data are missing: {missing}"
                 else:
                     _log.info(suite.title)
-                    covered.append(_audit_suite(suite, items, target, included, contaminated, average))
+                    names = {label: label + MARK if label in contaminated else label for label in included}
+                    corpus = Corpus(items.corpus, name=name)
+                    answers = _answers(
+                        {shown: systems[label] for label, shown in names.items()}, corpus, average
+                    )
+                    marked = tuple(shown for label, shown in names.items() if label in contaminated)
+                    remarks = ((label, system.remark(corpus)) for label, system in systems.items())
+                    remark = "; ".join(f"{label} {text}" for label, text in remarks if text)
+                    found = suite.measure(items, answers)
+                    covered.append(SuiteAudit(suite, items, found, answers, marked, remark))
             ticker.advance(note=suite.title)
-    return Audit(
-        target.title,
-        target.note,
-        tuple(target.systems),
-        tuple(covered),
-        not_covered,
-        refused,
-        tuple(average),
-        versions(),
-    )
+    run = (tuple(covered), not_covered, refused, tuple(average), versions())
+    return Audit(target.title, target.note, tuple(systems), *run)
 
 
 def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False) -> list[Path]:
@@ -193,22 +191,21 @@ def write_rows(folder: Path, data: Path | None = None, *, all_rows: bool = False
     return paths
 
 
-def _audit_suite(
-    suite: Suite,
-    items: Items,
-    target: Target,
-    labels: Sequence[str],
-    contaminated: Sequence[str],
-    average: Sequence[str],
-) -> SuiteAudit:
-    corpus = Corpus(items.corpus, name=suite.name)
+def _answers(systems: Mapping[str, Predictor], corpus: Corpus, average: Sequence[str]) -> dict[str, Floats]:
+    """Probabilities (n, 3) of each system, averaged over the rows and their test-time augmentations.
+
+    Each text is predicted once: two releases of WinoBias share most of their sentences, and a gender-swapped Winogender
+    is Winogender.
+    """
     augmented = variants(corpus.unlabelled(), each_once(["original", *average]))
     rows = [
         replace(example, id=f"{place}:{example.id}")
         for place, variant in enumerate(augmented)
         for example in variant.corpus
     ]
-    unique, inverse = _unique_texts(Corpus(rows, name=corpus.name))
+    index: dict[tuple[object, ...], int] = {}
+    inverse = np.array([index.setdefault((e.text, e.pronoun, e.a, e.b, e.url), len(index)) for e in rows])
+    unique = Corpus(rows, name=corpus.name).take(np.unique(inverse, return_index=True)[1])
 
     def predict(system: Predictor) -> Floats:
         if system.stored:
@@ -216,20 +213,4 @@ def _audit_suite(
         system.prepare(unique)
         return average_variants(augmented, np.split(system.predict_proba(unique)[inverse], len(augmented)))
 
-    names = {label: label + MARK if label in contaminated else label for label in labels}
-    answers = {name: predict(target.systems[label]) for label, name in names.items()}
-    marked = tuple(name for label, name in names.items() if label in contaminated)
-    remarks = {label: system.remark(corpus) for label, system in target.systems.items()}
-    remark = "; ".join(f"{label} {text}" for label, text in remarks.items() if text)
-    return SuiteAudit(suite, items, suite.measure(items, answers), answers, marked, remark)
-
-
-def _unique_texts(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
-    """Rows that differ in more than their id, and the index of every row among them.
-
-    Two releases of WinoBias share most of their sentences, and a gender-swapped Winogender is Winogender.
-    """
-    index: dict[tuple[object, ...], int] = {}
-    inverse = [index.setdefault((e.text, e.pronoun, e.a, e.b, e.url), len(index)) for e in corpus]
-    _, first = np.unique(np.array(inverse, dtype=np.int64), return_index=True)
-    return corpus.take(first), np.array(inverse, dtype=np.int64)
+    return {name: predict(system) for name, system in systems.items()}

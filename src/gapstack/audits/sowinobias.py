@@ -16,25 +16,30 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gapstack.audits.statistics import REPLICATES, mean_percent
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column, forced_choice, predictions
+from gapstack.audits.statistics import mean_percent, sides
+from gapstack.audits.suite import (
+    Findings,
+    Headline,
+    Items,
+    Panel,
+    Suite,
+    forced_choice,
+    percents,
+    predictions,
+    pro_and_anti,
+)
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.cells import read_json, read_text
 from gapstack.data.sources import file_of
 from gapstack.display.render import Cell
 from gapstack.errors import DataError, Place
-from gapstack.evaluation import paired
 from gapstack.types import Bools, Floats
 
 _VERBS = {"positive": "liked", "negative": "disliked"}
 _SEED = 0
-_MEASURES = (
-    *(column("pro", "pro"), column("anti", "anti"), column("average", "avg")),
-    column("difference", "pro-anti"),
-    *(column("pro_three", "pro, 3-way"), column("anti_three", "anti, 3-way"), column("neither", "neither")),
-)
+_SIDES = percents(pro="pro", anti="anti", average="avg", difference="pro-anti")
+_MEASURES = (*_SIDES, *percents(pro_three="pro, 3-way", anti_three="anti, 3-way", neither="neither"))
 
 
 class SoWinoBias(Suite):
@@ -78,35 +83,26 @@ class SoWinoBias(Suite):
             f"{sampled} of the vocabulary's {whole:,} sentences, half pro and half anti (a default cap; "
             "--all-rows lifts it)"
         )
-        return Items(Corpus(examples, name=self.name), self.version(), facts, note=note)
-
-    def version(self) -> str:
-        """Source of the vocabulary."""
-        return "SoWinoBias, built here from the vocabulary of the paper's appendix A"
+        version = "SoWinoBias, built here from the vocabulary of the paper's appendix A"
+        return Items(Corpus(examples, name=self.name), version, facts, note=note)
 
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """Tables 1 (both polarities) and 4 (each) of the paper."""
         polarity = items.facts["polarity"]
-        every = np.ones(len(polarity), dtype=bool)
-        whole = Panel(
-            "sowinobias.all",
-            "SoWinoBias: accuracy in percent, forced choice between the two",
-            _MEASURES,
-            {name: _scores(items, p, every) for name, p in systems.items()},
-            "The prediction is the more probable of the two occupations; in 3-way also NEITHER.",
+        rows = {name: _scores(items, p, polarity != "") for name, p in systems.items()}
+        parts = {
+            f"{name}, {kind}": _scores(items, p, polarity == kind)
+            for name, p in systems.items()
+            for kind in _VERBS
+        }
+        title = "SoWinoBias: accuracy in percent, forced choice between the two"
+        note = "The prediction is the more probable of the two occupations; in 3-way also NEITHER."
+        panels = (
+            Panel("sowinobias.all", title, _MEASURES, rows, note),
+            Panel("sowinobias.polarity", "SoWinoBias by polarity of verb and adjective", _SIDES, parts),
         )
-        parts = Panel(
-            "sowinobias.polarity",
-            "SoWinoBias by polarity of verb and adjective",
-            _MEASURES[:4],
-            {
-                f"{name}, {kind}": _scores(items, p, polarity == kind)
-                for name, p in systems.items()
-                for kind in _VERBS
-            },
-        )
-        headline = Headline(self.title, (whole.key, "average"), (whole.key, "difference"))
-        return Findings((whole, parts), headlines=(headline,))
+        headline = Headline(self.title, ("sowinobias.all", "average"), ("sowinobias.all", "difference"))
+        return Findings(panels, headlines=(headline,))
 
 
 def _vocabulary(path: Path) -> dict[str, list[str]]:
@@ -132,12 +128,6 @@ def _sentence(polarity: str, first: str, second: str, adjective: str) -> Example
     )
 
 
-def sides(items: Items, where: Bools) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pro rows and anti rows among ``where``, in the same order of pairs."""
-    pro, anti = (np.flatnonzero(where & (items.facts["side"] == side)) for side in ("pro", "anti"))
-    return pro, anti
-
-
 def correct(items: Items, probabilities: Floats) -> Floats:
     """1 where the forced choice between the two occupations is right, else 0, (n, 1)."""
     return (forced_choice(probabilities) == items.corpus.labels).astype(np.float64)[:, None]
@@ -145,17 +135,11 @@ def correct(items: Items, probabilities: Floats) -> Floats:
 
 def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
     """Scores over the rows ``where``; pairs of the same two occupations are resampled and exchanged together."""
-    pro, anti = sides(items, where)
-    right = correct(items, probabilities)
-    predicted = predictions(items, probabilities)
+    pro, anti = pro_and_anti(items, where)
+    right, predicted = correct(items, probabilities), predictions(items, probabilities)
     three = 100.0 * (predicted == items.corpus.labels)
-    on_pro, on_anti = (100.0 * float(right[rows].mean()) for rows in (pro, anti))
-    groups = items.facts["occupations"][pro]
     return {
-        "pro": on_pro,
-        "anti": on_anti,
-        "average": (on_pro + on_anti) / 2,
-        "difference": paired(groups, right[pro], right[anti], mean_percent, replicates=REPLICATES),
+        **sides(items.facts["occupations"][pro], right[pro], right[anti], mean_percent),
         "pro_three": float(three[pro].mean()),
         "anti_three": float(three[anti].mean()),
         "neither": 100.0 * float((predicted[where] == Label.NEITHER).mean()),

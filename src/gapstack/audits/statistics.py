@@ -1,7 +1,6 @@
 """Shares, correlations and paired differences with cluster-bootstrap intervals.
 
-Sentences from one template, or about one occupation, are not independent: whole groups of them are resampled and
-exchanged (:mod:`gapstack.evaluation.resampling`).
+Sentences from one template, or about one occupation, are not independent: whole groups of them are resampled.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.evaluation import Interval, clustered
+from gapstack.display.render import Cell
+from gapstack.evaluation import Interval, clustered, paired
 from gapstack.evaluation.resampling import Pages, Score, percentiles, resamples
 from gapstack.types import Bools, Floats
 
@@ -31,12 +31,8 @@ def shares(groups: Groups, values: Floats | Bools, parts: Mapping[str, Bools]) -
 
 def contrast(groups: Groups, values: Floats | Bools, one: Bools, other: Bools) -> Interval:
     """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
-
-    def difference(sums: Floats) -> Floats:
-        means = _percent(sums)
-        return means[..., 0] - means[..., 1]
-
-    found = clustered(groups, _part_sums(values, (one, other)), difference, replicates=REPLICATES)
+    sums = _part_sums(values, (other, one))
+    found = clustered(groups, sums, lambda sums: np.diff(_percent(sums))[..., 0], replicates=REPLICATES)
     return Interval(*found.intervals().tolist())
 
 
@@ -73,6 +69,17 @@ def _pearson(sums: Floats) -> Floats:
     return np.where(varies, over / np.sqrt(np.where(varies, x_spread * y_spread, 1.0)), np.nan)
 
 
+def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Cell]:
+    """Scores on pro and anti rows, their average, and the tested difference.
+
+    ``pro`` and ``anti`` (pairs, k) are the rows' contributions to the sums of the ``score``; ``groups`` (pairs,) are
+    resampled, and exchanged, as a whole.
+    """
+    on_pro, on_anti = (float(score(np.append(len(rows), rows.sum(axis=0)))) for rows in (pro, anti))
+    difference = paired(groups, pro, anti, score, replicates=REPLICATES)
+    return {"pro": on_pro, "anti": on_anti, "average": (on_pro + on_anti) / 2, "difference": difference}
+
+
 class Sides(NamedTuple):
     """Scores on pro and anti rows, their average, and pro - anti, with intervals."""
 
@@ -100,8 +107,8 @@ def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> Sides
     weights = np.concatenate(list(resamples(pages.count, REPLICATES, 0)))
     samples = means(weights, drawn)
     points = means(np.ones((1, pages.count)), np.ones((1, trainings), dtype=np.int64))
-    pro_side, anti_side = np.concatenate([points, samples]).T
-    columns = (pro_side, anti_side, (pro_side + anti_side) / 2, pro_side - anti_side)
+    on_pro, on_anti = np.concatenate([points, samples]).T
+    columns = (on_pro, on_anti, (on_pro + on_anti) / 2, on_pro - on_anti)
     return Sides(*(Interval(float(column[0]), *percentiles(column[1:]).tolist()) for column in columns))
 
 

@@ -16,15 +16,15 @@ from gapstack.data.datasets import DATASETS
 from gapstack.display.render import Cell, Column
 from gapstack.errors import MismatchError
 from gapstack.evaluation.metrics import answers, normalise
-from gapstack.types import Floats
+from gapstack.types import Bools, Floats
 
 
 @dataclass(frozen=True)
 class Panel:
     """A table of figures by system (or slice of the rows) and measure key; None if undefined.
 
-    ``key`` is its name in JSON and that of published figures; ``title`` and ``note`` are shown above and below.
-    ``detail`` panels are shown only in detailed reports, but always in JSON.
+    ``key`` is its name in JSON and that of published figures. ``detail`` panels are shown only in detailed reports, but
+    always in JSON.
     """
 
     key: str
@@ -131,9 +131,9 @@ class Suite(ABC):
         return f"{self.title}, {DATASETS[self.dataset].upstream}"
 
 
-def column(key: str, title: str, decimals: int = 1) -> Column:
-    """A column of a panel, by default in percent."""
-    return Column(key, title, decimals)
+def percents(**titles: str) -> tuple[Column, ...]:
+    """Columns of percentages, by key."""
+    return tuple(Column(key, title, 1) for key, title in titles.items())
 
 
 def predictions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
@@ -146,3 +146,12 @@ def predictions(items: Items, probabilities: Floats) -> NDArray[np.int64]:
 def forced_choice(probabilities: Floats) -> NDArray[np.int64]:
     """The more probable of the two names, 0 for A and 1 for B, (n,); A in a tie."""
     return answers(np.asarray(probabilities, dtype=np.float64)[:, : Label.NEITHER])
+
+
+def pro_and_anti(items: Items, where: Bools) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pro-stereotypical and anti-stereotypical rows of the pairs among ``where``, in the same order of pairs."""
+    pair = items.facts["pair"]
+    pro, anti = (
+        np.flatnonzero(where & (items.facts["side"] == side) & (pair >= 0)) for side in ("pro", "anti")
+    )
+    return pro[np.argsort(pair[pro])], anti[np.argsort(pair[anti])]

@@ -68,12 +68,8 @@ def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) ->
     run = FittedRun(folder, [only] if only else (), folds=folds, keep=True)
     recipe = run.recipe
     which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
-    trained = f"trained on {recipe.trained_on}, {recipe.labels} labels"
-    return Target(
-        run.systems,
-        f"run {recipe.name}" + (f", {only}" if only else ""),
-        f"{which} of {recipe.folds} folds, {trained}",
-    )
+    note = f"{which} of {recipe.folds} folds, trained on {recipe.trained_on}, {recipe.labels} labels"
+    return Target(run.systems, f"run {recipe.name}" + (f", {only}" if only else ""), note)
 
 
 def files_target(path: Path, suites: Sequence[str]) -> Target:
@@ -85,21 +81,20 @@ def files_target(path: Path, suites: Sequence[str]) -> Target:
     """
     by_label = {path.name if path.is_dir() else "file": _files_by_suite(path, suites)}
     if not any(by_label.values()) and path.is_dir():
-        folders = [folder for folder in sorted(path.iterdir()) if folder.is_dir()]
+        folders = (folder for folder in sorted(path.iterdir()) if folder.is_dir())
         by_label = {folder.name: _files_by_suite(folder, suites) for folder in folders}
     systems = {label: SuiteFiles(files) for label, files in by_label.items() if files}
     if not systems:
+        names = f"such as {suites[0]}.csv or {suites[0]}.jsonl (suites: {', '.join(suites)})"
         raise DataError(
             "no file of answers to a suite",
             place=Place(path),
-            expected=f"files named by suite, such as {suites[0]}.csv or {suites[0]}.jsonl "
-            f"(suites: {', '.join(suites)})",
+            expected=f"files named by suite, {names}",
             remedy="Write the rows to predict with: gap audit-rows FOLDER",
         )
+    title = f"files in {path.name}" if path.is_dir() else f"file {path.name}"
     return Target(
-        systems,
-        f"files in {path.name}" if path.is_dir() else f"file {path.name}",
-        "what their makers trained on is not known here, so that nothing can be refused for it",
+        systems, title, "what they were trained on is not known, so nothing is refused as contaminated"
     )
 
 
@@ -113,7 +108,7 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
             raise DataError(
                 f"{files[suite].path.name} and {file.name} are both predictions for {suite}",
                 place=Place(path),
-                expected="one file of a system for each suite",
+                expected="one file for each system and suite",
                 remedy="Put the files of each system into a folder of its own",
             )
         files[suite] = prediction_file(file)

@@ -15,27 +15,31 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.audits.statistics import contrast, shares
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column, forced_choice, predictions
+from gapstack.audits.suite import (
+    Findings,
+    Headline,
+    Items,
+    Panel,
+    Suite,
+    forced_choice,
+    percents,
+    predictions,
+)
 from gapstack.data import Corpus, Gender, Label
 from gapstack.data.cells import read_text
 from gapstack.data.extra import conll, mined, pages, schemas
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.sources import file_of
-from gapstack.display.render import Cell
+from gapstack.display.render import Cell, Column
 from gapstack.evaluation import gap_scores, gold_decisions
-from gapstack.types import Floats
+from gapstack.types import Bools, Floats
 
 _GENDERS = tuple(gender.value for gender in Gender)
 _MASCULINE, _FEMININE = Gender.MASCULINE.value, Gender.FEMININE.value
 _MEASURES = (
-    *(column("accuracy", "accuracy"), column("forced", "A or B")),
-    *(column(gender, gender) for gender in _GENDERS),
-    *(
-        column("gap", "fem.-masc."),
-        column("neither", "neither"),
-        column("f1", "F1"),
-        column("bias", "bias", 3),
-    ),
+    *percents(accuracy="accuracy", forced="A or B", **{gender: gender for gender in _GENDERS}),
+    *percents(gap="fem.-masc.", neither="neither", f1="F1"),
+    Column("bias", "bias", 3),
 )
 
 
@@ -69,7 +73,7 @@ class TwoNames(Suite):
         corpus = Corpus(into.examples, name=self.name)
         facts = {}
         if self.kind:
-            # the copies of one snippet are resampled together
+            # copies of one snippet are resampled together
             facts["group"] = np.array([name.partition("+")[0] for name in corpus.ids], dtype=str)
             facts["kind"] = np.array([self.kind(name) for name in corpus.ids], dtype=str)
         genders = Counter(corpus.genders.tolist())
@@ -80,52 +84,48 @@ class TwoNames(Suite):
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """One panel over all rows, and one by kind of row where the suite has kinds."""
         every = np.ones(len(items.corpus), dtype=bool)
-        present = set(items.corpus.genders.tolist())
-        absent = {gender for gender in _GENDERS if gender not in present}
+        absent = set(_GENDERS) - set(items.corpus.genders.tolist())
         if absent & {_MASCULINE, _FEMININE}:
             absent |= {"gap", "bias"}
         measures = tuple(measure for measure in _MEASURES if measure.key not in absent)
-        panels = [
-            Panel(
-                f"{self.name}.accuracy",
-                f"{self.title}: accuracy in percent",
-                measures,
-                {name: _scores(items, p, every) for name, p in systems.items()},
-                "The prediction is the most probable of A, B, NEITHER; of A and B in 'A or B'. F1 and bias are GAP's.",
-            )
-        ]
+        whole = Panel(
+            f"{self.name}.accuracy",
+            f"{self.title}: accuracy in percent",
+            measures,
+            {name: _scores(items, p, every) for name, p in systems.items()},
+            "The prediction is the most probable of A, B, NEITHER; of A and B in 'A or B'. F1 and bias are GAP's.",
+        )
+        panels = [whole]
         if "kind" in items.facts:
-            kinds = dict.fromkeys(items.facts["kind"].tolist())
             rows = {
                 f"{name}, {kind}": _scores(items, p, items.facts["kind"] == kind)
                 for name, p in systems.items()
-                for kind in kinds
+                for kind in dict.fromkeys(items.facts["kind"].tolist())
             }
-            panels.append(
-                Panel(f"{self.name}.kinds", f"{self.title} by kind of row", measures, rows, detail=True)
-            )
-        key = panels[0].key
-        headline = Headline(self.title, (key, "accuracy"), None if "gap" in absent else (key, "gap"))
-        return Findings(tuple(panels), headlines=(headline,))
+            title = f"{self.title} by kind of row"
+            panels.append(Panel(f"{self.name}.kinds", title, measures, rows, detail=True))
+        apart = None if "gap" in absent else (whole.key, "gap")
+        return Findings(tuple(panels), headlines=(Headline(self.title, (whole.key, "accuracy"), apart),))
 
 
-def _scores(items: Items, probabilities: Floats, here: np.ndarray) -> dict[str, Cell]:
-    """Figures over the rows ``here``, (n,) bool."""
+def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
+    """Figures over the rows ``where``, (n,)."""
     corpus = items.corpus
     groups = items.facts.get("group", corpus.groups)
     predicted = predictions(items, probabilities)
     right = predicted == corpus.labels
-    by_gender = {gender: here & (corpus.genders == gender) for gender in _GENDERS}
-    named = {"forced": here & (corpus.labels != Label.NEITHER)}
-    figures: dict[str, Cell] = {
-        **shares(groups, right, {"accuracy": here, **by_gender}),
-        **shares(groups, forced_choice(probabilities) == corpus.labels, named),
-        **shares(groups, predicted == Label.NEITHER, {"neither": here}),
-    }
-    figures["gap"] = contrast(groups, right, by_gender[_FEMININE], by_gender[_MASCULINE])
+    by_gender = {gender: where & (corpus.genders == gender) for gender in _GENDERS}
+    named = {"forced": where & (corpus.labels != Label.NEITHER)}
     decisions = predicted[:, None] == np.array([Label.A, Label.B])
-    scores = gap_scores(gold_decisions(corpus)[here], decisions[here], corpus.genders[here])
-    return figures | {"f1": scores.overall.f1, "bias": scores.bias}
+    scores = gap_scores(gold_decisions(corpus)[where], decisions[where], corpus.genders[where])
+    return {
+        **shares(groups, right, {"accuracy": where, **by_gender}),
+        **shares(groups, forced_choice(probabilities) == corpus.labels, named),
+        **shares(groups, predicted == Label.NEITHER, {"neither": where}),
+        "gap": contrast(groups, right, by_gender[_FEMININE], by_gender[_MASCULINE]),
+        "f1": scores.overall.f1,
+        "bias": scores.bias,
+    }
 
 
 def _read_gicoref(data: Path | None, into: ExtraRows) -> None:
@@ -142,48 +142,28 @@ KNOWREF = TwoNames(
     "knowref", "KnowRef", "Emami et al. 2019", "knowref", "knowref", partial(pages.read_knowref, "test")
 )
 DPR = TwoNames(
-    "dpr",
-    "Definite Pronoun Resolution, test",
-    "Rahman and Ng 2012",
-    "dpr",
-    "dpr-test",
+    *("dpr", "Definite Pronoun Resolution, test", "Rahman and Ng 2012", "dpr", "dpr-test"),
     partial(schemas.read_dpr, "test"),
     'its "they" are mostly groups',
 )
 WSC273 = TwoNames(
-    "wsc273",
-    "Winograd schemas (WSC273)",
-    "Levesque et al. 2012",
-    "wsc",
-    "wsc273",
+    *("wsc273", "Winograd schemas (WSC273)", "Levesque et al. 2012", "wsc", "wsc273"),
     schemas.read_wsc273,
     "the copy's pronouns are blanked; they are filled in where both candidates are first names of one gender",
 )
 WINOGRANDE = TwoNames(
-    "winogrande",
-    "WinoGrande, development",
-    "Sakaguchi et al. 2020",
-    "winogrande",
-    "winogrande-dev",
+    *("winogrande", "WinoGrande, development", "Sakaguchi et al. 2020", "winogrande", "winogrande-dev"),
     schemas.read_winogrande_development,
     "blanks are filled with a pronoun where both candidates are first names of one gender",
 )
 MAP = TwoNames(
-    "map",
-    "MAP, Maybe Ambiguous Pronoun",
-    "Cao and Daumé 2020",
-    "gicoref-map",
-    "map",
+    *("map", "MAP, Maybe Ambiguous Pronoun", "Cao and Daumé 2020", "gicoref-map", "map"),
     partial(pages.read_map, rewritten=True),
     "each snippet as written and with cues of gender rewritten (pro: pronouns, ent: names, lex: nouns, addr: titles)",
     _rewriting,
 )
 GICOREF = TwoNames(
-    "gicoref",
-    "GICoref",
-    "Cao and Daumé 2020",
-    "gicoref-map",
-    "gicoref",
+    *("gicoref", "GICoref", "Cao and Daumé 2020", "gicoref-map", "gicoref"),
     _read_gicoref,
     "rows are made of every pronoun whose antecedent and another person are named within 150 words",
 )

@@ -16,28 +16,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gapstack.audits.statistics import REPLICATES, mean_percent
-from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, column, predictions
+from gapstack.audits.statistics import mean_percent, sides
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions, pro_and_anti
 from gapstack.data import Corpus, Gender, Label
 from gapstack.data.extra import load
 from gapstack.data.extra.extra_corpus import PRONOUN
 from gapstack.display.render import Cell
-from gapstack.evaluation import gold_decisions, paired
+from gapstack.evaluation import gold_decisions
 from gapstack.evaluation.gap import f1_percent, outcomes
 from gapstack.types import Floats
 
 RELEASES = {"current": "winobias", "original": "winobias-original"}
 _OTHER_SIDE = {"pro": "anti", "anti": "pro"}
 _OTHER_GENDER = {Gender.MASCULINE: Gender.FEMININE, Gender.FEMININE: Gender.MASCULINE}
-_MEASURES = tuple(
-    column(f"{key}_{side}", heading.format(title))
-    for key, title in (("f1", "F1"), ("accuracy", "acc."))
-    for side, heading in (
-        ("pro", "{} pro"),
-        ("anti", "{} anti"),
-        ("average", "avg"),
-        ("difference", "{} pro-anti"),
-    )
+_MEASURES = (
+    *percents(f1_pro="F1 pro", f1_anti="F1 anti", f1_average="avg", f1_difference="F1 pro-anti"),
+    *percents(accuracy_pro="acc. pro", accuracy_anti="acc. anti", accuracy_average="avg"),
+    *percents(accuracy_difference="acc. pro-anti"),
 )
 
 
@@ -54,9 +49,7 @@ class WinoBias(Suite):
         """Read both releases; facts are release, side (pro, anti), kind, part, and the number of the pair or -1."""
         extras = [load(name, data) for name in RELEASES.values()]
         corpus = Corpus([example for extra in extras for example in extra.corpus], name=self.name)
-        skipped: Counter[str] = Counter()
-        for extra in extras:
-            skipped.update(extra.skipped)
+        skipped = sum((Counter(extra.skipped) for extra in extras), Counter[str]())
         # winobias-<release>-<side>-<kind>-<part>-<line>
         columns = np.array([name.split("-")[1:5] for name in corpus.ids]).T
         arrays = dict(zip(("release", "side", "kind", "part"), columns, strict=True))
@@ -73,24 +66,24 @@ class WinoBias(Suite):
         panels: list[Panel] = []
         headlines: list[Headline] = []
         for release in RELEASES:
-            rows: dict[str, dict[str, Cell]] = {}
+            parts: dict[str, dict[str, Cell]] = {}
             for kind, kind_title in (("type1", "type 1"), ("type2", "type 2")):
-                here = (items.facts["release"] == release) & (items.facts["kind"] == kind)
-                pro, anti = sides(items, here)
+                where = (items.facts["release"] == release) & (items.facts["kind"] == kind)
+                pro, anti = pro_and_anti(items, where)
                 if not len(pro):
                     continue
                 key = f"winobias.{release}.{kind}"
                 title = f"WinoBias, {release} release, {kind_title}, dev and test, {len(pro)} pairs, percent"
-                figures = {name: _scores(items, p, pro, anti) for name, p in systems.items()}
-                panels.append(Panel(key, title, _MEASURES, figures))
+                rows = {name: _scores(items, p, pro, anti) for name, p in systems.items()}
+                panels.append(Panel(key, title, _MEASURES, rows))
                 score, gap = (key, "accuracy_average"), (key, "accuracy_difference")
                 headlines.append(Headline(f"WinoBias, {kind_title}, {release}", score, gap))
                 for part in ("dev", "test"):
-                    pro, anti = sides(items, here & (items.facts["part"] == part))
+                    pro, anti = pro_and_anti(items, where & (items.facts["part"] == part))
                     for name, p in systems.items() if len(pro) else ():
-                        rows[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
+                        parts[f"{name}, {kind} {part}"] = _scores(items, p, pro, anti)
             title = f"WinoBias, {release} release, by type and part"
-            panels.append(Panel(f"winobias.{release}.parts", title, _MEASURES, rows, detail=True))
+            panels.append(Panel(f"winobias.{release}.parts", title, _MEASURES, parts, detail=True))
         return Findings(tuple(panels), headlines=tuple(headlines))
 
 
@@ -116,15 +109,6 @@ def _pairs(corpus: Corpus, facts: Mapping[str, NDArray[np.str_]]) -> NDArray[np.
     return pairs
 
 
-def sides(items: Items, here: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pro rows and anti rows of the pairs among ``here``, in the same order."""
-    sides = []
-    for side in ("pro", "anti"):
-        rows = np.flatnonzero(here & (items.facts["side"] == side) & (items.facts["pair"] >= 0))
-        sides.append(rows[np.argsort(items.facts["pair"][rows])])
-    return sides[0], sides[1]
-
-
 def f1_counts(items: Items, probabilities: Floats) -> Floats:
     """True positives, false positives and false negatives of each row's two decisions, (n, 3)."""
     decisions = predictions(items, probabilities)[:, None] == np.array([Label.A, Label.B])
@@ -139,17 +123,11 @@ def f1(sums: Floats) -> Floats:
 def _scores(
     items: Items, probabilities: Floats, pro: NDArray[np.int64], anti: NDArray[np.int64]
 ) -> dict[str, Cell]:
-    predicted = predictions(items, probabilities)
     counts = f1_counts(items, probabilities)
-    right = (predicted == items.corpus.labels).astype(np.float64)[:, None]
-    figures: dict[str, Cell] = {}
-    ones = np.ones((len(pro), 1))
-    for key, values, score in (("f1", counts, f1), ("accuracy", right, mean_percent)):
-        on_pro, on_anti = (
-            float(score(np.column_stack([ones, values[rows]]).sum(axis=0))) for rows in (pro, anti)
-        )
-        figures[f"{key}_pro"], figures[f"{key}_anti"] = on_pro, on_anti
-        figures[f"{key}_average"] = (on_pro + on_anti) / 2
-        each = np.arange(len(pro)).astype(str)
-        figures[f"{key}_difference"] = paired(each, values[pro], values[anti], score, replicates=REPLICATES)
-    return figures
+    right = (predictions(items, probabilities) == items.corpus.labels).astype(np.float64)[:, None]
+    pairs = np.arange(len(pro)).astype(str)
+    return {
+        f"{key}_{side}": figure
+        for key, values, score in (("f1", counts, f1), ("accuracy", right, mean_percent))
+        for side, figure in sides(pairs, values[pro], values[anti], score).items()
+    }
