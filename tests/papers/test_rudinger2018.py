@@ -65,7 +65,7 @@ def test_every_figure_of_the_paper_is_in_a_table(report, gap_folder):
 
 
 def test_figure_3_is_computed_from_the_statistics(report, tmp_path):
-    found = report.json()["figure3"]
+    found = report.data["figure3"]
     assert round(found["pearson_r"]["value"], 2) == 0.67
     assert found["fewer_women_in_text"] == 54
     paths = report.write(tmp_path)

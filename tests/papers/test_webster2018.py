@@ -8,6 +8,7 @@ import pytest
 
 from gapstack.audits.plots import precision_recall_svg
 from gapstack.data.sources import GapData, paper
+from gapstack.display.render import text_of
 from gapstack.errors import DataNotFoundError
 from gapstack.evaluation import score_decisions
 from gapstack.papers.webster2018 import head_table, pair_shares, published, reproduce
@@ -42,7 +43,7 @@ def report(sample_train, sample_test, tiny_encoder_folder, tmp_path_factory):
 
 
 def cells(report, table: int, section: int = 0) -> dict[str, dict]:
-    rows = report.json()["tables"][table]["sections"][section]["rows"]
+    rows = report.data["tables"][table]["sections"][section]["rows"]
     return {row["name"]: row for row in rows}
 
 
@@ -52,18 +53,18 @@ def test_every_table_is_there_and_shows_in_every_form(report, tmp_path):
     assert (
         len(report.tables) == len(numbers) + 3
     )  # precision and recall on two splits, and the text's statistics
-    text = report.text()
+    text = text_of(report.parts)
     assert all(number in text and number in report.markdown() for number in numbers)
     assert max(map(len, text.splitlines()[: text.splitlines().index(report.notes[0])])) <= 120
     paths = report.write(tmp_path / "new")
-    assert json.loads(paths[1].read_text(encoding="utf-8")) == json.loads(json.dumps(report.json()))
+    assert json.loads(paths[1].read_text(encoding="utf-8")) == json.loads(json.dumps(report.data))
     assert ET.parse(paths[2]).getroot().tag.endswith("svg")
 
 
 def test_every_cue_stands_in_the_context_that_it_reads(report):
     transformers = ["Transformer-Single", "Transformer-Multi"]
     for table in TABLES:
-        titles = [section["title"] for section in report.json()["tables"][table]["sections"]]
+        titles = [section["title"] for section in report.data["tables"][table]["sections"]]
         assert titles == ["snippet-context", "page-context"]
         text, page = cells(report, table, 0), cells(report, table, 1)
         assert list(text) == ["Random", *CUES[Context.SNIPPET], *transformers, ALL_CUES]

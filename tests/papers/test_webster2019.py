@@ -64,7 +64,7 @@ def test_without_the_papers_the_notes_are_left(monkeypatch):
 
 
 def test_no_member_is_dropped(report):
-    members = report.json()["systems"]
+    members = report.data["systems"]
     assert [one["member"] for one in members] == ["prior", "topical", "stack"]
     assert 0.5 < members[0]["measured"]["held_out"]["logloss"] < 1.5
     names = [name for name, _ in report.tables[0].sections[0].rows]
@@ -72,7 +72,7 @@ def test_no_member_is_dropped(report):
 
 
 def test_published_figures_follow_what_was_measured(report, gap_folder):
-    system = report.json()["systems"][0]
+    system = report.data["systems"][0]
     measured = system["measured"] | {"not_for": ["gap-stage2"]}
     grep = system | {"member": "grep", "measured": measured, "reported": reported(gap_folder)["grep"]}
     (section,) = webster2019.scores_table([grep], "", "").sections

@@ -108,17 +108,17 @@ def _headline_tables(found: Audit) -> list[Table]:
     rows: list[tuple[str, dict[str, Cell]]] = []
     if len(found.systems) == 1:
         for line in lines:
-            for system in line.good.figures:
-                outcome = _VERDICTS[line.differs(system)]
-                good, apart = page_cell(line.good.column, line.good.figures[system]), _gap_cell(line, system)
+            for system, figure in line.good.figures.items():
+                shown = _VERDICTS[line.differs(system)]
+                good, apart = page_cell(line.good.column, figure), _gap_cell(line, system)
                 if line.apart:
                     apart = replace(apart, note=f"{apart.note} {line.apart.column.title}".strip())
-                cells = {
-                    "verdict": StyledCell(outcome, outcome, "clear" if line.differs(system) else ""),
+                cells: dict[str, Cell] = {
+                    "verdict": StyledCell(shown, shown, "clear" if line.differs(system) else ""),
                     "apart": apart,
                     "good": replace(good, note=f"{good.note} {line.headline.score}".strip()),
                 }
-                rows.append((_row_name(line, system), dict(cells)))
+                rows.append((_row_name(line, system), cells))
         titles = {"verdict": "verdict", "apart": "gender difference", "good": "score"}
         return [Table([Column(*each) for each in titles.items()], [Section("", rows)], name_title="suite")]
     apart_lines = [line for line in lines if line.apart is not None]

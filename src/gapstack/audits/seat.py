@@ -22,13 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gapstack.audits.embeddings.weat import (
-    ASSOCIATION_TESTS,
-    Association,
-    AssociationTest,
-    partition_test,
-    weat,
-)
+from gapstack.audits.embeddings.weat import ASSOCIATION_TESTS, Association, partition_test, weat
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.encoders import load_encoder
@@ -99,22 +93,28 @@ def audit_sentences(
     for key in REPRESENTATIONS:
         matrix: Matrix = getattr(vectors, key)
         unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-        by_word = unit.reshape(-1, len(TEMPLATES), unit.shape[1])
+        by_word = unit.reshape(-1, len(TEMPLATES), unit.shape[1])  # (words, templates, hidden)
         for number, test in chosen.items():
-            sets = [by_word[[place[word] for word in dict.fromkeys(lists.weat[name])]] for name in test.sets]
-            tests[number][key] = _sentence_test(*sets, seed=seed, samples=samples)
+            x, y, a, b = (by_word[[place[w] for w in dict.fromkeys(lists.weat[name])]] for name in test.sets)
+            # mean cosines with all sentences of an attribute set are cosines with their mean vector, up to its length
+            towards = a.mean(axis=(0, 1)) - b.mean(axis=(0, 1))
+            first, second = x @ towards, y @ towards  # (words, templates)
+            tests[number][key] = SentenceTest(
+                partition_test(first.ravel(), second.ravel(), seed=seed, samples=samples),
+                partition_test(first.mean(axis=1), second.mean(axis=1), seed=seed, samples=samples).p,
+            )
     found: dict[str, dict[str, Association]] = {number: {} for number in chosen}
-    refused: list[str] = []
-    names: list[str] = []
+    refused, names = [], []
     for space in spaces:
         names.append(space.name)
         for number, test in chosen.items():
             try:
-                found[number][space.name] = _word_test(space, lists, test, seed)
+                sets = [space.unit[locate(space, lists.weat[name], f"WEAT {name}")[0]] for name in test.sets]
             except DataError as problem:
                 refused.append(f"WEAT {number}: {problem}")
-    name = Path(loaded.name).name
-    count = len(words) * len(TEMPLATES)
+            else:
+                found[number][space.name] = weat(*sets, seed=seed)
+    name, count = Path(loaded.name).name, len(words) * len(TEMPLATES)
     return SentenceAudit(name, layer, seed, count, tuple(names), found, tests, tuple(refused))
 
 
@@ -123,22 +123,6 @@ def _sentence(word: str, template: str) -> tuple[str, tuple[int, int]]:
     start = template.index("{}")
     text = template.format(word)
     return text[0].upper() + text[1:], (start, start + len(word))
-
-
-def _sentence_test(x: Matrix, y: Matrix, a: Matrix, b: Matrix, *, seed: int, samples: int) -> SentenceTest:
-    """Test sets of unit vectors (words, templates, hidden)."""
-    # mean cosines with all sentences of an attribute set are cosines with their mean vector, up to its length
-    towards = a.mean(axis=(0, 1)) - b.mean(axis=(0, 1))
-    first, second = x @ towards, y @ towards  # (words, templates)
-    return SentenceTest(
-        partition_test(first.ravel(), second.ravel(), seed=seed, samples=samples),
-        partition_test(first.mean(axis=1), second.mean(axis=1), seed=seed, samples=samples).p,
-    )
-
-
-def _word_test(space: Vectors, lists: Lists, test: AssociationTest, seed: int) -> Association:
-    x, y, a, b = (space.unit[locate(space, lists.weat[name], f"WEAT {name}")[0]] for name in test.sets)
-    return weat(x, y, a, b, seed=seed)
 
 
 def sentences_table(found: SentenceAudit) -> Table:
@@ -162,29 +146,23 @@ def sentences_table(found: SentenceAudit) -> Table:
         for number, tests in found.tests.items():
             rows[number][f"{key}_p_words"] = _p_value(tests[key].p_words)
     sections = []
-    for title, gender in (("gender", True), ("other associations, for comparison", False)):
-        own = [
-            (f"{number}: {test.title}", rows[number])
-            for number, test in ASSOCIATION_TESTS.items()
-            if test.gender == gender and number in rows
-        ]
-        sections += [Section(title, own)] if own else []
+    for heading, gender in (("gender", True), ("other associations, for comparison", False)):
+        numbers = [number for number in rows if ASSOCIATION_TESTS[number].gender == gender]
+        own = [(f"{number}: {ASSOCIATION_TESTS[number].title}", rows[number]) for number in numbers]
+        sections += [Section(heading, own)] if own else []
     layer = "last layer" if found.layer == -1 else f"layer {found.layer}"
+    title = "Association tests (Caliskan et al. 2017) of sentences (SEAT, May et al. 2019)"
+    caption = (
+        f"{''.join(f'WEAT {number}: {name}. ' for number, name in enumerate(found.spaces, 1))}"
+        "Effect sizes d in standard deviations, and one-sided p by partitions of the targets. "
+        f"{found.sentences:,} sentences: each word in {' '.join(TEMPLATES).replace('{}', '_')} SEAT compares "
+        "their first piece, the mean of their pieces, or the word's own pieces. p is by sentences, as in the "
+        "paper, which takes those of a word as independent; words: p where whole words are exchanged. "
+        f"* p < {_LEVEL:g} after Holm's correction over the column; - where a space lacks most words of a set. "
+        f"Seed {found.seed}."
+    )
     return Table(
-        columns,
-        sections,
-        title="Association tests (Caliskan et al. 2017) of sentences (SEAT, May et al. 2019): "
-        f"{found.encoder}, {layer}",
-        caption=(
-            f"{''.join(f'WEAT {number}: {name}. ' for number, name in enumerate(found.spaces, 1))}"
-            "Effect sizes d in standard deviations, and one-sided p by partitions of the targets. "
-            f"{found.sentences:,} sentences: each word in {' '.join(TEMPLATES).replace('{}', '_')} SEAT compares "
-            "their first piece, the mean of their pieces, or the word's own pieces. p is by sentences, as in the "
-            "paper, which takes those of a word as independent; words: p where whole words are exchanged. "
-            f"* p < {_LEVEL:g} after Holm's correction over the column; - where a space lacks most words of a set. "
-            f"Seed {found.seed}."
-        ),
-        name_title="test: targets: attributes",
+        columns, sections, f"{title}: {found.encoder}, {layer}", caption, "test: targets: attributes"
     )
 
 
@@ -198,9 +176,7 @@ def sentences_json(found: SentenceAudit) -> dict[str, Any]:
         "templates": list(TEMPLATES),
         "tests": {
             number: {
-                "title": ASSOCIATION_TESTS[number].title,
-                "sets": list(ASSOCIATION_TESTS[number].sets),
-                "gender": ASSOCIATION_TESTS[number].gender,
+                **ASSOCIATION_TESTS[number]._asdict(),
                 "words": {name: one._asdict() for name, one in found.words[number].items()},
                 "sentences": {
                     key: one.association._asdict() | {"p_words": one.p_words} for key, one in by_key.items()

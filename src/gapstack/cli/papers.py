@@ -78,6 +78,6 @@ def reproduce_command(
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
-    common.print_result(as_json, lambda: report.parts, report.json)
+    common.print_result(as_json, lambda: report.parts, lambda: report.data)
     if output:
         common.report_written(*report.write(output))

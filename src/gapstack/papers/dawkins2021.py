@@ -7,8 +7,9 @@ gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vector
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from gapstack.audits.embeddings import (
     published_spaces,
 )
 from gapstack.audits.statistics import Sides, mean_percent, over_seeds
-from gapstack.audits.suite import Items
+from gapstack.audits.suite import Items, pro_and_anti
 from gapstack.data import Corpus
 from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import read_lists
@@ -57,23 +58,20 @@ ARMS = {
 """Rows of tables 1 and 4 by the recipe's labels."""
 STATIC_ARMS = {f"static_{label}": space for label, space in _SPACES.items() if label != "inlp"}
 """Rows of table 5, whose system has no contextual vectors, by the recipe's labels."""
-_SIDES = ("pro", "anti", "average", "difference")
-_VECTOR_TITLES = {
-    "table2_single_attribute_weat": "Table 2: single-attribute WEAT of the female-stereotyped adjectives",
-    "table3": "Table 3: clustering and recoverability of the most biased words, percent, and GIPE",
-}
+_VECTOR_TITLES = (
+    "Table 2: single-attribute WEAT of the female-stereotyped adjectives",
+    "Table 3: clustering and recoverability of the most biased words, percent, and GIPE",
+)
 _VECTOR_COLUMNS = {
-    "latent": Column("latent", "latent", 4),
-    "latent_p": Column("latent_p", "p", 4),
-    "definitional": Column("definitional", "definitional", 4),
-    "definitional_p": Column("definitional_p", "p", 4),
-    "kmeans": Column("kmeans", "k-means", 1),
-    "v_measure": Column("v_measure", "V-measure", 2),
-    "linear_svm": Column("linear_svm", "linear SVM", 1),
-    "rbf_svm": Column("rbf_svm", "RBF SVM", 1),
-    "gipe": Column("gipe", "GIPE, all", 4),
-    "gipe_sowinobias": Column("gipe_sowinobias", "GIPE, SoWinoBias", 4),
-    "proximity_sowinobias": Column("proximity_sowinobias", "plain average there", 4),
+    column.key: column
+    for column in (
+        *(Column("latent", "latent", 4), Column("latent_p", "p", 4)),
+        *(Column("definitional", "definitional", 4), Column("definitional_p", "p", 4)),
+        *(Column("kmeans", "k-means", 1), Column("v_measure", "V-measure", 2)),
+        *(Column("linear_svm", "linear SVM", 1), Column("rbf_svm", "RBF SVM", 1)),
+        *(Column("gipe", "GIPE, all", 4), Column("gipe_sowinobias", "GIPE, SoWinoBias", 4)),
+        Column("proximity_sowinobias", "plain average there", 4),
+    )
 }
 
 
@@ -110,16 +108,17 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
 def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:
     """Fit every member of the recipe with every seed; figures by label."""
     items = suites(data)
-    f1: dict[str, list[float]] = {part.label: [] for part in recipe.members}
-    answers: dict[str, list[Mapping[str, Floats]]] = {part.label: [] for part in recipe.members}
+    arms: dict[str, DawkinsArm] = {}
     with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
-        for seed in SEEDS:
-            for part in recipe.members:
+        for part in recipe.members:
+            f1, answers = [], []
+            for seed in SEEDS:
                 member = _fitted(part, seed, train)
-                f1[part.label].append(score(test, member.predict_proba(test)).f1_overall or 0.0)
-                answers[part.label].append(suite_answers(member, items))
+                f1.append(score(test, member.predict_proba(test)).f1_overall or 0.0)
+                answers.append(suite_answers(member, items))
                 ticker.advance(note=f"{part.label}, seed {seed}")
-    return {label: DawkinsArm(float(np.mean(f1[label])), _sides(items, answers[label])) for label in f1}
+            arms[part.label] = DawkinsArm(float(np.mean(f1)), _sides(items, answers))
+    return arms
 
 
 def suites(data: Path | None = None) -> dict[str, Items]:
@@ -163,95 +162,95 @@ def _sides(items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]) 
     suite = items["winobias"]
     counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
     for kind in ("type1", "type2"):
-        pro, anti = winobias.sides(suite, suite.facts["kind"] == kind)
-        each = np.arange(len(pro)).astype(str)
-        figures[kind] = over_seeds(each, counts[:, pro], counts[:, anti], winobias.f1)
+        pro, anti = pro_and_anti(suite, suite.facts["kind"] == kind)
+        pairs = np.arange(len(pro)).astype(str)
+        figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], winobias.f1)
     suite = items["sowinobias"]
     right = np.stack([sowinobias.correct(suite, found["sowinobias"]) for found in answers])
     polarity = suite.facts["polarity"]
     for part in ("all", "positive", "negative"):
-        pro, anti = sowinobias.sides(suite, (polarity == part) | (part == "all"))
+        pro, anti = pro_and_anti(suite, (polarity == part) | (part == "all"))
         groups = suite.facts["occupations"][pro]
         figures[part] = over_seeds(groups, right[:, pro], right[:, anti], mean_percent)
     return figures
+
+
+class _Downstream(NamedTuple):
+    """A table of the coreference systems: published key, labels of its rows, headings of its parts, and sides."""
+
+    key: str
+    title: str
+    caption: str
+    names: Mapping[str, str]
+    parts: Mapping[str, str]
+    sides: Sequence[str] = ("pro", "anti", "average", "difference")
+    f1: bool = True
+
+
+_DOWNSTREAM = (
+    _Downstream(
+        "table1",
+        "Table 1: coreference over contextual vectors, left as they are, and static vectors as named",
+        "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, type 1 of the current release, ours GAP's F1 over "
+        "the decisions on both names. SWB: SoWinoBias, accuracy in percent.",
+        ARMS,
+        {"type1": "WB F1", "all": "SWB acc."},
+    ),
+    _Downstream(
+        "table4_by_polarity",
+        "Table 4: SoWinoBias by polarity of the adjective",
+        "Accuracy in percent.",
+        ARMS,
+        {"positive": "positive", "negative": "negative"},
+        ("pro", "anti", "difference"),
+        f1=False,
+    ),
+    _Downstream(
+        "table5_end_to_end_lee2017",
+        "Table 5: coreference over static vectors alone",
+        "As table 1; the paper's system is Lee et al. 2017.",
+        STATIC_ARMS,
+        {"type1": "WB F1", "type2": "type 2 F1"},
+    ),
+)
 
 
 def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
     """Tables 1, 4 and 5."""
     figures = paper(PAPER)
     note = papers_note(PAPER) or "The paper's differences are absolute."
-
-    def table(
-        key: str,
-        names: Mapping[str, str],
-        parts: Mapping[str, str],
-        sides: Sequence[str],
-        title: str,
-        caption: str,
-        *,
-        f1: bool = True,
-    ) -> Table:
-        columns = [Column("f1", "F1", 1)] if f1 else []
-        for part, heading in parts.items():
+    tables = []
+    for one in _DOWNSTREAM:
+        columns = [Column("f1", "F1", 1)] if one.f1 else []
+        for part, heading in one.parts.items():
             titles = {"pro": f"{heading} pro", "difference": "pro-anti"}
-            columns += [Column(f"{part}_{side}", titles.get(side, side), 1) for side in sides]
-        ours = [
-            (names[label], _arm_cells(arm, parts, sides)) for label, arm in arms.items() if label in names
-        ]
+            columns += [Column(f"{part}_{side}", titles.get(side, side), 1) for side in one.sides]
+        ours: list[tuple[str, dict[str, Cell]]] = []
+        for label, arm in arms.items():
+            if label in one.names:
+                cells: dict[str, Cell] = {"f1": arm.f1}
+                for part, side in product(one.parts, one.sides):
+                    figure: Interval = getattr(arm.sides[part], side)
+                    interval = f"{figure.value:+.1f} [{figure.low:.1f}, {figure.high:.1f}]"
+                    cells[f"{part}_{side}"] = interval if side == "difference" else figure.value
+                ours.append((one.names[label], cells))
         theirs: Rows = [
             (system, dict(zip((column.key for column in columns), map(float, row), strict=False)))
-            for system, row in figures.get(key, {}).items()
+            for system, row in figures.get(one.key, {}).items()
             if system.partition(" ")[0].partition(",")[0] in _SPACES.values()
         ]
         sections = {"ours": ours, "the paper": theirs}
-        return two_sections(columns, sections, title, f"{caption} {note}", "static vectors")
-
-    return (
-        table(
-            "table1",
-            ARMS,
-            {"type1": "WB F1", "all": "SWB acc."},
-            _SIDES,
-            "Table 1: coreference over contextual vectors, left as they are, and static vectors as named",
-            "F1: ours GAP test, the paper's OntoNotes. WB: WinoBias, type 1 of the current release, ours GAP's F1 over "
-            "the decisions on both names. SWB: SoWinoBias, accuracy in percent.",
-        ),
-        table(
-            "table4_by_polarity",
-            ARMS,
-            {"positive": "positive", "negative": "negative"},
-            ("pro", "anti", "difference"),
-            "Table 4: SoWinoBias by polarity of the adjective",
-            "Accuracy in percent.",
-            f1=False,
-        ),
-        table(
-            "table5_end_to_end_lee2017",
-            STATIC_ARMS,
-            {"type1": "WB F1", "type2": "type 2 F1"},
-            _SIDES,
-            "Table 5: coreference over static vectors alone",
-            "As table 1; the paper's system is Lee et al. 2017.",
-        ),
-    )
-
-
-def _arm_cells(arm: DawkinsArm, parts: Iterable[str], sides: Iterable[str]) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {"f1": arm.f1}
-    for part in parts:
-        for side in sides:
-            figure: Interval = getattr(arm.sides[part], side)
-            interval = f"{figure.value:+.1f} [{figure.low:.1f}, {figure.high:.1f}]"
-            cells[f"{part}_{side}"] = interval if side == "difference" else figure.value
-    return cells
+        tables.append(two_sections(columns, sections, one.title, f"{one.caption} {note}", "static vectors"))
+    return tuple(tables)
 
 
 def vector_tables(found: EmbeddingAudit) -> tuple[Table, ...]:
     """Tables 2 and 3."""
-    theirs = published_spaces()
-    note = papers_note(PAPER) or "The paper's vectors have 300 dimensions."
-    described = f"{found.name}: {found.words:,} words, {found.dimensions} dimensions, seed {found.seed}. "
     coverage = "; ".join(str(coverage) for coverage in found.coverage if "SoWinoBias" in coverage.name)
+    caption = (
+        f"Ours: {found.name}: {found.words:,} words, {found.dimensions} dimensions, seed {found.seed}. "
+        f"Words covered: {coverage}. {papers_note(PAPER) or 'The vectors of the paper have 300 dimensions.'}"
+    )
     ours = {space: found.figures[name] for space, name in PAPER_SPACES.items() if name in found.figures}
 
     def rows(spaces: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> Rows:
@@ -260,10 +259,10 @@ def vector_tables(found: EmbeddingAudit) -> tuple[Table, ...]:
     return tuple(
         two_sections(
             [_VECTOR_COLUMNS[key] for key in keys],
-            {"ours": rows(ours, keys), "the paper": rows(theirs, keys)},
-            _VECTOR_TITLES[table],
-            f"Ours: {described}Words covered: {coverage}. {note}",
+            {"ours": rows(ours, keys), "the paper": rows(published_spaces(), keys)},
+            title,
+            caption,
             "vectors",
         )
-        for table, keys in PAPER_TABLES.items()
+        for title, keys in zip(_VECTOR_TITLES, PAPER_TABLES.values(), strict=True)
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gapstack.display.render import WIDTH, Cell, Column, Section, Table, text_of
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.files import write_json, write_text
 
 Rows = Sequence[tuple[str, Mapping[str, Cell]]]
@@ -27,18 +27,10 @@ class PaperReport:
     notes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
 
-    def json(self) -> dict[str, Any]:
-        """Unrounded figures, for ``json.dumps``."""
-        return dict(self.data)
-
     @property
     def parts(self) -> list[Table | str]:
         """Tables and notes, as :func:`~gapstack.display.render.print_parts` prints them."""
         return [*self.tables, *(["\n".join(self.notes)] if self.notes else [])]
-
-    def text(self, width: int = WIDTH) -> str:
-        """Plain text; only a single number may be longer than ``width``."""
-        return text_of(self.parts, width)
 
     def markdown(self) -> str:
         """GitHub Markdown."""
@@ -49,7 +41,7 @@ class PaperReport:
         """Write ``NAME.md``, ``NAME.json`` and ``files`` to ``folder``; return their paths."""
         paths = [Path(folder) / name for name in (f"{self.name}.md", f"{self.name}.json", *self.files)]
         write_text(paths[0], self.markdown())
-        write_json(paths[1], self.json())
+        write_json(paths[1], dict(self.data))
         for path, text in zip(paths[2:], self.files.values(), strict=True):
             write_text(path, text)
         return paths
@@ -58,14 +50,13 @@ class PaperReport:
 def tables_report(
     name: str,
     title: str,
-    tables: Iterable[Table],
+    tables: Sequence[Table],
     notes: Sequence[str],
     files: Mapping[str, str] | None = None,
 ) -> PaperReport:
     """A report whose JSON holds all cells of its tables."""
-    tables = tuple(tables)
     data = {"paper": title, "tables": [table.json() for table in tables], "notes": list(notes)}
-    return PaperReport(name, tables, data, tuple(notes), files or {})
+    return PaperReport(name, tuple(tables), data, tuple(notes), files or {})
 
 
 def two_sections(

@@ -13,25 +13,33 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.audits import SUITES, Audit, Target, audit, target_of
+from gapstack.audits import SUITES, Audit, Items, SuiteAudit, Target, audit, target_of
 from gapstack.audits.plots import regression_svg
 from gapstack.audits.published import published
 from gapstack.audits.report import audit_json
 from gapstack.audits.statistics import correlation
-from gapstack.audits.winogender import chosen_by_gender, resolutions, statistics_of
+from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
+from gapstack.data import Gender
 from gapstack.data.sources import GapData, paper, papers_note
 from gapstack.display.render import Cell, Column, Table
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.predictor import Predictor
 from gapstack.papers.report import PaperReport, Rows, two_sections
+from gapstack.types import Floats
 
 MEMBERS = ("token_distance", "syntactic_distance", "parallelism", "surface")
 """Our members that need no run."""
 OCCUPATIONS = ("manager", "doctor")
 """Examples: the paper follows managers from the workforce through texts to its systems."""
-
 _SUITE = "winogender"
+_EXAMPLES = {
+    "BLS": "workers, BLS",
+    "Bergsma and Lin": "text, Bergsma and Lin",
+    "systems": "RULE, STAT and NEURAL",
+}
+_TWO = Column("", "", 2)
+_GENDERS = tuple(gender.value for gender in (Gender.MASCULINE, Gender.FEMININE, Gender.NEUTRAL))
 
 
 def reproduce(
@@ -70,81 +78,93 @@ def reproduce(
     covered = audited.covered[0]
     notes += [covered.items.describe(), *filter(None, (covered.remark,))]
     notes.append("Brackets: 95% intervals, occupations resampled")
-    note = ". ".join(notes) + ". " + papers_note("rudinger2018", data=folder)
-    return _report(audited, note.strip(), folder)
+    note = f"{'. '.join(notes)}. {papers_note('rudinger2018', data=folder)}".strip()
+    return _report(audited, note, folder)
 
 
 def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
     """The paper's tables 1 and 2, the statistics of its text, and what figure 3 shows; figures 3 and 4 as files."""
     theirs = paper("rudinger2018", data)
     covered = audited.covered[0]
-    items = covered.items
-    names, bls, text = statistics_of(items)
-    choices = {name: resolutions(items, answers) for name, answers in covered.answers.items()}
-    chosen = {
-        occupation: {name: chosen_by_gender(items, choice, occupation) for name, choice in choices.items()}
-        for occupation in OCCUPATIONS
+    names, bls, text = statistics_of(covered.items)
+    between, below = correlation(bls, text), int((text < bls).sum())
+    r = theirs.get("figure3", {}).get("pearson_r_bls_against_text")
+    figure3: dict[str, Rows] = {
+        "the paper": [] if r is None else [("the 60 occupations", {"r": r})],
+        "ours": [
+            (f"the {len(bls)} occupations", {"r": _TWO.show(between), "below": f"{below} of {len(bls)}"})
+        ],
     }
-    percentages = {"workers, BLS": bls, "text, Bergsma and Lin": text}
-    examples: Rows = [
-        *(
-            (source, {occupation: float(values[names.index(occupation)]) for occupation in OCCUPATIONS})
-            for source, values in percentages.items()
-        ),
-        *(
-            (system, {occupation: str(chosen[occupation][system]) for occupation in OCCUPATIONS})
-            for system in choices
-        ),
-    ]
-    between = correlation(bls, text)
-    below = int((text < bls).sum())
+    examples: dict[str, dict[str, dict[str, int]]] = {occupation: {} for occupation in OCCUPATIONS}
+    shown: dict[str, dict[str, Cell]] = {
+        source: {occupation: float(values[names.index(occupation)]) for occupation in OCCUPATIONS}
+        for source, values in (("workers, BLS", bls), ("text, Bergsma and Lin", text))
+    }
+    for occupation, by_system in examples.items():
+        for system, answers in covered.answers.items():
+            feminine, gendered = _chosen(covered.items, answers, occupation)
+            by_system[system] = {"feminine": feminine, "gendered": gendered}
+            share = f"{100 * feminine / max(1, gendered):.1f} ({feminine} of {gendered})"
+            shown.setdefault(system, {})[occupation] = share if gendered else "none resolved to it"
+    published_examples = theirs.get("text", {}).get("manager_percent_female", {})
     tables = (
-        *_panel_tables(audited, theirs, note, data),
-        _figure3_table(theirs, [Column("", "", 2).show(between), f"{below} of {len(bls)}"], len(bls)),
-        _examples_table(theirs, examples),
+        *_panel_tables(covered, theirs, note, data),
+        two_sections(
+            [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")],
+            figure3,
+            "Figure 3: percent of women among workers (BLS) and in text (Bergsma and Lin)",
+            "The paper: most points lie well below the diagonal. --output writes figures 3 and 4 as SVG.",
+        ),
+        two_sections(
+            [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
+            {
+                "the paper": [
+                    (title, {"manager": float(published_examples[key])})
+                    for key, title in _EXAMPLES.items()
+                    if key in published_examples
+                ],
+                "ours": list(shown.items()),
+            },
+            "In the text: percent of women among managers: workers, mentions in texts, pronouns resolved to one",
+            "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation. The "
+            "paper has no figure for doctors.",
+        ),
     )
-    figures = {
-        "paper": dict(theirs),
-        "note": note,
-        "audit": audit_json(audited),
-        "figure3": {
-            "pearson_r": between._asdict(),
-            "occupations": len(bls),
-            "fewer_women_in_text": below,
-        },
-        "examples": {
-            occupation: {system: one._asdict() for system, one in by_system.items()}
-            for occupation, by_system in chosen.items()
-        },
-    }
+    correlated = {"pearson_r": between._asdict(), "occupations": len(bls), "fewer_women_in_text": below}
+    figures = {"paper": dict(theirs), "note": note, "audit": audit_json(audited)}
     plots = covered.findings.scatters
     files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
+    figures |= {"figure3": correlated, "examples": examples}
     return PaperReport("rudinger2018", tables, figures, files=files)
 
 
-def _panel_tables(audited: Audit, paper: Mapping[str, Any], note: str, data: Path | None) -> list[Table]:
+def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:
+    """Feminine, and all gendered, pronouns that a system resolves to an occupation."""
+    where = (items.facts["occupation"] == occupation) & (resolutions(items, answers) == OCCUPATION)
+    feminine, masculine = (
+        int((items.corpus.genders[where] == gender.value).sum())
+        for gender in (Gender.FEMININE, Gender.MASCULINE)
+    )
+    return feminine, feminine + masculine
+
+
+def _panel_tables(covered: SuiteAudit, paper: Mapping[str, Any], note: str, data: Path | None) -> list[Table]:
     """Tables 1 and 2, and the shares and accuracies of the text."""
-    covered = audited.covered[0]
     panels = {panel.key: panel.rows for panel in covered.findings.panels}
 
     def table(
-        panel: str,
-        columns: Sequence[Column],
-        title: str,
-        caption: str,
-        theirs: Rows | None = None,
-        **more: Cell,
+        panel: str, columns: Sequence[Column], title: str, caption: str, judged: Rows | None = None
     ) -> Table:
         key = f"{_SUITE}.{panel}"
-        if theirs is None:
-            theirs = [(name.removesuffix(" (paper)"), row) for name, row in published(key, data).items()]
+        own = {"of": len(covered.items.corpus)}
         ours: Rows = [
-            (system, {c.key: more.get(c.key) or c.show(figures.get(c.key)) for c in columns})
+            (system, {c.key: own.get(c.key) or c.show(figures.get(c.key)) for c in columns})
             for system, figures in panels[key].items()
         ]
-        return two_sections(columns, {"the paper": theirs, "ours": ours}, title, caption)
+        theirs = [(name.removesuffix(" (paper)"), row) for name, row in published(key, data).items()]
+        sections = {"the paper": theirs if judged is None else judged, "ours": ours}
+        return two_sections(columns, sections, title, caption)
 
-    genders = ("masculine", "feminine", "neutral")
     systems = "".join(f"{name}: {what}. " for name, what in paper.get("systems", {}).items())
     humans = paper.get("text", {}).get("humans")
     judged: Rows = []
@@ -177,8 +197,8 @@ def _panel_tables(audited: Audit, paper: Mapping[str, Any], note: str, data: Pat
             "resolved",
             [
                 Column("flips", "pairs differ", 0),
-                *(Column(f"occupation_{gender}", f"occ. {gender[:3]}.", 0) for gender in genders),
-                *(Column(f"neither_{gender}", f"neither {gender[:3]}.", 0) for gender in genders),
+                *(Column(f"occupation_{gender}", f"occ. {gender[:3]}.", 0) for gender in _GENDERS),
+                *(Column(f"neither_{gender}", f"neither {gender[:3]}.", 0) for gender in _GENDERS),
             ],
             "In the text: minimal pairs resolved differently, and pronouns resolved to the occupation, percent",
             "By gender of the pronoun. Neither: resolved to none of the two (not in the paper).",
@@ -189,38 +209,5 @@ def _panel_tables(audited: Audit, paper: Mapping[str, Any], note: str, data: Pat
             "In the text: validation by humans, and accuracy on all sentences",
             f"The two sentences that humans miss: {humans['the_two_missed']}." if humans else "",
             judged,
-            of=len(covered.items.corpus),
         ),
     ]
-
-
-def _figure3_table(paper: Mapping[str, Any], ours: Sequence[Cell], occupations: int) -> Table:
-    r = paper.get("figure3", {}).get("pearson_r_bls_against_text")
-    columns = [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")]
-    cells = dict(zip(("r", "below"), ours, strict=True))
-    return two_sections(
-        columns,
-        {
-            "the paper": [] if r is None else [("the 60 occupations", {"r": r})],
-            "ours": [(f"the {occupations} occupations", cells)],
-        },
-        "Figure 3: percent of women among workers (BLS) and in text (Bergsma and Lin)",
-        "The paper: most points lie well below the diagonal. --output writes figures 3 and 4 as SVG.",
-    )
-
-
-def _examples_table(paper: Mapping[str, Any], ours: Rows) -> Table:
-    manager = paper.get("text", {}).get("manager_percent_female", {})
-    names = {
-        "BLS": "workers, BLS",
-        "Bergsma and Lin": "text, Bergsma and Lin",
-        "systems": "RULE, STAT and NEURAL",
-    }
-    theirs: Rows = [(names[key], {"manager": float(manager[key])}) for key in names if key in manager]
-    return two_sections(
-        [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
-        {"the paper": theirs, "ours": ours},
-        "In the text: percent of women among managers: workers, mentions in texts, pronouns resolved to one",
-        "Systems: percent feminine of the masculine and feminine pronouns that are resolved to the occupation. The "
-        "paper has no figure for doctors.",
-    )

@@ -8,14 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.audits.embeddings.measures import (
-    Gipe,
-    SemBias,
-    cluster_alignment,
+    clustering,
     gipe,
     most_gendered_pairs,
+    proximity_bias,
     recoverability,
+    sembias,
 )
-from gapstack.audits.embeddings.weat import SingleWeat, Weat, partition_test, single_weat, weat
+from gapstack.audits.embeddings.weat import (
+    partition_test,
+    single_weat,
+    single_weat_test,
+    weat,
+    weat_test,
+)
 from gapstack.data.word_lists import read_lists
 from gapstack.encoding.static_vectors import Vectors, read_vectors
 from gapstack.encoding.word_gender import locate_pairs, principal_direction
@@ -72,17 +78,14 @@ class TestWeat:
         space, _ = planted()
         matrix = space.matrix.copy()
         matrix[[space.row(word) for word in ("aae", "aaf")]] = matrix[space.row("she")]
-        found = SingleWeat(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
+        found = single_weat_test(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
         assert set(found) == {"latent", "latent_p", "definitional", "definitional_p"}
         she, he = (space.unit[space.row(word)] for word in ("she", "he"))
         assert found["definitional"] == pytest.approx(1 - she @ he)
         assert found["definitional_p"] == 1 / 2
 
     def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect(self):
-        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p == pytest.approx(
-            1 / 1001, rel=5
-        )
-        assert partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p > 0
+        assert 0 < partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p < 0.01
         assert partition_test(np.ones(3), np.zeros(3)).p == pytest.approx(1 / 20)
         assert partition_test(np.ones(3), np.ones(3))[:3] == (0, 0, 1)
         with pytest.raises(DataError, match="empty"):
@@ -94,17 +97,14 @@ class TestWeat:
         space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
         expected = {"1": 1.54, "2": 1.63, "6": 1.89, "7": 0.97, "8": 1.24, "9": 1.30}
         for number, effect in expected.items():
-            found = Weat(number, "", space, lists).measure(space)
+            found = weat_test(number, "", space, lists).measure(space)
             assert round(found[f"weat{number}_effect"], 2) == effect
 
 
-class TestGroups:
-    SIDE = np.arange(400) % 2 == 0
-
-    def test_two_groups_far_apart_are_found_and_told(self):
-        apart = units(400, 6, 0) + np.where(self.SIDE, 5, -5)[:, None] * np.eye(6)[0]
-        assert cluster_alignment(apart, self.SIDE) == pytest.approx((100, 100))
-        assert [recoverability(apart, self.SIDE, kernel) for kernel in ("linear", "rbf")] == [100, 100]
+def test_two_groups_far_apart_are_found():
+    space, _ = planted(strength=9)
+    assert clustering(space, LISTS).measure(space)["kmeans"] == pytest.approx(100)
+    assert set(recoverability(space, LISTS).measure(space).values()) == {100}
 
 
 class TestGipe:
@@ -129,20 +129,20 @@ class TestGipe:
     def test_it_is_the_papers_graph_word_by_word(self, seed):
         unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
         rows = np.arange(5, 40, 2)
-        found = gipe(unit, original, g, rows, count=7, threshold=0.05)
+        found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
         assert found == pytest.approx(self.naive(unit, original, g, rows, 7, 0.05))
 
     def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there(self):
         space, _ = planted()
-        found = Gipe(space, LISTS).measure(space)
+        found = gipe(space, LISTS).measure(space)
         direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
         rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
-        own = gipe(space.unit, space.unit, direction, rows)
+        own = proximity_bias(space.unit, space.unit, direction, rows)
         assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
         gone = {"aaa", "aab", "aac", "aad"}
         keep = [row for row, word in enumerate(space.words) if word not in gone]
         less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
-        measure = Gipe(less, LISTS)
+        measure = gipe(less, LISTS)
         assert set(measure.measure(less)) == {"proximity", "gipe"}
         assert "too few of SoWinoBias's words" in measure.note
 
@@ -155,7 +155,7 @@ class TestSemBias:
 
     def test_shares_add_up_and_a_planted_definition_wins(self):
         space, _ = planted()
-        found = SemBias(space, LISTS).measure(space)
+        found = sembias(space, LISTS).measure(space)
         for which in ("sembias", "subset"):
             assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
             assert found[f"{which}_definition"] == 100

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.audits.embeddings.measures import (
-    Clustering,
-    DirectBias,
     EmbeddingMeasure,
-    Gipe,
-    Recoverability,
-    SemBias,
+    clustering,
+    direct_bias,
+    gipe,
+    recoverability,
+    sembias,
 )
-from gapstack.audits.embeddings.weat import SingleWeat, Weat
+from gapstack.audits.embeddings.weat import single_weat_test, weat_test
 from gapstack.audits.run import CAUTION
 from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import Lists
@@ -34,15 +34,15 @@ ORIGINAL = "as given"
 """Heading of the space before debiasing."""
 
 EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasure]] = {
-    "direct_bias": DirectBias,
-    "weat6": partial(Weat, "6", "men's names rather than women's go with career"),
-    "weat7": partial(Weat, "7", "mathematics rather than arts goes with men"),
-    "weat8": partial(Weat, "8", "science rather than arts goes with men"),
-    "single_weat": SingleWeat,
-    "clustering": Clustering,
-    "recoverability": Recoverability,
-    "gipe": Gipe,
-    "sembias": SemBias,
+    "direct_bias": direct_bias,
+    "weat6": partial(weat_test, "6", "men's names rather than women's go with career"),
+    "weat7": partial(weat_test, "7", "mathematics rather than arts goes with men"),
+    "weat8": partial(weat_test, "8", "science rather than arts goes with men"),
+    "single_weat": single_weat_test,
+    "clustering": clustering,
+    "recoverability": recoverability,
+    "gipe": gipe,
+    "sembias": sembias,
 }
 """By name, in the order of the report."""
 
@@ -123,6 +123,9 @@ def audit_embeddings(
             refused[name] = str(problem)
     if not measures:
         raise DataError(f"nothing can be measured. {'. '.join(refused.values())}")
+    for name, space in (debiased or {}).items():
+        if space.words != vectors.words:
+            raise MismatchError(f"{space.name} ({name}) has other words than {vectors.name}")
     spaces: dict[str, str] = {}
     figures: dict[str, Mapping[str, float]] = {}
 
@@ -131,17 +134,13 @@ def audit_embeddings(
         spaces[heading] = space.name
         figures[heading] = {k: v for each in measures.values() for k, v in each.measure(space).items()}
 
-    for name, space in (debiased or {}).items():
-        if space.words != vectors.words:
-            raise MismatchError(f"{space.name} ({name}) has other words than {vectors.name}")
     measure(ORIGINAL, vectors)
     for name, debiaser in chosen.items():
         measure(name, debiaser().apply(vectors, lists))
     for name, space in (debiased or {}).items():
         measure(name, space)
-    return EmbeddingAudit(
-        vectors.name, len(vectors), vectors.matrix.shape[1], seed, spaces, figures, measures, refused
-    )
+    size = (len(vectors), vectors.matrix.shape[1])
+    return EmbeddingAudit(vectors.name, *size, seed, spaces, figures, measures, refused)
 
 
 def published_spaces() -> dict[str, dict[str, float]]:
@@ -160,19 +159,16 @@ def published_spaces() -> dict[str, dict[str, float]]:
 def embeddings_table(found: EmbeddingAudit) -> Table:
     """One row for each measure, one column for each space, followed by that of the paper's space debiased alike."""
     theirs = {PAPER_SPACES[space]: figures for space, figures in published_spaces().items()}
-    columns: list[Column] = []
     figures: dict[str, Mapping[str, float]] = {}
     for space, ours in found.figures.items():
-        columns.append(Column(space, space))
         figures[space] = ours
         if space in theirs:
-            columns.append(Column(f"{space} (paper)", "paper"))
             figures[f"{space} (paper)"] = theirs[space]
 
-    def cells(measure: Column) -> dict[str, Cell]:
-        shown = {space: measure.show(row.get(measure.key)) for space, row in figures.items()}
-        return {space: None if text == "-" else text for space, text in shown.items()}
+    def cells(column: Column) -> dict[str, Cell]:
+        return {space: column.show(row[column.key]) for space, row in figures.items() if column.key in row}
 
+    columns = [Column(name, "paper" if name not in found.figures else name) for name in figures]
     sections = [
         Section(f"{group.title} ({group.paper})", [(column.title, cells(column)) for column in group.columns])
         for group in found.measures.values()

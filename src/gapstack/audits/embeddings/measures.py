@@ -1,13 +1,17 @@
-"""Measures of gender bias in word vectors: direct bias, clustering, recoverability, SemBias and GIPE."""
+"""Measures of gender bias in word vectors: direct bias, clustering, recoverability, SemBias and GIPE.
+
+Each function looks up its words in the original space, takes from that space what the paper takes from the space before
+debiasing (the most biased words, the gender direction), and returns an :class:`EmbeddingMeasure`. It raises DataError
+if the vocabulary covers too little of the word lists.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data.word_lists import Lists
 from gapstack.display import Column
@@ -27,6 +31,8 @@ from gapstack.encoding.word_gender import (
 from gapstack.progress import progress
 from gapstack.types import Matrix, Rows
 
+Figures = dict[str, float]
+
 _TRAINING_SHARE = 0.2  # 1,000 of the 5,000 words of Gonen & Goldberg
 PAIR_KINDS = ("definition", "none", "none", "stereotype")
 """Kinds of the pairs of a SemBias question, in the order of the file."""
@@ -37,107 +43,81 @@ NEIGHBOURS = 100
 _CHUNK = 256
 
 
-class EmbeddingMeasure(ABC):
+@dataclass(frozen=True)
+class EmbeddingMeasure:
     """A measure of a word-vector space and of its debiased versions.
 
-    The constructor looks up the measure's words in the original space, and computes there what the paper takes from
-    the space before debiasing (the most biased words, the gender direction). It raises DataError if the vocabulary
-    covers too little of the word lists.
-
-    Attributes are ``title``, ``paper``, ``columns`` (the figures), ``coverage`` of the word lists, and a ``note`` for
-    readers of the figures.
+    ``measure`` computes the figures, by key of ``columns``, of a space with the original's vocabulary. ``coverage`` is
+    that of the word lists, ``note`` is for readers of the figures.
     """
 
     title: str
     paper: str
     columns: tuple[Column, ...]
-    coverage: tuple[Coverage, ...] = ()
+    coverage: tuple[Coverage, ...]
+    measure: Callable[[Vectors], Figures]
     note: str = ""
 
-    @abstractmethod
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Compute the figures, by column key, of a space with the original's vocabulary."""
 
+def direct_bias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
+    """Mean ``|cos|`` of neutral professions with each space's own gender direction (Bolukbasi et al., section 5.2)."""
+    pairs, pair_coverage = locate_pairs(original, lists.definitional, "definitional pairs")
+    rows, coverage = locate(original, lists.professions, "neutral professions")
 
-def direct_bias(unit: Matrix, direction: Matrix, strictness: float = 1.0) -> float:
-    """Mean of ``|cos(w, g)| ** strictness`` over neutral words' vectors (n, d); all of length 1."""
-    return float(np.mean(np.abs(unit @ direction) ** strictness))
+    def measure(space: Vectors) -> Figures:
+        return {"direct_bias": float(np.abs(space.unit[rows] @ principal_direction(space, pairs)).mean())}
 
-
-class DirectBias(EmbeddingMeasure):
-    """Direct bias of neutral professions along the gender direction (Bolukbasi et al. 2016, section 5.2)."""
-
-    title = "Direct bias"
-    paper = "Bolukbasi et al. 2016"
     columns = (Column("direct_bias", "mean |cos| of professions", 4),)
-
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        self.pairs, pairs = locate_pairs(original, lists.definitional, "definitional pairs")
-        self.rows, words = locate(original, lists.professions, "neutral professions")
-        self.coverage = (pairs, words)
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """See :class:`EmbeddingMeasure`; the direction is that of ``space``, not of the original."""
-        return {"direct_bias": direct_bias(space.unit[self.rows], principal_direction(space, self.pairs))}
+    return EmbeddingMeasure(
+        "Direct bias", "Bolukbasi et al. 2016", columns, (pair_coverage, coverage), measure
+    )
 
 
-def cluster_alignment(unit: Matrix, feminine: NDArray[np.bool_], seed: int = 0) -> tuple[float, float]:
-    """Accuracy (of the better assignment) and V-measure of two k-means clusters, in percent."""
+def clustering(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
+    """Two k-means clusters of the 500 words on either side most biased in the original (Gonen & Goldberg, section 4).
+
+    Accuracy is that of the better assignment of clusters to genders.
+    """
     from sklearn.cluster import KMeans
     from sklearn.metrics import v_measure_score
 
-    clusters = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(unit)
-    accuracy = float((clusters == feminine).mean())
-    return 100 * max(accuracy, 1 - accuracy), 100 * float(v_measure_score(feminine, clusters))
+    biased = most_biased(original, lists, 500)
 
+    def measure(space: Vectors) -> Figures:
+        clusters = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(space.unit[biased.rows])
+        accuracy = float((clusters == biased.feminine).mean())
+        v = float(v_measure_score(biased.feminine, clusters))
+        return {"kmeans": 100 * max(accuracy, 1 - accuracy), "v_measure": 100 * v}
 
-class Clustering(EmbeddingMeasure):
-    """Clustering of the 500 most biased words of either side in the original space (Gonen & Goldberg, section 4)."""
-
-    title = "Clustering of the most biased words"
-    paper = "Gonen & Goldberg 2019"
     columns = (Column("kmeans", "k-means accuracy, %", 1), Column("v_measure", "V-measure, %", 2))
-
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        self.seed, self.biased = seed, most_biased(original, lists, 500)
-        self.note = self.biased.note
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """See :class:`EmbeddingMeasure`."""
-        accuracy, v = cluster_alignment(space.unit[self.biased.rows], self.biased.feminine, self.seed)
-        return {"kmeans": accuracy, "v_measure": v}
+    title = "Clustering of the most biased words"
+    return EmbeddingMeasure(title, "Gonen & Goldberg 2019", columns, (), measure, biased.note)
 
 
-def recoverability(unit: Matrix, feminine: NDArray[np.bool_], kernel: str, seed: int = 0) -> float:
-    """Accuracy in percent of an SVM with that kernel, which predicts gender, on held-out words."""
+def recoverability(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
+    """Accuracy of SVMs that predict the gender of the 2,500 words on either side most biased in the original."""
     from sklearn.model_selection import train_test_split
     from sklearn.svm import SVC
 
+    biased = most_biased(original, lists, 2500)
     train, test = train_test_split(
-        np.arange(len(unit)), train_size=_TRAINING_SHARE, stratify=feminine, random_state=seed
+        np.arange(len(biased.rows)), train_size=_TRAINING_SHARE, stratify=biased.feminine, random_state=seed
     )
-    classifier = SVC(kernel=kernel).fit(unit[train], feminine[train])
-    return 100 * float(classifier.score(unit[test], feminine[test]))
 
+    def measure(space: Vectors) -> Figures:
+        unit, feminine = space.unit[biased.rows], biased.feminine
+        fitted = {
+            kernel: SVC(kernel=kernel).fit(unit[train], feminine[train]) for kernel in ("linear", "rbf")
+        }
+        return {
+            f"{key}_svm": 100 * float(svm.score(unit[test], feminine[test])) for key, svm in fitted.items()
+        }
 
-class Recoverability(EmbeddingMeasure):
-    """Recoverability of the gender of the 2,500 words most biased in the original space on either side."""
-
+    columns = tuple(
+        Column(f"{kernel.lower()}_svm", f"{kernel} SVM accuracy, %", 1) for kernel in ("linear", "RBF")
+    )
     title = "Recoverability of the most biased words"
-    paper = "Gonen & Goldberg 2019"
-    columns = (
-        Column("linear_svm", "linear SVM accuracy, %", 1),
-        Column("rbf_svm", "RBF SVM accuracy, %", 1),
-    )
-
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        self.seed, self.biased = seed, most_biased(original, lists, 2500)
-        self.note = self.biased.note
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """See :class:`EmbeddingMeasure`."""
-        unit, feminine = space.unit[self.biased.rows], self.biased.feminine
-        return {f"{k}_svm": recoverability(unit, feminine, k, self.seed) for k in ("linear", "rbf")}
+    return EmbeddingMeasure(title, "Gonen & Goldberg 2019", columns, (), measure, biased.note)
 
 
 class Proximity(NamedTuple):
@@ -147,7 +127,7 @@ class Proximity(NamedTuple):
     gipe: float
 
 
-def gipe(
+def proximity_bias(
     unit: Matrix,
     original: Matrix,
     direction: Matrix,
@@ -156,7 +136,7 @@ def gipe(
     count: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
 ) -> Proximity:
-    """Compute mean proximity bias and GIPE of a space (Kumar et al. 2020, sections 3 and 4).
+    """Mean proximity bias and GIPE of a space (Kumar et al. 2020, sections 3 and 4).
 
     A word's proximity bias is the share of its neighbours to which it is close because of gender. GIPE is the mean of
     these, weighted by how often a word is such a neighbour itself. As in the authors' code neighbours are those of the
@@ -178,42 +158,41 @@ def gipe(
     return Proximity(float(share.mean()), float((weight * share).sum() / weight.sum()))
 
 
-class Gipe(EmbeddingMeasure):
+def gipe(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     """GIPE over all neutral words, and over SoWinoBias's occupations and adjectives (Dawkins 2021, table 3).
 
     Neighbours are any words of the space; the weights count only edges from the words that are averaged.
     """
+    pairs, coverage = locate_pairs(original, lists.definitional, "definitional pairs")
+    # in a small vocabulary every word is a neighbour of every other
+    neutral = neutral_rows(original, lists, 10 * NEIGHBOURS)
+    words = [
+        word for name, group in lists.sowinobias.items() if not name.startswith("def_") for word in group
+    ]
+    own, own_coverage = locate(original, words, "SoWinoBias's occupations and adjectives", minimum=0.0)
+    direction = principal_direction(original, pairs)
+    note = f"{len(neutral):,} neutral words, {NEIGHBOURS} neighbours, threshold {THRESHOLD}"
+    if own_coverage.share < MINIMUM:
+        note += "; too few of SoWinoBias's words for figures of theirs"
+        own = own[:0]
 
-    title = "Gender-based illicit proximity"
-    paper = "Kumar et al. 2020"
-    columns = (
-        Column("proximity", "mean proximity bias", 4),
-        Column("gipe", "GIPE (weighted mean)", 4),
-        Column("gipe_sowinobias", "GIPE, SoWinoBias", 4),
-        Column("proximity_sowinobias", "mean, SoWinoBias", 4),
-    )
-
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        pairs, coverage = locate_pairs(original, lists.definitional, "definitional pairs")
-        # in a small vocabulary every word is a neighbour of every other
-        self.rows = neutral_rows(original, lists, 10 * NEIGHBOURS)
-        words = [w for name, group in lists.sowinobias.items() if not name.startswith("def_") for w in group]
-        self.own, own = locate(original, words, "SoWinoBias's occupations and adjectives", minimum=0.0)
-        self.direction, self.original = principal_direction(original, pairs), original
-        self.coverage = (coverage, own)
-        self.note = f"{len(self.rows):,} neutral words, {NEIGHBOURS} neighbours, threshold {THRESHOLD}"
-        if own.share < MINIMUM:
-            self.note += "; too few of SoWinoBias's words for figures of theirs"
-            self.own = self.own[:0]
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """See :class:`EmbeddingMeasure`."""
-        figures: dict[str, float] = {}
-        for suffix, rows in (("", self.rows), ("_sowinobias", self.own)):
+    def measure(space: Vectors) -> Figures:
+        figures: Figures = {}
+        for suffix, rows in (("", neutral), ("_sowinobias", own)):
             if len(rows):
-                found = gipe(space.unit, self.original.unit, self.direction, rows)
+                found = proximity_bias(space.unit, original.unit, direction, rows)
                 figures |= {f"proximity{suffix}": found.mean, f"gipe{suffix}": found.gipe}
         return figures
+
+    titles = {
+        "proximity": "mean proximity bias",
+        "gipe": "GIPE (weighted mean)",
+        "gipe_sowinobias": "GIPE, SoWinoBias",
+        "proximity_sowinobias": "mean, SoWinoBias",
+    }
+    columns = tuple(Column(key, title, 4) for key, title in titles.items())
+    title = "Gender-based illicit proximity"
+    return EmbeddingMeasure(title, "Kumar et al. 2020", columns, (coverage, own_coverage), measure, note)
 
 
 def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Rows:
@@ -228,43 +207,41 @@ def most_gendered_pairs(unit: Matrix, direction: Matrix, questions: Rows) -> Row
     return np.asarray(np.argmax(np.divide(along, length, out=np.zeros_like(along), where=length > 0), axis=1))
 
 
-class SemBias(EmbeddingMeasure):
+def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     """The most gendered of four pairs of words: one differs in gender by definition, one by stereotype, two do not.
 
-    Zhao, Zhou, Li, Wang & Chang 2018, "Learning Gender-Neutral Word Embeddings", section 4.1. Figures are shares in
-    percent of the kinds of pair chosen, over all questions and over the subset unseen by GN-GloVe.
+    Zhao, Zhou, Li, Wang & Chang 2018, "Learning Gender-Neutral Word Embeddings", section 4.1, along she - he of each
+    space. Figures are shares in percent of the kinds of pair chosen, over all questions and over the subset unseen by
+    GN-GloVe.
     """
+    he_she(original)  # raises if she or he is missing
+    rows = [[(original.row(one), original.row(other)) for one, other in q] for q in lists.sembias]
+    whole = np.array([all(None not in pair for pair in question) for question in rows], dtype=bool)
+    missing = [lists.sembias[place] for place in np.flatnonzero(~whole)]
+    names = tuple(" ".join(":".join(pair) for pair in question) for question in missing)
+    coverage = Coverage("SemBias questions", len(rows), names)
+    coverage.check(original)
+    questions = np.array([rows[place] for place in np.flatnonzero(whole)], dtype=np.int64)
+    in_subset = whole[-_SUBSET:]
+    subset = questions[len(questions) - int(in_subset.sum()) :]
+    note = f"the subset has {len(subset)} of its {len(in_subset)} questions"
+    if len(subset) < MINIMUM * len(in_subset):
+        note += ", too few to be shown"
+        subset = subset[:0]
+    kinds = np.array(PAIR_KINDS)
 
-    title = "SemBias: what is most like he and she"
-    paper = "Zhao et al. 2018"
+    def measure(space: Vectors) -> Figures:
+        figures: Figures = {}
+        for which, part in (("sembias", questions), ("subset", subset)):
+            if len(part):
+                chosen = kinds[most_gendered_pairs(space.unit, he_she(space), part)]
+                figures |= {f"{which}_{kind}": 100 * float((chosen == kind).mean()) for kind in PAIR_KINDS}
+        return figures
+
     columns = tuple(
         Column(f"{which}_{kind}", f"{title}{kind}, %", 1)
         for which, title in (("sembias", ""), ("subset", "subset, "))
         for kind in dict.fromkeys(PAIR_KINDS)
     )
-
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        he_she(original)  # raises if she or he is missing
-        rows = [[(original.row(one), original.row(other)) for one, other in q] for q in lists.sembias]
-        whole = np.array([all(None not in pair for pair in question) for question in rows], dtype=bool)
-        missing = [lists.sembias[place] for place in np.flatnonzero(~whole)]
-        names = tuple(" ".join(":".join(pair) for pair in question) for question in missing)
-        self.coverage = (Coverage("SemBias questions", len(rows), names),)
-        self.coverage[0].check(original)
-        self.questions = np.array([rows[place] for place in np.flatnonzero(whole)], dtype=np.int64)
-        subset = whole[-_SUBSET:]
-        self.subset = self.questions[len(self.questions) - int(subset.sum()) :]
-        self.note = f"the subset has {len(self.subset)} of its {len(subset)} questions"
-        if len(self.subset) < MINIMUM * len(subset):
-            self.note += ", too few to be shown"
-            self.subset = self.subset[:0]
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """See :class:`EmbeddingMeasure`; the direction is she - he in ``space``."""
-        figures: dict[str, float] = {}
-        for which, questions in (("sembias", self.questions), ("subset", self.subset)):
-            if len(questions):
-                kinds = np.array(PAIR_KINDS)[most_gendered_pairs(space.unit, he_she(space), questions)]
-                for kind in dict.fromkeys(PAIR_KINDS):
-                    figures[f"{which}_{kind}"] = 100 * float((kinds == kind).mean())
-        return figures
+    title = "SemBias: what is most like he and she"
+    return EmbeddingMeasure(title, "Zhao et al. 2018", columns, (coverage,), measure, note)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.audits.embeddings.measures import EmbeddingMeasure
+from gapstack.audits.embeddings.measures import EmbeddingMeasure, Figures
 from gapstack.data.word_lists import Lists
 from gapstack.display import Column
 from gapstack.encoding.static_vectors import Vectors
@@ -100,12 +100,9 @@ def partition_test(
         null = differences(pooled[partitions].sum(axis=1))
     else:
         rng = np.random.default_rng(seed)
-        null = np.concatenate(
-            [
-                differences(rng.permuted(np.tile(pooled, (count, 1)), axis=1)[:, :size].sum(axis=1))
-                for count in np.diff(np.append(np.arange(0, samples, 10_000), samples))
-            ]
-        )
+        counts = np.diff(np.append(np.arange(0, samples, 10_000), samples))
+        draws = (rng.permuted(np.tile(pooled, (count, 1)), axis=1)[:, :size] for count in counts)
+        null = np.concatenate([differences(drawn.sum(axis=1)) for drawn in draws])
     extreme = int((null >= observed - _ROUNDING).sum())
     p = extreme / len(null) if exact else (extreme + 1) / (len(null) + 1)
     spread = float(pooled.std(ddof=1))
@@ -127,60 +124,52 @@ def single_weat(concept: Matrix, a: Matrix, b: Matrix, *, seed: int = 0) -> Asso
     return partition_test((a @ concept.T).mean(axis=1), (b @ concept.T).mean(axis=1), seed=seed)
 
 
-class Weat(EmbeddingMeasure):
+def weat_test(
+    number: str, hypothesis: str, original: Vectors, lists: Lists, seed: int = 0
+) -> EmbeddingMeasure:
     """One of the :data:`ASSOCIATION_TESTS`, with its alternative hypothesis."""
+    names = ASSOCIATION_TESTS[number].sets
+    sets = [locate(original, lists.weat[name], f"WEAT {name}") for name in names]
+    key = f"weat{number}"
 
-    paper = "Caliskan et al. 2017"
+    def measure(space: Vectors) -> Figures:
+        found = weat(*(space.unit[rows] for rows, _ in sets), seed=seed)
+        return {f"{key}_effect": found.effect, f"{key}_p": found.p}
 
-    def __init__(self, number: str, hypothesis: str, original: Vectors, lists: Lists, seed: int = 0):
-        self.key, self.seed, self.title = f"weat{number}", seed, f"WEAT {number}: {hypothesis}"
-        self.columns = (Column(f"{self.key}_effect", "effect size", 3), Column(f"{self.key}_p", "p", 5))
-        names = ASSOCIATION_TESTS[number].sets
-        sets = [locate(original, lists.weat[name], f"WEAT {name}") for name in names]
-        self.rows = [rows for rows, _ in sets]
-        self.coverage = tuple(coverage for _, coverage in sets)
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Effect size and p-value."""
-        x, y, a, b = (space.unit[rows] for rows in self.rows)
-        found = weat(x, y, a, b, seed=self.seed)
-        return {f"{self.key}_effect": found.effect, f"{self.key}_p": found.p}
+    columns = (Column(f"{key}_effect", "effect size", 3), Column(f"{key}_p", "p", 5))
+    coverage = tuple(coverage for _, coverage in sets)
+    title = f"WEAT {number}: {hypothesis}"
+    return EmbeddingMeasure(title, "Caliskan et al. 2017", columns, coverage, measure)
 
 
-class SingleWeat(EmbeddingMeasure):
+def single_weat_test(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     """Table 2: association of the female-stereotyped adjectives with feminine rather than masculine attributes.
 
     The attributes are words gendered by definition, or stereotypical occupations, which are gendered only latently.
     """
-
-    TESTS: Mapping[str, tuple[str, str]] = {
-        "latent": ("occ_female", "occ_male"),
-        "definitional": ("def_female", "def_male"),
+    tests = {"latent": ("occ_female", "occ_male"), "definitional": ("def_female", "def_male")}
+    adjectives = ("adj_positive", "adj_negative")
+    words = [word for name in adjectives for word in lists.sowinobias[name]]
+    concept, concept_coverage = locate(original, words, f"SoWinoBias {' and '.join(adjectives)}")
+    sets = {
+        name: locate(original, lists.sowinobias[name], f"SoWinoBias {name}")
+        for pair in tests.values()
+        for name in pair
     }
-    CONCEPT = ("adj_positive", "adj_negative")
-    title = "Single-attribute WEAT: women's adjectives go with feminine attributes"
-    paper = "Dawkins 2021"
-    columns = (
-        Column("latent", "latent: statistic", 4),
-        Column("latent_p", "p", 4),
-        Column("definitional", "definitional: statistic", 4),
-        Column("definitional_p", "p", 4),
-    )
 
-    def __init__(self, original: Vectors, lists: Lists, seed: int = 0):
-        self.seed = seed
-        words = [word for name in self.CONCEPT for word in lists.sowinobias[name]]
-        self.concept, concept = locate(original, words, f"SoWinoBias {' and '.join(self.CONCEPT)}")
-        names = [name for pair in self.TESTS.values() for name in pair]
-        sets = {name: locate(original, lists.sowinobias[name], f"SoWinoBias {name}") for name in names}
-        self.rows = {name: rows for name, (rows, _) in sets.items()}
-        self.coverage = (concept, *(coverage for _, coverage in sets.values()))
-
-    def measure(self, space: Vectors) -> Mapping[str, float]:
-        """Statistics and p-values."""
-        figures: dict[str, float] = {}
-        for key, names in self.TESTS.items():
-            attributes = (space.unit[self.rows[name]] for name in names)
-            found = single_weat(space.unit[self.concept], *attributes, seed=self.seed)
+    def measure(space: Vectors) -> Figures:
+        figures: Figures = {}
+        for key, names in tests.items():
+            attributes = (space.unit[sets[name][0]] for name in names)
+            found = single_weat(space.unit[concept], *attributes, seed=seed)
             figures |= {key: found.statistic, f"{key}_p": found.p}
         return figures
+
+    columns = tuple(
+        column
+        for key in tests
+        for column in (Column(key, f"{key}: statistic", 4), Column(f"{key}_p", "p", 4))
+    )
+    coverage = (concept_coverage, *(coverage for _, coverage in sets.values()))
+    title = "Single-attribute WEAT: women's adjectives go with feminine attributes"
+    return EmbeddingMeasure(title, "Dawkins 2021", columns, coverage, measure)
