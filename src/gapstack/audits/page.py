@@ -132,15 +132,20 @@ def _headline_tables(found: Audit) -> list[Table]:
         title = line.headline.title
         score_columns.append(Column(title, line.headline.score, group=title))
         columns += [Column(title, line.apart.column.title, group=title)] if line.apart else []
-    scores: list[tuple[str, dict[str, Cell]]] = []
     for system in ranked:
         count = sum(outcomes[system])
         gaps = {line.headline.title: _gap_cell(line, system) for line in apart_lines}
         rows.append((system, {"clear": StyledCell(f"{count} of {len(outcomes[system])}", count), **gaps}))
-        good = {
-            line.headline.title: page_cell(line.good.column, line.good.figures.get(system)) for line in lines
-        }
-        scores.append((system, dict(good)))
+    scores = [
+        (
+            system,
+            {
+                each.headline.title: page_cell(each.good.column, each.good.figures.get(system))
+                for each in lines
+            },
+        )
+        for system in ranked
+    ]
     title = "Differences between the genders"
     return [
         Table(columns, [Section("", rows)], title, name_title="system"),

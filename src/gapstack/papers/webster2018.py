@@ -33,15 +33,14 @@ from gapstack.papers.webster2018_corpus import (
     ontonotes_table,
     patterns_table,
 )
-from gapstack.papers.webster2018_systems import FittedCues, Systems, read_resolvers
+from gapstack.papers.webster2018_systems import DETECTED, FittedCues, Systems, read_resolvers
 from gapstack.text.parses import heads_of
-from gapstack.text.scenes import Candidates, Context, Setting
+from gapstack.text.scenes import Candidates, Setting
 from gapstack.types import Bools, Floats
 
 TITLE = "Webster, Recasens, Axelrod and Baldridge 2018, Mind the GAP (TACL 6)"
 _DRAWN = ("Syntactic Distance", "Parallelism", "Transformer-Single", "Transformer-Multi")
 _OFF_THE_SHELF = "off the shelf"
-_DETECTED = Setting(Candidates.DETECTED, Context.SNIPPET)
 _SCORES = {"masculine": "M", "feminine": "F", "bias": "B", "overall": "O"}
 _SCORE_COLUMNS = [
     Column(prefix + name, title + letter, 2 if name == "bias" else 1, "high" if name == "overall" else None)
@@ -55,22 +54,25 @@ def reproduce(
     encoder: str | None = None,
     parser: str | Path | None = None,
     *,
-    resolvers: Path | None = None,
     red: Path | None = None,
     seed: int = 0,
 ) -> PaperReport:
     """Compute the paper's tables, the statistics of its text and its figure 1; table 5 has published figures only.
 
     ``data`` is loaded data or the folder to search first; with the embedded sample a fifth of its training part is the
-    validation split. ``resolvers`` is a folder of off-the-shelf resolvers' decisions, by default the data set of this
-    name; ``red`` is the annotated ``red.tsv`` of an earlier report, for table 12. ``seed`` is that of the random
-    baseline, the trees, the sample's validation part and the choice of Red pairs.
+    validation split. ``red`` is the annotated ``red.tsv`` of an earlier report, for table 12. ``seed`` is that of the
+    random baseline, the trees, the sample's validation part and the choice of Red pairs.
     """
     annotations = read_red(red) if red else None
     found = data if isinstance(data, GapData) else load_gap(data)
-    splits = _splits(found, seed)
+    splits = dict(found.splits)
+    if not {"development", "validation", "test"} <= splits.keys():
+        folds = make_folds(found.train, 5, seed=seed).assignment
+        parts = {"development": folds > 0, "validation": folds == 0}
+        splits = {name: found.train.take(np.flatnonzero(part)) for name, part in parts.items()}
+        splits["test"] = found.test
     place = data if isinstance(data, Path) else None
-    folder = None if found.is_sample else resolvers or find("resolvers", place)
+    folder = None if found.is_sample else find("resolvers", place)
     fitted = [
         FittedCues(splits["validation"], candidates, encoder, parser, seed)
         for candidates in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION)
@@ -102,8 +104,11 @@ def reproduce(
         red_table(theirs, annotations),
         statistics_table(agreement, theirs, parser),
     )
+    drawn = {name: development.cues[DETECTED][name] for name in _DRAWN}
+    scores = development.resolver_scores() | development.scores(drawn)
+    title = f"Figure 1: precision and recall by gender, {DETECTED}, {development.corpus.name}"
     files = {
-        "figure1.svg": _figure(development),
+        "figure1.svg": precision_recall_svg({name: score.gap for name, score in scores.items()}, title),
         "red.tsv": red_template(development.corpus, agreement[0][1], seed),
     }
     notes = [
@@ -120,24 +125,6 @@ def reproduce(
     return tables_report("webster2018", TITLE, tables, notes, files)
 
 
-def _figure(systems: Systems) -> str:
-    cues = systems.cues[_DETECTED]
-    scores = systems.resolver_scores() | systems.scores({name: cues[name] for name in _DRAWN})
-    title = f"Figure 1: precision and recall by gender, {_DETECTED}, {systems.corpus.name}"
-    return precision_recall_svg({name: found.gap for name, found in scores.items()}, title)
-
-
-def _splits(data: GapData, seed: int) -> Mapping[str, Corpus]:
-    if {"development", "validation", "test"} <= data.splits.keys():
-        return data.splits
-    folds = make_folds(data.train, 5, seed=seed).assignment
-    return {
-        "development": data.train.take(np.flatnonzero(folds > 0)),
-        "validation": data.train.take(np.flatnonzero(folds == 0)),
-        "test": data.test,
-    }
-
-
 def published(
     figures: Mapping[str, Any], table: str, names: Iterable[str] | None = None
 ) -> dict[str, list[float]]:
@@ -147,17 +134,15 @@ def published(
     return rows if names is None else {name: rows[name] for name in names if name in rows}
 
 
-def _score_rows(scores: Mapping[str, Scores], theirs: Mapping[str, list[float]]) -> Rows:
-    """Rows with the paper's figures and ours; those of the paper alone come first."""
-    alone = [name for name in theirs if name not in scores]
-    rows: dict[str, dict[str, Cell]] = {name: {} for name in (*alone, *scores)}
-    for name, cells in rows.items():
-        cells.update(zip((f"paper_{key}" for key in _SCORES), theirs.get(name, [None] * 4), strict=True))
-        if name in scores:
-            own = scores[name]
-            ours = (own.f1_masculine, own.f1_feminine, own.bias, own.f1_overall)
-            cells.update(zip(_SCORES, ours, strict=True))
-    return list(rows.items())
+def _scores(title: str, scores: Mapping[str, Scores], theirs: Mapping[str, list[float]]) -> Section:
+    """The paper's scores and ours; systems of the paper alone come first."""
+    rows: dict[str, dict[str, Cell]] = {name: {} for name in theirs if name not in scores}
+    for name in (*rows, *scores):
+        keys = (f"paper_{key}" for key in _SCORES)
+        cells = rows[name] = dict(zip(keys, theirs.get(name, [None] * 4), strict=True))
+        if own := scores.get(name):
+            cells |= zip(_SCORES, (own.f1_masculine, own.f1_feminine, own.bias, own.f1_overall), strict=True)
+    return Section(title, list(rows.items()))
 
 
 def off_the_shelf(systems: Systems, paper: Mapping[str, Any]) -> Table:
@@ -165,38 +150,30 @@ def off_the_shelf(systems: Systems, paper: Mapping[str, Any]) -> Table:
     theirs = published(paper, "table4_off_the_shelf_development")
     return Table(
         _SCORE_COLUMNS,
-        [Section("", _score_rows(systems.resolver_scores(), theirs))],
-        title=f"Table 4: off-the-shelf resolvers, {systems.corpus.name}",
-        caption=(
-            "The paper's four resolvers are not available. As in the paper, mentions of neuralcoref's clusters are "
-            "aligned by their head words, here those of our parser."
-        ),
-        name_title="resolver",
+        [_scores("", systems.resolver_scores(), theirs)],
+        f"Table 4: off-the-shelf resolvers, {systems.corpus.name}",
+        "The paper's four resolvers are not available. As in the paper, mentions of neuralcoref's clusters are "
+        "aligned by their head words, here those of our parser.",
+        "resolver",
     )
 
 
 def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapping[str, Any]) -> Table:
     """Tables 6 and 7: every cue over the same candidates, in the context that it reads."""
-    key = {
-        Candidates.DETECTED: "table6_development_detected_candidates",
-        Candidates.GOLD_TWO_MENTION: "table7_development_gold_two_mention",
-    }[candidates]
+    which = "detected_candidates" if candidates is Candidates.DETECTED else "gold_two_mention"
+    key = f"table{number}_development_{which}"
     return Table(
         _SCORE_COLUMNS,
         [
-            Section(
-                str(setting.context), _score_rows(systems.scores(decided), published(paper, key, decided))
-            )
+            _scores(str(setting.context), systems.scores(decided), published(paper, key, decided))
             for setting, decided in systems.cues.items()
             if setting.candidates is candidates
         ],
-        title=f"Table {number}: cues, {Setting(candidates).names}, {systems.corpus.name}",
-        caption=(
-            "Random is one draw. The transformer cues and the trees are fitted on the validation split, as in the "
-            "paper. All cues is ExtraTrees over the decisions of the others; the paper's footnote 20 says only that it "
-            "performed like Parallelism, the rest is our reading."
-        ),
-        name_title="cue",
+        f"Table {number}: cues, {Setting(candidates).names}, {systems.corpus.name}",
+        "Random is one draw. The transformer cues and the trees are fitted on the validation split, as in the "
+        "paper. All cues is ExtraTrees over the decisions of the others; the paper's footnote 20 says only that it "
+        "performed like Parallelism, the rest is our reading.",
+        "cue",
     )
 
 
@@ -215,37 +192,32 @@ def head_table(single: TransformerSingle, splits: Mapping[str, Corpus], paper: M
     return Table(
         [Column(f"L{i}", f"L{i}", 1) for i in range(max(grid.shape[1] for grid in grids.values()))],
         sections,
-        title="Table 8: overall F1 of each attention head, by layer, detected candidates, snippet-context",
-        caption=(
-            f"Best head: {'; '.join(best)}. Ours in table 6 is L{single.layer_}H{single.head_}, the best on the "
-            "validation split. The paper's caption says validation; its text says development, as its best figure is "
-            "that of table 6."
-        ),
-        name_title="head",
+        "Table 8: overall F1 of each attention head, by layer, detected candidates, snippet-context",
+        f"Best head: {'; '.join(best)}. Ours in table 6 is L{single.layer_}H{single.head_}, the best on the "
+        "validation split. The paper's caption says validation; its text says development, as its best figure is "
+        "that of table 6.",
+        "head",
     )
 
 
 def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
     """Table 9: where the transformer cues and Parallelism are right."""
-    gold = gold_decisions(systems.corpus)
-    decided = systems.cues[_DETECTED]
+    gold, decided = gold_decisions(systems.corpus), systems.cues[DETECTED]
     theirs = paper.get("table9_parallelism_against_transformer_single", {})
-    known = {
-        "Parallelism right": (
-            "transformer correct, parallelism correct",
-            "transformer incorrect, parallelism correct",
-        ),
-        "Parallelism wrong": ("transformer correct, parallelism incorrect", "both incorrect"),
-    }
+    shown = [("transformer correct", "transformer incorrect"), ("transformer correct", "both incorrect")]
+    keys = [
+        [f"{name}, parallelism {verdict}" if name != "both incorrect" else name for name in names]
+        for names, verdict in zip(shown, ("correct", "incorrect"), strict=True)
+    ]
     sections = []
     for name in ("Transformer-Single", "Transformer-Multi"):
-        shares = pair_shares(gold, decided["Parallelism"], decided[name])
+        shares = pair_shares(gold, decided["Parallelism"], decided[name]).tolist()
         rows: list[tuple[str, dict[str, Cell]]] = []
-        for (row, keys), own in zip(known.items(), shares.tolist(), strict=True):
+        for verdict, own, published_keys in zip(("right", "wrong"), shares, keys, strict=True):
             cells: dict[str, Cell] = dict(zip(("right", "wrong"), own, strict=True))
             if name == "Transformer-Single":
-                cells.update(zip(("paper_right", "paper_wrong"), map(theirs.get, keys), strict=True))
-            rows.append((row, cells))
+                cells |= zip(("paper_right", "paper_wrong"), map(theirs.get, published_keys), strict=True)
+            rows.append((f"Parallelism {verdict}", cells))
         sections.append(Section(name, rows))
     return Table(
         [
@@ -254,11 +226,9 @@ def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
             for verdict in ("right", "wrong")
         ],
         sections,
-        title=f"Table 9: Transformer against Parallelism, percent of pairs, {systems.corpus.name}",
-        caption=(
-            "Columns say whether the transformer cue is right. Detected candidates, snippet-context; a pair is a "
-            "pronoun and one of its two names. The paper states no unit; its margins fit pairs in this setting."
-        ),
+        f"Table 9: Transformer against Parallelism, percent of pairs, {systems.corpus.name}",
+        "Columns say whether the transformer cue is right. Detected candidates, snippet-context; a pair is a "
+        "pronoun and one of its two names. The paper states no unit; its margins fit pairs in this setting.",
     )
 
 
@@ -276,19 +246,17 @@ def test_table(systems: Systems, paper: Mapping[str, Any]) -> Table:
     key = "table10_test"
     ours = {name for decided in systems.cues.values() for name in decided}
     others = {name: row for name, row in published(paper, key).items() if name not in ours}
-    sections = [Section(_OFF_THE_SHELF, _score_rows(systems.resolver_scores(), others))]
+    sections = [_scores(_OFF_THE_SHELF, systems.resolver_scores(), others)]
     for setting, decided in systems.cues.items():
         known = published(paper, key, decided if setting.candidates is Candidates.DETECTED else ())
-        sections.append(Section(str(setting), _score_rows(systems.scores(decided), known)))
+        sections.append(_scores(str(setting), systems.scores(decided), known))
     return Table(
         _SCORE_COLUMNS,
         sections,
-        title=f"Table 10: {systems.corpus.name}",
-        caption=(
-            "The paper names no setting for its cues on test; by the height of their scores it is that of table 6, "
-            "detected candidates."
-        ),
-        name_title="system",
+        f"Table 10: {systems.corpus.name}",
+        "The paper names no setting for its cues on test; by the height of their scores it is that of table 6, "
+        "detected candidates.",
+        "system",
     )
 
 
@@ -297,17 +265,17 @@ def rates_table(systems: Systems) -> Table:
     keys = [(gender, rate) for gender in ("masculine", "feminine") for rate in ("precision", "recall")]
     parts = {_OFF_THE_SHELF: systems.resolver_scores()}
     parts |= {str(setting): systems.scores(decided) for setting, decided in systems.cues.items()}
-    sections = []
-    for title, scores in parts.items():
-        rows = [
+
+    def rows(scores: Mapping[str, Scores]) -> Rows:
+        return [
             (name, {f"{gender}_{rate}": getattr(getattr(s.gap, gender), rate) for gender, rate in keys})
             for name, s in scores.items()
         ]
-        sections += [Section(title, rows)] if rows else []
+
     return Table(
         [Column(f"{gender}_{rate}", f"{_SCORES[gender]} {rate}", 1) for gender, rate in keys],
-        sections,
-        title=f"Precision and recall by gender, {systems.corpus.name}",
-        caption="Ours alone; the paper shows precision and recall as points of its figure 1.",
-        name_title="system",
+        [Section(title, rows(scores)) for title, scores in parts.items() if scores],
+        f"Precision and recall by gender, {systems.corpus.name}",
+        "Ours alone; the paper shows precision and recall as points of its figure 1.",
+        "system",
     )

@@ -19,10 +19,10 @@ from gapstack.data.cells import Row, read_table
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import DataError, Place
 from gapstack.evaluation import gold_decisions
-from gapstack.papers.webster2018_systems import E2E, NEURALCOREF, Systems
+from gapstack.papers.webster2018_systems import DETECTED, E2E, GOLD_TWO_MENTION, NEURALCOREF, Systems
 from gapstack.text.cues import PAPER, Cue, measure, passes, sieve
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, Context, Setting, scene
+from gapstack.text.scenes import Candidates, scene
 from gapstack.types import Bools
 
 CATEGORIES = {
@@ -36,8 +36,6 @@ CATEGORIES = {
 RED_COLUMNS = ("id", "name", "category", "pronoun", "A", "B", "gold", "text")
 RED_ROWS = 75
 """Pairs that the authors sorted."""
-_DETECTED = Setting(Candidates.DETECTED, Context.SNIPPET)
-_GOLD_TWO_MENTION = Setting(Candidates.GOLD_TWO_MENTION, Context.SNIPPET)
 # the first four that are available, as many as in the paper
 _BY_PRIORITY = (NEURALCOREF, E2E, "Transformer-Multi", "Parallelism", "Syntactic Distance", "Token Distance")
 _COUNT = 4
@@ -65,10 +63,6 @@ class Difficulty:
         """Pairs that no system gets right, (k, 2) as :attr:`pairs`."""
         return np.asarray(self.pairs[self.right == 0])
 
-    def colours(self) -> list[str]:
-        """Colour of each bin, in the order of :attr:`counts`."""
-        return ["Green", *["Yellow"] * (len(self.systems) - 1), "Red"]
-
 
 def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficulty:
     """Count the systems that are right about each pair, from their (n, 2) decisions.
@@ -78,16 +72,14 @@ def agreement_with_gold(corpus: Corpus, decided: Mapping[str, Bools]) -> Difficu
     """
     gold = gold_decisions(corpus)
     pairs = np.argwhere(gold | ~gold.any(axis=1, keepdims=True))
-    right = sum(
-        (gold == decisions)[pairs[:, 0], pairs[:, 1]].astype(np.int64) for decisions in decided.values()
-    )
-    return Difficulty(tuple(decided), pairs, np.asarray(right))
+    right = np.sum([gold == decisions for decisions in decided.values()], axis=0)
+    return Difficulty(tuple(decided), pairs, right[pairs[:, 0], pairs[:, 1]])
 
 
 def difficulty_of(systems: Systems) -> Difficulty:
     """Agreement with gold of four systems: off-the-shelf resolvers first, then our cues in gold-two-mention."""
     decided = {name: resolver.decided for name, resolver in systems.resolvers.items()}
-    decided |= systems.cues[_GOLD_TWO_MENTION]
+    decided |= systems.cues[GOLD_TWO_MENTION]
     chosen = [name for name in _BY_PRIORITY if name in decided][:_COUNT]
     return agreement_with_gold(systems.corpus, {name: decided[name] for name in chosen})
 
@@ -100,53 +92,43 @@ def difficulty_table(agreement: Agreement, paper: Mapping[str, Any]) -> Table:
     """Table 11: agreement with gold, from the easiest pairs to the hardest."""
     found = {systems.corpus.name: difficulty for systems, difficulty in agreement}
     theirs = paper.get("table11_agreement_with_gold", {})
-    longest = max(found.values(), key=lambda difficulty: len(difficulty.systems))
-    most = len(longest.systems)
+    most = max(len(difficulty.systems) for difficulty in found.values())
     columns = [Column("paper", "paper %", 1), Column("paper_pairs", "pairs")]
-    rows: list[tuple[str, dict[str, Cell]]] = [
-        (f"{most - place} right ({colour})", {}) for place, colour in enumerate(longest.colours())
-    ]
+    # by the number of systems that are right
+    rows: dict[int, dict[str, Cell]] = {right: {} for right in range(most, -1, -1)}
     if most + 1 == len(theirs.get("count", ())):
-        for row, share, count in zip(rows, theirs["percent"], theirs["count"], strict=True):
-            row[1].update(paper=share, paper_pairs=count)
+        for row, share, count in zip(rows.values(), theirs["percent"], theirs["count"], strict=True):
+            row |= {"paper": share, "paper_pairs": count}
     for name, difficulty in found.items():
         columns += [Column(f"{name}_share", f"{name} %", 1), Column(f"{name}_pairs", "pairs")]
-        # bins are matched from the hardest, which exists for any number of systems
-        for row, count in zip(rows[-len(difficulty.counts) :], difficulty.counts.tolist(), strict=True):
-            row[1][f"{name}_share"] = 100.0 * count / len(difficulty.right)
-            row[1][f"{name}_pairs"] = count
+        for right, count in enumerate(difficulty.counts[::-1].tolist()):
+            rows[right] |= {f"{name}_share": 100.0 * count / len(difficulty.right), f"{name}_pairs": count}
     used = "; ".join(f"{name}: {', '.join(difficulty.systems)}" for name, difficulty in found.items())
+    colours = {most: "Green", 0: "Red"}
     return Table(
         columns,
-        [Section("", rows)],
-        title="Table 11: agreement with gold, pairs by the number of systems that are right",
-        caption=(
-            "A row of A or B counts with the pair of that name, a row of Neither with both (footnote 21). Systems, "
-            f"which are not the paper's: {used}."
-        ),
-        name_title="systems",
+        [Section("", [(f"{k} right ({colours.get(k, 'Yellow')})", row) for k, row in rows.items()])],
+        "Table 11: agreement with gold, pairs by the number of systems that are right",
+        "A row of A or B counts with the pair of that name, a row of Neither with both (footnote 21). Systems, "
+        f"which are not the paper's: {used}.",
+        "systems",
     )
 
 
 def red_table(paper: Mapping[str, Any], annotations: Mapping[str, int] | None = None) -> Table:
     """Table 12: what is needed to resolve Red pairs: the paper's counts, and those of a file of annotations."""
     theirs = paper.get("table12_75_red_examples", {})
-    rows: list[tuple[str, dict[str, Cell]]] = [
-        (
-            f"{words} ({key})",
-            {"paper": theirs.get(words), "ours": annotations.get(key, 0) if annotations else None},
-        )
-        for key, words in CATEGORIES.items()
-    ]
+    rows: list[tuple[str, dict[str, Cell]]] = []
+    for key, words in CATEGORIES.items():
+        ours = annotations.get(key, 0) if annotations else None
+        rows.append((f"{words} ({key})", {"paper": theirs.get(words), "ours": ours}))
     return Table(
         [Column("paper", "paper"), Column("ours", "yours")],
         [Section("", rows)],
-        title=f"Table 12: {RED_ROWS} Red pairs",
-        caption=(
-            "Annotated by hand. With --output the reproduction writes red.tsv, Red pairs of our systems on "
-            "development; put a category's word into its column and give the file with --red."
-        ),
-        name_title="category",
+        f"Table 12: {RED_ROWS} Red pairs",
+        "Annotated by hand. With --output the reproduction writes red.tsv, Red pairs of our systems on "
+        "development; put a category's word into its column and give the file with --red.",
+        "category",
     )
 
 
@@ -189,7 +171,7 @@ def opposed(first: Bools, second: Bools) -> Bools:
 
 
 def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Bools:
-    """Of Parallelism over detected candidates, (n, 3): makes a choice, which is scored as A or B, and is one of them.
+    """Parallelism's choices among detected candidates, (n, 3): it makes one, that is scored as A or B, that is a name.
 
     A detected candidate counts as A or B where its words are a part of the name's, or the other way round; it *is* one
     of the two where their characters overlap.
@@ -210,20 +192,19 @@ def statistics_table(
 ) -> Table:
     """The statistics in the paper's text, for each split."""
     text = paper.get("text", {})
-    parts = {systems.corpus.name: systems for systems, _ in agreement}
     key = "parallelism_predictions_scored_through_a_candidate_that_is_not_one_of_the_two_names"
     neither: dict[str, Cell] = {"paper": text.get(key)}
-    scored: dict[str, Cell] = {}
-    for name, systems in parts.items():
-        chosen, hits, own = parallelism_choices(systems.corpus, parser).T
-        neither[name] = float((chosen & ~own).sum() / max(1, chosen.sum()))
-        scored[name] = float((hits & ~own).sum() / max(1, hits.sum()))
     right: dict[str, Cell] = {"paper": text.get("agreement_with_gold_average_in_the_text")}
-    right |= {systems.corpus.name: float(difficulty.right.mean()) for systems, difficulty in agreement}
+    scored: dict[str, Cell] = {}
     counts: dict[str, dict[str, Cell]] = {}
-    for split, systems in parts.items():
+    for systems, difficulty in agreement:
+        split = systems.corpus.name
+        chosen, hits, own = parallelism_choices(systems.corpus, parser).T
+        neither[split] = float((chosen & ~own).sum() / max(1, chosen.sum()))
+        scored[split] = float((hits & ~own).sum() / max(1, hits.sum()))
+        right[split] = float(difficulty.right.mean())
         for name, resolver in systems.resolvers.items():
-            rows_opposed = opposed(systems.cues[_DETECTED]["Parallelism"], resolver.decided)
+            rows_opposed = opposed(systems.cues[DETECTED]["Parallelism"], resolver.decided)
             counts.setdefault(name, {})[split] = int(rows_opposed.sum())
     lee = "lee2017_against_parallelism_opposed_rows"
     rows: list[tuple[str, dict[str, Cell]]] = [
@@ -238,14 +219,12 @@ def statistics_table(
         mean = float(np.dot(bins["systems_right"], bins["count"]) / sum(bins["count"]))
         rows.append(("the same, by the counts of table 11", {"paper": mean}))
     return Table(
-        [Column(name, name, 2) for name in ("paper", *parts)],
+        [Column(name, name, 2) for name in ("paper", *(systems.corpus.name for systems, _ in agreement))],
         [Section("", rows)],
-        title="Statistics in the text",
-        caption=(
-            "Opposed: each of the two names one of A and B alone, and not the same; the paper's is of 2,000 rows of "
-            "development. Parallelism chooses among detected candidates in snippet-context; its choice is "
-            "one of the two names where it shares a character with one. The paper's text gives a mean of 2.1 systems, "
-            "the counts of its table 11 another."
-        ),
-        name_title="statistic",
+        "Statistics in the text",
+        "Opposed: each of the two names one of A and B alone, and not the same; the paper's is of 2,000 rows of "
+        "development. Parallelism chooses among detected candidates in snippet-context; its choice is "
+        "one of the two names where it shares a character with one. The paper's text gives a mean of 2.1 systems, "
+        "the counts of its table 11 another.",
+        "statistic",
     )

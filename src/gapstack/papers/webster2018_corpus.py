@@ -29,44 +29,41 @@ _ORDER = {
 
 def patterns_table(splits: Mapping[str, Corpus], parser: str | Path | None = None) -> Table:
     """Table 1: rows of each extraction pattern, and the share that meets the pattern's conditions by our parser."""
-    corpus = whole(splits)
-    trees = parses(corpus, parser)
+    corpus = reduce(add, splits.values())
+    parsed = list(zip(corpus, parses(corpus, parser), strict=True))
     first_names = known_first_names()
     rows: list[tuple[str, dict[str, Cell]]] = []
     for pattern in Pattern:
-        own = [(e, tree) for e, tree in zip(corpus, trees, strict=True) if pattern_of(e) == pattern]
+        own = [(e, tree) for e, tree in parsed if pattern_of(e) == pattern]
         cells: dict[str, Cell] = {"order": _ORDER[pattern], "rows": len(own)}
         cells |= {split: sum(pattern_of(e) == pattern for e in rows) for split, rows in splits.items()}
         if own:
             cells["sentences"] = 100 * sum(_in_its_sentences(e, tree) for e, tree in own) / len(own)
             cells["mined"] = 100 * sum(_is_mined(e, tree, first_names) for e, tree in own) / len(own)
             if pattern is not Pattern.FINAL:
-                cells["initial"] = 100 * sum(_is_initial(e, tree) for e, tree in own) / len(own)
+                pronouns = ((tree, tree.tokens_in(e.pronoun)) for e, tree in own)
+                initial = sum(len(tokens) > 0 and is_initial(tree, tokens[0]) for tree, tokens in pronouns)
+                cells["initial"] = 100 * initial / len(own)
         rows.append((pattern.value, cells))
     return Table(
         [
-            Column("order", "order of mentions"),
-            Column("rows", "rows"),
+            *(Column("order", "order of mentions"), Column("rows", "rows")),
             *(Column(split, split) for split in splits),
-            Column("sentences", "sentence %", 1),
-            Column("initial", "initial %", 1),
-            Column("mined", "mined %", 1),
+            *(Column(key, f"{key.removesuffix('s')} %", 1) for key in ("sentences", "initial", "mined")),
         ],
         [Section("", rows)],
-        title="Table 1: extraction patterns, by the order of the mentions",
-        caption=(
-            "The paper's table has an example of each pattern and no counts. By our parses: sentence: the mentions "
-            "are in the sentences that the pattern asks for; initial: the pronoun is in an initial clause or phrase; "
-            "mined: gap mine finds the row, which needs both names detected and no name of the gender between."
-        ),
-        name_title="pattern",
+        "Table 1: extraction patterns, by the order of the mentions",
+        "The paper's table has an example of each pattern and no counts. By our parses: sentence: the mentions "
+        "are in the sentences that the pattern asks for; initial: the pronoun is in an initial clause or phrase; "
+        "mined: gap mine finds the row, which needs both names detected and no name of the gender between.",
+        "pattern",
     )
 
 
 def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
     """Table 2: diversity of the rows."""
     theirs = paper.get("table2_diversity", {})
-    parts = {**splits, "all": whole(splits)}
+    parts = {**splits, "all": reduce(add, splits.values())}
     dimensions = {
         "gender masc:fem": ("gender masc:fem", _genders),
         "patterns": ("final:medial:initial", _patterns),
@@ -74,53 +71,39 @@ def diversity_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> T
         "name A:name B": ("name A:name B", _names),
         "page coverage": ("page coverage", _coverage),
     }
+    rows = [
+        (name, {"paper": theirs.get(key)} | {part: ratio(corpus) for part, corpus in parts.items()})
+        for name, (key, ratio) in dimensions.items()
+    ]
     return Table(
-        [Column("paper", "paper"), *(Column(part, part) for part in parts)],
-        [
-            Section(
-                "",
-                [
-                    (
-                        name,
-                        {"paper": theirs.get(key)} | {part: ratio(corpus) for part, corpus in parts.items()},
-                    )
-                    for name, (key, ratio) in dimensions.items()
-                ],
-            )
-        ],
-        title="Table 2: diversity of the corpus",
-        caption=(
-            "Patterns: final:medial:initial, in units of the mean of the last two. Page entity: true:false, whether A "
-            "or B shares a word with the title in the row's URL. Page coverage: rows to a page and pronoun form that "
-            "has any, on average and at most."
-        ),
-        name_title="dimension",
+        [Column(part, part) for part in ("paper", *parts)],
+        [Section("", rows)],
+        "Table 2: diversity of the corpus",
+        "Patterns: final:medial:initial, in units of the mean of the last two. Page entity: true:false, whether A "
+        "or B shares a word with the title in the row's URL. Page coverage: rows to a page and pronoun form that "
+        "has any, on average and at most.",
+        "dimension",
     )
 
 
 def annotation_table(splits: Mapping[str, Corpus], paper: Mapping[str, Any]) -> Table:
     """Table 3: annotated and final rows by answer; ours are the final ones of the files."""
     theirs = paper.get("table3_annotation_raw_to_final", {})
-    labels = {"Name A": Label.A, "Name B": Label.B, "Neither": Label.NEITHER}
-    corpus = whole(splits)
-
-    def count(rows: Corpus, name: str) -> Cell:
-        if name == "Total":
-            return len(rows)
-        return int((rows.labels == labels[name]).sum()) if name in labels else None
-
+    labels = {"Name A": (Label.A,), "Name B": (Label.B,), "Neither": (Label.NEITHER,), "Total": tuple(Label)}
+    parts = {"ours": reduce(add, splits.values()), **splits}
     rows: list[tuple[str, dict[str, Cell]]] = []
-    for name in (*labels, "Both", "Not sure", "Total"):
-        cells = dict(zip(("raw", "final"), theirs.get(name, (None, None)), strict=True))
-        parts = {"ours": corpus, **splits}
-        rows.append((name, cells | {part: count(own, name) for part, own in parts.items()}))
+    for name in ("Name A", "Name B", "Neither", "Both", "Not sure", "Total"):
+        cells: dict[str, Cell] = dict(zip(("raw", "final"), theirs.get(name, (None, None)), strict=True))
+        for part, corpus in parts.items():
+            cells[part] = sum(label in labels[name] for label in corpus.labels) if name in labels else None
+        rows.append((name, cells))
     titles = {"raw": "paper raw", "final": "paper final", "ours": "ours"} | {split: split for split in splits}
     return Table(
         [Column(key, title) for key, title in titles.items()],
         [Section("", rows)],
-        title=f"Table 3: rows by answer, {corpus.label_set} labels",
-        caption="The files hold final rows alone, whose answers are A, B or Neither.",
-        name_title="answer",
+        f"Table 3: rows by answer, {parts['ours'].label_set} labels",
+        "The files hold final rows alone, whose answers are A, B or Neither.",
+        "answer",
     )
 
 
@@ -132,15 +115,10 @@ def ontonotes_table(paper: Mapping[str, Any]) -> Table:
     return Table(
         [Column(column, f"paper {column}", 2 if column == "B" else 1) for column in columns],
         [Section("", rows)],
-        title="Table 5: off-the-shelf resolvers, OntoNotes test",
-        caption="Published figures only: OntoNotes has its own licence, and these resolvers are not available.",
-        name_title="resolver",
+        "Table 5: off-the-shelf resolvers, OntoNotes test",
+        "Published figures only: OntoNotes has its own licence, and these resolvers are not available.",
+        "resolver",
     )
-
-
-def whole(splits: Mapping[str, Corpus]) -> Corpus:
-    """All splits together."""
-    return reduce(add, splits.values())
 
 
 def _in_its_sentences(example: Example, tree: Parse) -> bool:
@@ -156,11 +134,6 @@ def _in_its_sentences(example: Example, tree: Parse) -> bool:
             return a == pronoun - 1 and b == pronoun
         case Pattern.INITIAL:
             return a == b == pronoun
-
-
-def _is_initial(example: Example, tree: Parse) -> bool:
-    tokens = tree.tokens_in(example.pronoun)
-    return bool(tokens) and is_initial(tree, tokens[0])
 
 
 def _is_mined(example: Example, tree: Parse, first_names: Mapping[str, Gender]) -> bool:
@@ -183,8 +156,8 @@ def _ratio(*counts: int) -> str:
 
 
 def _genders(corpus: Corpus) -> str:
-    counts = Counter(example.gender for example in corpus)
-    return _ratio(counts[Gender.MASCULINE], counts[Gender.FEMININE])
+    genders = list(corpus.genders)
+    return _ratio(genders.count(Gender.MASCULINE.value), genders.count(Gender.FEMININE.value))
 
 
 def _patterns(corpus: Corpus) -> str:
@@ -193,11 +166,10 @@ def _patterns(corpus: Corpus) -> str:
 
 
 def _page_entity(corpus: Corpus) -> str:
-    titles = [(example, page_title(example.url)) for example in corpus]
     known = [
         any(shared_tokens(name, title.title) for name in (example.a_text, example.b_text))
-        for example, title in titles
-        if title is not None
+        for example in corpus
+        if (title := page_title(example.url)) is not None
     ]
     return _ratio(sum(known), len(known) - sum(known)) if known else "-"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,12 +37,13 @@ CUES = {
 """Cues by their names in the paper, in the least context that they read."""
 SETTINGS = [Setting(c, x) for c in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION) for x in Context]
 """The four task settings, detected candidates first."""
+DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]
+"""The settings in snippet-context."""
 ALL_CUES = "All cues"
 NEURALCOREF, E2E = "neuralcoref", "e2e-coref"
 
 
-@dataclass(frozen=True)
-class ResolverDecisions:
+class ResolverDecisions(NamedTuple):
     """Decisions (n, 2) of an off-the-shelf resolver, FALSE without clusters, and the rows (n,) that it was run on."""
 
     decided: Bools
@@ -81,6 +82,8 @@ def read_resolvers(
     neuralcoref's clusters are aligned by ``heads``, as in the paper, or without by words
     (:meth:`gapstack.resolvers.clusters.Clusters.decide`); of e2e-coref only decisions exist.
     """
+    import pandas as pd  # slow to import
+
     found: dict[str, ResolverDecisions] = {}
     if folder is None:
         return found
@@ -90,16 +93,11 @@ def read_resolvers(
         found[NEURALCOREF] = ResolverDecisions(clusters.decide(corpus, heads), clusters.covers(corpus))
     e2e = folder / f"e2e_coref_gap_{split}_features.tsv"
     if e2e.is_file():
-        found[E2E] = ResolverDecisions(read_e2e(e2e, corpus), np.ones(len(corpus), dtype=bool))
+        values = pd.read_csv(e2e, sep="\t", index_col=0)[["A-e2e", "B-e2e"]].to_numpy(dtype=bool)
+        # row i is that of the id that ends in i + 1
+        decided = values[[int(name.rpartition("-")[2]) - 1 for name in corpus.ids]]
+        found[E2E] = ResolverDecisions(decided, np.ones(len(corpus), dtype=bool))
     return found
-
-
-def read_e2e(path: Path, corpus: Corpus) -> Bools:
-    """Read e2e-coref's decisions, (n, 2): columns ``A-e2e`` and ``B-e2e``, row i for the id that ends in i + 1."""
-    import pandas as pd
-
-    values = pd.read_csv(path, sep="\t", index_col=0)[["A-e2e", "B-e2e"]].to_numpy(dtype=bool)
-    return values[[int(name.rpartition("-")[2]) - 1 for name in corpus.ids]]
 
 
 def cue_decisions(
@@ -107,27 +105,19 @@ def cue_decisions(
 ) -> Decisions:
     """Decisions of the cues that read no more than the context of ``setting``, by name.
 
-    In snippet-context these are the random baseline and the cues of the text, in page-context URL alone.
+    In snippet-context these are the random baseline and the cues of the text, in page-context URL alone. The baseline
+    chooses one of the competing names with equal chances.
     """
-    decided = {
-        name: decide(corpus, cue, setting, parser, PAPER).answers
-        for name, cue in CUES[setting.context].items()
-    }
-    if setting.context is Context.PAGE:
-        return decided
-    return {"Random": random_decisions(corpus, setting.candidates, parser, seed), **decided}
-
-
-def random_decisions(
-    corpus: Corpus, candidates: Candidates, parser: str | Path | None = None, seed: int = 0
-) -> Bools:
-    """Choose one of the competing names with equal chances, (n, 2); none where no name competes."""
-    generator = np.random.default_rng(seed)
-    parsed = candidates is Candidates.DETECTED
-    decided = np.zeros((len(corpus), 2), dtype=bool)
-    for row, names in enumerate(measures(corpus, candidates, parser, parsed=parsed)):
-        if len(names.hits):
-            decided[row] = names.hits[generator.integers(len(names.hits))]
+    decided: Decisions = {}
+    if setting.context is Context.SNIPPET:
+        generator = np.random.default_rng(seed)
+        chosen = decided["Random"] = np.zeros((len(corpus), 2), dtype=bool)
+        parsed = setting.candidates is Candidates.DETECTED
+        for row, names in enumerate(measures(corpus, setting.candidates, parser, parsed=parsed)):
+            if len(names.hits):
+                chosen[row] = names.hits[generator.integers(len(names.hits))]
+    for name, cue in CUES[setting.context].items():
+        decided[name] = decide(corpus, cue, setting, parser, PAPER).answers
     return decided
 
 
@@ -177,10 +167,8 @@ class FittedCues:
             context: cue_decisions(corpus, Setting(self.candidates, context), self.parser, self.seed)
             for context in Context
         }
-        decided[Context.SNIPPET] |= {
-            "Transformer-Single": self.single.decide(corpus),
-            "Transformer-Multi": self.multi.decide(corpus),
-        }
+        fitted = {"Transformer-Single": self.single, "Transformer-Multi": self.multi}
+        decided[Context.SNIPPET] |= {name: member.decide(corpus) for name, member in fitted.items()}
         return decided
 
 
