@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 
+from spacy.tokens import DocBin
+
 from gapstack.data import sources
-from gapstack.text.parses import SHIPPED_PARSES, find_parser, write_docs
+from gapstack.text.parses import ATTRIBUTES, SHIPPED_PARSES, find_parser
 
 
 def main() -> None:
@@ -19,7 +21,7 @@ def main() -> None:
     options.add_argument("--parser", help="spaCy pipeline, by folder or package name")
     nlp = find_parser(options.parse_args().parser).load()
     texts = sorted({text for part in sources.sample().values() for text in part.texts})
-    write_docs(nlp.pipe(texts), SHIPPED_PARSES)
+    DocBin(attrs=ATTRIBUTES, docs=nlp.pipe(texts)).to_disk(SHIPPED_PARSES)
     print(f"{len(texts)} texts parsed by {nlp.meta['name']} {nlp.meta['version']} to {SHIPPED_PARSES}")
 
 

@@ -31,51 +31,36 @@ def found(spec, persons, gender_of=lambda span: None, words=100):
 
 CASES = {
     "both names before, in the sentence before": (
-        f"{ANN_MET_BO}|{SHE_LEFT}",
-        ["Ann", "Bo"],
-        [("FinalPro", "She", "Ann", "Bo")],
+        f"{ANN_MET_BO}|{SHE_LEFT}", ["Ann", "Bo"], [("FinalPro", "She", "Ann", "Bo")],
     ),
     "names two sentences before": (f"{ANN_MET_BO}|{IT_RAINED}|{SHE_LEFT}", ["Ann", "Bo"], []),
     "names in two sentences": (
-        f"Ann/p/nsubj/1 left/v/root/1|Bo/p/nsubj/1 left/v/root/1|{SHE_LEFT}",
-        ["Ann", "Bo"],
-        [],
+        f"Ann/p/nsubj/1 left/v/root/1|Bo/p/nsubj/1 left/v/root/1|{SHE_LEFT}", ["Ann", "Bo"], [],
     ),
     "a third name between makes the nearest two the pair": (
-        f"Ann/p/nsubj/1 met/v/root/1 Bo/p/obj/1 and/c/cc/4 Eve/p/conj/2|{SHE_LEFT}",
-        ["Ann", "Bo", "Eve"],
+        f"Ann/p/nsubj/1 met/v/root/1 Bo/p/obj/1 and/c/cc/4 Eve/p/conj/2|{SHE_LEFT}", ["Ann", "Bo", "Eve"],
         [("FinalPro", "She", "Bo", "Eve")],
     ),
     "one person twice": (f"{ANN_MET_BO.replace('Bo', 'Ann')}|{SHE_LEFT}", ["Ann", "Ann"], []),
     "reflexive": (f"{ANN_MET_BO}|{SHE_LEFT.replace('She', 'Herself')}", ["Ann", "Bo"], []),
     "plural": (f"{ANN_MET_BO}|{SHE_LEFT.replace('She', 'They')}", ["Ann", "Bo"], []),
-    "initial phrase with a possessive": (
-        AFTER_HER_DEATH,
-        ["Bo", "Eve"],
-        [("InitialPro", "her", "Bo", "Eve")],
-    ),
+    "initial phrase with a possessive": (AFTER_HER_DEATH, ["Bo", "Eve"], [("InitialPro", "her", "Bo", "Eve")]),
     "initial clause": (WHEN_SHE_LEFT, ["Bo", "Eve"], [("InitialPro", "she", "Bo", "Eve")]),
     "a name in the sentence before": (
-        f"Ann/p/nsubj/1 left/v/root/1 ././punct/1|{WHEN_SHE_LEFT}",
-        ["Ann", "Bo", "Eve"],
+        f"Ann/p/nsubj/1 left/v/root/1 ././punct/1|{WHEN_SHE_LEFT}", ["Ann", "Bo", "Eve"],
         [("MedialPro", "she", "Ann", "Bo"), ("InitialPro", "she", "Bo", "Eve")],
     ),
     "a main clause is not initial": (
-        "She/r/nsubj/1 met/v/root/1 Bo/p/obj/1 and/c/cc/4 Eve/p/conj/2",
-        ["Bo", "Eve"],
-        [],
+        "She/r/nsubj/1 met/v/root/1 Bo/p/obj/1 and/c/cc/4 Eve/p/conj/2", ["Bo", "Eve"], [],
     ),
     "an object in an initial phrase is no possessive": (
         AFTER_HER_DEATH.replace("her/r/nmod:poss/2 death/n/obl/5", "her/r/obl/5 ,/u/punct/1"),
-        ["Bo", "Eve"],
-        [],
+        ["Bo", "Eve"], [],
     ),
     "a family": (
-        f"{ANN_MET_BO.replace('Bo/p/obj/1', 'the/o/det/3 Bos/p/obj/1')}|{SHE_LEFT}",
-        ["Ann", "Bos"],
-        [],
+        f"{ANN_MET_BO.replace('Bo/p/obj/1', 'the/o/det/3 Bos/p/obj/1')}|{SHE_LEFT}", ["Ann", "Bos"], [],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("spec", "persons", "expected"), CASES.values(), ids=CASES)

@@ -35,8 +35,7 @@ from gapstack.text.scenes import DEFAULT, Candidates, Context, Scene, Setting, p
 from gapstack.text.words import words
 from gapstack.types import Floats
 
-# Length in edges of the step between the roots of consecutive sentences. Overall F1 of syntactic distance on
-# gap-development, gold-two-mention: 69.0 at 0, 69.1 at 0.5 and 1, 69.0 at 2, 68.6 at 4.
+# Length in edges of the step between the roots of consecutive sentences; syntactic distance is insensitive to it.
 SENTENCE_COST = 1.0
 
 
@@ -70,10 +69,7 @@ class Counted(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Choices within the definitions of parallelism (URL backs off to it) and topical entity.
-
-    The defaults are the members', :data:`PAPER` is what Webster et al. 2018 describe.
-    """
+    """Choices within parallelism (URL backs off to it) and topical entity; :data:`PAPER` is Webster et al. 2018."""
 
     closeness: Closeness = Closeness.SYNTACTIC
     counted: Counted = Counted.CANDIDATES
@@ -128,20 +124,10 @@ class CueDecisions:
     margins: Floats
 
 
-def token_distances(example: Example, spans: Sequence[Span]) -> Floats:
-    """Words between the pronoun and each of k names, (k,)."""
-    text = words(example.text)
-    pronoun = text.word_index(example.pronoun)
-    names = [text.word_index(span) for span in spans]
-    gaps = [max(name[0] - pronoun[-1], pronoun[0] - name[-1]) - 1 for name in names]
-    return np.array(gaps, dtype=np.float64)
-
-
 def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) -> NDArray[np.bool_]:
     """True for names with the most frequent word of the names ``counted``, (k,)."""
     counts = Counter(token for span in counted for token in set(tokens(example.words(span))))
-    most = max(counts.values(), default=0)
-    frequent = {token for token, count in counts.items() if count == most}
+    frequent = {token for token, count in counts.items() if count == max(counts.values())}
     return np.array([not frequent.isdisjoint(tokens(example.words(span))) for span in spans], dtype=bool)
 
 
@@ -152,19 +138,16 @@ def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
     is one word. Case and accents are ignored.
     """
     page = page_title(example.url)
-    title = page.title.split() if page else []
-    return np.array(
-        [
-            any(same_token(fold(own), fold(word)) for own in example.words(span).split() for word in title)
-            for span in spans
-        ],
-        dtype=bool,
-    )
+    title = [fold(word) for word in page.title.split()] if page else []
+    names = [[fold(word) for word in example.words(span).split()] for span in spans]
+    return np.array([any(same_token(a, b) for a in name for b in title) for name in names], dtype=bool)
 
 
 def measure(scene: Scene) -> Measures:
     """Measure one scene."""
-    parse, pronoun, heads = scene.parse, scene.pronoun, scene.heads
+    example, parse, pronoun, heads = scene.example, scene.parse, scene.pronoun, scene.heads
+    text = words(example.text)
+    at, *names = (text.word_index(span) for span in (example.pronoun, *scene.spans))
     syntactic = np.full(len(heads), np.inf)
     parallel = np.zeros(len(heads), dtype=bool)
     if pronoun >= 0:
@@ -174,13 +157,13 @@ def measure(scene: Scene) -> Measures:
         if function in (Role.SUBJECT, Role.OBJECT):
             parallel[parsed] = parse.functions[heads[parsed]] == function
     return Measures(
-        token=token_distances(scene.example, scene.spans),
+        token=np.array([max(name[0] - at[-1], at[0] - name[-1]) - 1 for name in names], dtype=np.float64),
         syntactic=syntactic,
         barred=scene.barriers != 0,
         parallel=parallel,
-        topical=topical(scene.example, scene.spans, person_spans(scene.example, parse)),
-        repeated=topical(scene.example, scene.spans, scene.spans),
-        titled=titled(scene.example, scene.spans),
+        topical=topical(example, scene.spans, person_spans(example, parse)),
+        repeated=topical(example, scene.spans, scene.spans),
+        titled=titled(example, scene.spans),
         hits=scene.hits,
     )
 
@@ -225,6 +208,9 @@ def sieve(chain: Sequence[Floats]) -> tuple[int, int, float]:
     return int(tied.argmax()), len(chain) - 1, 0.0
 
 
+_cache: Memory[Measures] = Memory(100_000)  # about 60 MB
+
+
 def measures(
     corpus: Corpus,
     candidates: Candidates = Candidates.GOLD_TWO_MENTION,
@@ -249,11 +235,8 @@ def measures(
     return _cache.fetch(keys, compute)
 
 
-_cache: Memory[Measures] = Memory(100_000)  # about 60 MB
-
-
 def needs_parses(cue: Cue, candidates: Candidates, definition: Definition = OURS) -> bool:
-    """True if a cue looks at parses, for the names that compete among others."""
+    """True if a cue reads parses."""
     if cue is Cue.TOPICAL_ENTITY and definition.counted is Counted.DETECTED:
         return True
     return candidates is Candidates.DETECTED or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
@@ -268,22 +251,17 @@ def decide(
 ) -> CueDecisions:
     """Compute a cue's decisions on a corpus.
 
-    Raises
-    ------
-    MemberError
-        If the cue reads the page's title and the setting is of snippet-context, which forbids it.
-    DataNotFoundError
-        If a parse is needed and there is neither a stored one nor a parser.
+    Raises MemberError if the cue reads the page's title and the setting is snippet-context, DataNotFoundError if a
+    parse is needed and there is neither a stored one nor a parser.
     """
     if cue is Cue.URL and setting.context is Context.SNIPPET:
         raise MemberError(
-            f"the cue {cue} reads the page's title, which is not there in {setting.context}; "
+            f"the cue {cue} reads the page's title, which {setting.context} excludes; "
             f"use {Context.PAGE}, or the cue {Cue.PARALLELISM}"
         )
     parsed = needs_parses(cue, setting.candidates, definition)
     answers = np.zeros((len(corpus), 2), dtype=bool)
-    levels = np.full(len(corpus), -1, dtype=np.int64)
-    margins = np.zeros(len(corpus))
+    levels, margins = np.full(len(corpus), -1), np.zeros(len(corpus))
     for row, values in enumerate(measures(corpus, setting.candidates, parser, parsed=parsed)):
         winner, levels[row], margins[row] = sieve(passes(cue, values, definition))
         if winner >= 0:

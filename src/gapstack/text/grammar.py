@@ -84,20 +84,17 @@ _POS = {
     "AUX": PartOfSpeech.VERB,
 }
 # Theta-prominence: the order of roles is that of Lappin and Leass 1994, the weights are those of the Fill the GAP team.
-THETA = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
-THETA_OF_OTHERS = 0.1
-_THETA = np.array([THETA.get(role, THETA_OF_OTHERS) for role in Role])
-_MARKS = (Role.PUNCTUATION, Role.CASE)
-_PROPER_NOUN = int(PartOfSpeech.PROPER_NOUN)
-_CLAUSES = (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
-_IS_CLAUSE = np.isin(np.arange(len(Role)), _CLAUSES)
+_WEIGHTS = {Role.SUBJECT: 1.0, Role.OBJECT: 0.8, Role.DATIVE: 0.6, Role.OBLIQUE: 0.4, Role.POSSESSIVE: 0.3}
+_THETA = np.array([_WEIGHTS.get(role, 0.1) for role in Role])
+_IS_CLAUSE = np.isin(
+    np.arange(len(Role)), (Role.ROOT, Role.CLAUSE, Role.RELATIVE, Role.OPEN_CLAUSE, Role.PARATAXIS)
+)
 # Tokens in these roles have their head's function in the sentence.
 _IS_TRANSPARENT = np.isin(np.arange(len(Role)), (Role.CONJUNCT, Role.APPOSITION, Role.NAME))
 
 
 def role_of(label: str) -> Role:
-    """Map a dependency label of either scheme to its role."""
-    label = label.lower()
+    """Role of a lower-case dependency label of either scheme."""
     return _ROLES.get(label) or _ROLES.get(label.partition(":")[0]) or Role.OTHER
 
 
@@ -148,10 +145,10 @@ class Parse:
 
     def words(self, token: int) -> str:
         """Text of a token."""
-        start, end = self._ends[token]
+        start, end = self._span_list[token]
         return self.text[start:end]
 
-    # numbers of Python's own for walks over single tokens: those of arrays cost ten times as much to compare
+    # lists for walks over single tokens: elements of arrays cost ten times as much to compare
 
     @cached_property
     def head_list(self) -> list[int]:
@@ -166,6 +163,11 @@ class Parse:
         return roles
 
     @cached_property
+    def _span_list(self) -> list[list[int]]:
+        spans: list[list[int]] = self.spans.tolist()
+        return spans
+
+    @cached_property
     def children(self) -> list[list[int]]:
         """Dependents of each token in the order of the text; a root is not its own dependent."""
         children: list[list[int]] = [[] for _ in self.head_list]
@@ -173,11 +175,6 @@ class Parse:
             if head != token:
                 children[head].append(token)
         return children
-
-    @cached_property
-    def _ends(self) -> list[list[int]]:
-        ends: list[list[int]] = self.spans.tolist()
-        return ends
 
     def head_of(self, tokens: range) -> int:
         """Head token of ``tokens``; -1 for an empty range.
@@ -189,20 +186,16 @@ class Parse:
         candidates = [i for i in tokens if heads[i] == i or heads[i] not in tokens]
         if len(candidates) < 2:
             return candidates[0] if candidates else -1
-        return min(
-            candidates,
-            key=lambda i: (roles[i] in _MARKS, int(self.pos[i]) != _PROPER_NOUN, int(self.depth[i]), i),
-        )
+        proper, depth, marks = PartOfSpeech.PROPER_NOUN, self.depth, (Role.PUNCTUATION, Role.CASE)
+        return min(candidates, key=lambda i: (roles[i] in marks, self.pos[i] != proper, depth[i], i))
 
     @cached_property
     def depth(self) -> Ints32:
         """Number of edges between each token and its root."""
         depth = np.zeros(len(self), dtype=np.int32)
-        at = self.heads
-        moving = at != np.arange(len(self))
-        while moving.any():
+        at = np.arange(len(self), dtype=np.int32)
+        while (moving := self.heads[at] != at).any():
             depth += moving
-            moving &= self.heads[at] != at
             at = self.heads[at]
         return depth
 
@@ -216,21 +209,15 @@ class Parse:
         marked[self.heads[self.roles == Role.CASE]] = True
         lengths = 1 + (marked & (self.roles == Role.OBLIQUE)).astype(np.int32)
         lengths[self.heads == np.arange(len(self))] = 0
-        steps: Ints32 = (self.ancestors @ lengths).astype(np.int32)
-        return steps
+        return np.asarray(self.ancestors @ lengths, dtype=np.int32)
 
     @cached_property
     def functions(self) -> NDArray[np.int8]:
         """Function of each token (n,): its role, or its head's within coordinations, appositions and names."""
-        functions = self.roles.copy()
-        at = self.heads.copy()
-        for _ in range(len(self)):
-            open_ = _IS_TRANSPARENT[functions]
-            if not open_.any():
-                break
-            functions[open_] = self.roles[at[open_]]
-            at[open_] = self.heads[at[open_]]
-        return functions
+        at = np.arange(len(self), dtype=np.int32)
+        for _ in range(int(self.depth.max(initial=0))):
+            at = np.where(_IS_TRANSPARENT[self.roles[at]], self.heads[at], at)
+        return self.roles[at]
 
     @cached_property
     def clause(self) -> Ints32:
@@ -244,23 +231,20 @@ class Parse:
         return clause
 
     @cached_property
+    def _clauses(self) -> NDArray[np.bool_]:
+        """True where the second token heads a clause that the first is in, its own or one above, (n, n)."""
+        return np.asarray(self.ancestors & (self.clause == np.arange(len(self))))
+
+    @cached_property
     def clause_depth(self) -> Ints32:
         """Number of clauses above each token's own, (n,)."""
-        depth = np.zeros(len(self), dtype=np.int32)
-        at = self.clause
-        for _ in range(int(self.depth.max(initial=0))):
-            above = self.clause[self.heads[at]]
-            depth += above != at
-            at = above
-        return depth
+        return np.asarray(self._clauses.sum(axis=1, dtype=np.int32) - 1)
 
     @cached_property
     def ancestors(self) -> NDArray[np.bool_]:
         """True where the second token is the first or its ancestor, (n, n)."""
-        n = len(self)
-        ancestors = np.zeros((n, n), dtype=bool)
-        rows = np.arange(n)
-        at: NDArray[np.integer] = rows
+        rows = at = np.arange(len(self), dtype=np.int32)
+        ancestors = np.zeros((len(self), len(self)), dtype=bool)
         for _ in range(int(self.depth.max(initial=0)) + 1):
             ancestors[rows, at] = True
             at = self.heads[at]
@@ -275,22 +259,17 @@ class Parse:
         shared = common.any(axis=1)
         # the lowest common ancestor is the deepest of the common ones
         meeting = np.where(common, self.steps, 0).max(axis=1)
-        edges = self.steps + self.steps[token] - 2.0 * meeting
         # two trees in one sentence are as far apart as two neighbouring sentences
         crossed = np.where(shared, 0, np.maximum(np.abs(self.sentence - self.sentence[token]), 1))
-        distances: NDArray[np.float64] = edges + sentence_cost * crossed
-        return distances
+        return np.asarray(self.steps + self.steps[token] - 2.0 * meeting + sentence_cost * crossed)
 
     def clause_distances(self, token: int) -> Ints32:
         """Clause boundaries on the path from ``token`` to every token (n,); a sentence boundary counts as one."""
-        tops = self.ancestors & (self.clause == np.arange(len(self)))
-        # clauses above each token, its own included; those above both are not crossed
-        shared = tops.astype(np.int32) @ tops[token].astype(np.int32)
-        total = tops.sum(axis=1) + tops[token].sum()
-        crossed: Ints32 = (total - 2 * shared - (shared == 0)).astype(np.int32)
-        return np.where(
-            shared == 0, crossed + np.maximum(np.abs(self.sentence - self.sentence[token]) - 1, 0), crossed
-        ).astype(np.int32)
+        # clauses above both tokens are not crossed
+        shared = self._clauses.astype(np.int32) @ self._clauses[token].astype(np.int32)
+        crossed = self.clause_depth + self.clause_depth[token] + 2 - 2 * shared
+        sentences = np.maximum(np.abs(self.sentence - self.sentence[token]) - 1, 0)
+        return np.asarray(np.where(shared == 0, crossed - 1 + sentences, crossed), dtype=np.int32)
 
     def commands(self, token: int) -> NDArray[np.bool_]:
         """True for tokens that ``token`` c-commands (n,), over dependencies.
@@ -303,8 +282,7 @@ class Parse:
             return np.zeros(len(self), dtype=bool)
         commanded = self.ancestors[:, head] & ~self.ancestors[:, token]
         commanded[head] = False
-        rank = self.theta[token]
-        for sister in np.flatnonzero((self.heads == head) & (self.theta > rank)):
+        for sister in np.flatnonzero((self.heads == head) & (self.theta > self.theta[token])):
             commanded &= ~self.ancestors[:, sister]
         return commanded
 
@@ -326,19 +304,16 @@ def parse_of(doc: Doc, text: str | None = None) -> Parse:
     from spacy.attrs import DEP, HEAD, IDX, LENGTH, POS, SENT_START
 
     columns = doc.to_array([IDX, LENGTH, HEAD, DEP, POS, SENT_START]).reshape(-1, 6)
-    offsets = columns.view(np.int64)
-    n = len(columns)
-    strings = doc.vocab.strings
+    offsets, strings, tokens = columns.view(np.int64), doc.vocab.strings, np.arange(len(doc))
     labels, label_of = np.unique(columns[:, 3], return_inverse=True)
     names = [strings[int(label)].lower() for label in labels]
     classes, class_of = np.unique(columns[:, 4], return_inverse=True)
     pos = [_POS.get(strings[int(key)], PartOfSpeech.OTHER) for key in classes]
-    heads = (np.arange(n) + offsets[:, 2]).astype(np.int32)
+    heads = (tokens + offsets[:, 2]).astype(np.int32)
     roles = np.array([role_of(name) for name in names], dtype=np.int8)[label_of]
-    roles[heads == np.arange(n)] = Role.ROOT
-    _hang_prepositions(heads, roles, np.flatnonzero(np.array([n == "pobj" for n in names], bool)[label_of]))
-    starts = offsets[:, 5] == 1
-    starts[:1] = False
+    roles[heads == tokens] = Role.ROOT
+    is_noun = np.array([name == "pobj" for name in names], dtype=bool)[label_of]
+    _hang_prepositions(heads, roles, np.flatnonzero(is_noun))
     persons = [(e.start, e.end) for e in doc.ents if e.label_ in ("PERSON", "PER")]
     return Parse(
         text=doc.text if text is None else text,
@@ -346,7 +321,7 @@ def parse_of(doc: Doc, text: str | None = None) -> Parse:
         heads=heads,
         roles=roles,
         pos=np.array(pos, dtype=np.int8)[class_of],
-        sentence=np.cumsum(starts, dtype=np.int32),
+        sentence=np.cumsum((offsets[:, 5] == 1) & (tokens > 0), dtype=np.int32),
         persons=np.array(persons, dtype=np.int32).reshape(-1, 2),
     )
 

@@ -1,10 +1,10 @@
-"""Rows like GAP's out of running text: its extraction (Webster et al. 2018, section 3.1) as a tool.
+"""GAP's extraction of rows from running text (Webster et al. 2018, section 3.1) as a tool.
 
-The paper's patterns are in :mod:`gapstack.text.patterns`. Of its constraints for diversity (table 2) these hold here:
-at most three rows a page and gender, and :func:`balanced` rows, as many feminine as masculine ones and the patterns
-6:1:1. The paper also balances rows with and without the page's own entity, and had people label its rows; here gold
-clusters give labels where a page has them. What differs: the gender of a name comes from titles, first names, and the
-same family name elsewhere on the page, and a name of no known gender may be either's.
+The paper's patterns are in :mod:`gapstack.text.patterns`. Of its constraints for diversity (table 2) two are
+implemented: at most three rows per page and gender, and :func:`balanced` genders and patterns (6:1:1). The paper also
+balances rows with and without the page's own entity, and had people label its rows; here gold clusters give labels
+where a page has them. What differs: the gender of a name comes from titles, first names, and the same family name
+elsewhere on the page, and a name of unknown gender may be either's.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -77,8 +78,8 @@ def mine(
 ) -> Mined:
     """Extract rows from pages, read one after the other.
 
-    Parses are cached, so that a killed run does not parse a paragraph twice. Of a page's contexts of one gender the
-    rarer patterns come first, then the earlier ones; no two of its rows have the same two mentions of names.
+    Of a page's contexts of one gender the rarer patterns come first, then the earlier ones; no two of its rows have
+    the same two mentions of names. Raises DataNotFoundError if there is no parser, DataError if two pages have one id.
 
     Parameters
     ----------
@@ -86,18 +87,11 @@ def mine(
     first_names : mapping of str to Gender
         Genders by capitalised first name; see :func:`gapstack.data.gender.known_first_names`.
     per_page : int
-        Rows of one gender from one page at most; 0 for all.
+        Maximum number of rows of one gender from one page; 0 for all.
     words : int
-        Tokens of a snippet at most.
+        Maximum number of tokens of a snippet.
     total : int, optional
         Number of pages, for the progress bar.
-
-    Raises
-    ------
-    DataNotFoundError
-        If there is no parser.
-    DataError
-        If two pages have one id.
     """
     mined = Mined()
     ids: set[str] = set()
@@ -122,16 +116,15 @@ def balanced(mined: Mined, seed: int = 0) -> Mined:
     A pattern that a gender has no row of is left out of the ratio, with all its rows.
     """
     counts = mined.counts()
-    there = [p for p in Pattern if all(counts[p][gender] for gender in (Gender.FEMININE, Gender.MASCULINE))]
-    cells = [(pattern, gender) for pattern in there for gender in (Gender.FEMININE, Gender.MASCULINE)]
-    rows = [row for row in mined.rows if row.pattern in there]
+    genders = (Gender.FEMININE, Gender.MASCULINE)
+    patterns = [pattern for pattern in Pattern if all(counts[pattern][gender] for gender in genders)]
+    cells = [(pattern, gender) for pattern in patterns for gender in genders]
+    rows = [row for row in mined.rows if row.pattern in patterns]
     weights = np.array([RATIO[pattern] for pattern, _ in cells], dtype=np.float64)
     classes = np.array([cells.index((row.pattern, row.example.gender)) for row in rows], dtype=np.int64)
     choice = with_shares(classes, weights / weights.sum(), np.random.default_rng(seed)) if cells else []
-    left_out = mined.left_out + Counter(
-        {"dropped to balance genders and patterns": len(mined.rows) - len(choice)}
-    )
-    return Mined([rows[row] for row in choice], mined.pages, left_out)
+    dropped = Counter({"dropped to balance genders and patterns": len(mined.rows) - len(choice)})
+    return Mined([rows[row] for row in choice], mined.pages, mined.left_out + dropped)
 
 
 def _batches(pages: Iterable[Page]) -> Iterator[list[Page]]:
@@ -166,31 +159,25 @@ class _Reader:
         found = [
             (number, context, label)
             for number, tree in enumerate(self._trees)
-            for context in contexts(tree, lambda span, tree=tree: self._gender(tree, span), words)  # type: ignore[misc]
+            for context in contexts(tree, partial(self._gender, tree), words)
             for label in self._labels(context)
         ]
         found.sort(key=lambda item: _RAREST_FIRST.index(item[1].pattern))  # stable: then as in the text
         picks = []
-        seen: set[tuple[int, Span]] = set()
-        names: set[tuple[int, Span, Span]] = set()
+        seen: set[tuple[object, ...]] = set()
         genders: Counter[Gender] = Counter()
         for number, context, label in found:
-            if (number, context.pronoun) in seen or (number, context.a, context.b) in names:
+            mentions: set[tuple[object, ...]] = {(number, context.pronoun), (number, context.a, context.b)}
+            if mentions & seen:
                 self._left_out["another row has its pronoun or names"] += 1
             elif per_page and genders[context.gender] == per_page:
                 self._left_out["the page has enough rows of the gender"] += 1
             else:
-                seen.add((number, context.pronoun))
-                names.add((number, context.a, context.b))
+                seen |= mentions
                 genders[context.gender] += 1
                 picks.append((number, context, label))
         picks.sort(key=lambda item: (item[0], item[1].pronoun))
-        return [
-            MinedRow(
-                self._example(self._trees[number], context, label, f"{self._page.id}-{i}"), context.pattern
-            )
-            for i, (number, context, label) in enumerate(picks, start=1)
-        ]
+        return [self._row(i, *pick) for i, pick in enumerate(picks, start=1)]
 
     def _gender(self, tree: Parse, span: Span) -> Gender | None:
         known = self._gold.gender_of(span) if self._gold else None
@@ -200,33 +187,29 @@ class _Reader:
         """The label, None on a page without gold clusters; nothing where the context makes no row."""
         if self._gold is None:
             return [None]
-        clusters = self._gold.clusters_of(context)
-        if clusters is None:
+        clusters = [self._gold.cluster_of(span) for span in (context.a, context.b)]
+        pronoun = self._gold.by_span.get(context.pronoun)
+        if not pronoun or not all(clusters):
             self._left_out["a mention has no gold cluster"] += 1
             return []
-        label = GoldClusters.label(*clusters)
+        label = GoldClusters.label(pronoun, *map(str, clusters))
         if label is None:
             self._left_out["both names are the pronoun's"] += 1
             return []
         return [label]
 
-    def _example(self, tree: Parse, context: PatternMatch, label: Label | None, name: str) -> Example:
+    def _row(self, i: int, number: int, context: PatternMatch, label: Label | None) -> MinedRow:
+        tree = self._trees[number]
         start, end = tree.characters(range(context.first, context.last))
-        pronoun, a, b = (
-            Span(span.start - start, span.end - start) for span in (context.pronoun, context.a, context.b)
-        )
-        return Example(name, tree.text[start:end], pronoun, a, b, self._page.url, label)
+        spans = (context.pronoun, context.a, context.b)
+        pronoun, a, b = (Span(span.start - start, span.end - start) for span in spans)
+        name = f"{self._page.id}-{i}"
+        example = Example(name, tree.text[start:end], pronoun, a, b, self._page.url, label)
+        return MinedRow(example, context.pattern)
 
 
 class People:
-    """Genders of the persons that a page names, by their titles, family names and first names.
-
-    Parameters
-    ----------
-    trees : sequence of Parse
-        Of the page's paragraphs.
-    first_names : mapping of str to Gender
-    """
+    """Genders of the persons that a page's parses name, by their titles, family names and first names."""
 
     def __init__(self, trees: Sequence[Parse], first_names: Mapping[str, Gender]):
         self._first_names = first_names
@@ -234,25 +217,25 @@ class People:
         for tree in trees:
             for name in person_names(tree):
                 span = tree.characters(name)
-                own, *rest = tokens(tree.text[slice(*span)])[::-1] or ("",)
-                titled = self._told(tree, span, {})
-                gender = titled or (self._told(tree, span, first_names) if rest else None)
-                if own and gender:
-                    self._families.setdefault(own, set()).add(gender)
+                words = tokens(tree.text[slice(*span)])
+                gender = _gender(tree, span, {}) or (_gender(tree, span, first_names) if words[1:] else None)
+                if words and gender:
+                    self._families.setdefault(words[-1], set()).add(gender)
 
     def gender_of(self, tree: Parse, span: Span) -> Gender | None:
         """Gender of the person named at a place of a paragraph; None if unknown."""
-        titled = self._told(tree, span, {})
+        titled = _gender(tree, span, {})
         words = tokens(tree.text[slice(*span)])
         family = self._families.get(words[0], set()) if len(words) == 1 else set()
         if titled or not family:
-            return titled or self._told(tree, span, self._first_names)
+            return titled or _gender(tree, span, self._first_names)
         return next(iter(family)) if len(family) == 1 else None
 
-    @staticmethod
-    def _told(tree: Parse, span: Span, first_names: Mapping[str, Gender]) -> Gender | None:
-        before = tree.text[max(0, span.start - _BEFORE) : span.start]
-        return gender_of_name(tree.text[slice(*span)], before, first_names)
+
+def _gender(tree: Parse, span: Span, first_names: Mapping[str, Gender]) -> Gender | None:
+    """Gender of a name by the title before it and its first name."""
+    before = tree.text[max(0, span.start - _BEFORE) : span.start]
+    return gender_of_name(tree.text[slice(*span)], before, first_names)
 
 
 class GoldNames:
@@ -260,22 +243,15 @@ class GoldNames:
 
     def __init__(self, gold: GoldClusters, tree: Parse):
         self._tree, self._genders = tree, gold.genders
-        self._by_span = dict(gold.mentions)
-        # of mentions with one head the longest comes last
-        longest_last = sorted(gold.mentions, key=lambda mention: mention[0].end - mention[0].start)
-        self._by_head = {head_span(tree, span): cluster for span, cluster in reversed(longest_last)}
+        self.by_span = dict(gold.mentions)
+        # of mentions with one head the shortest counts
+        shortest_first = sorted(gold.mentions, key=lambda mention: mention[0].end - mention[0].start)
+        self._by_head = {head_span(tree, span): cluster for span, cluster in reversed(shortest_first)}
 
     def cluster_of(self, span: Span) -> str | None:
-        """Cluster of a mention; None where it is none of gold's."""
-        return self._by_span.get(span) or self._by_head.get(head_span(self._tree, span))
+        """Cluster of a mention; None if it has none."""
+        return self.by_span.get(span) or self._by_head.get(head_span(self._tree, span))
 
     def gender_of(self, span: Span) -> Gender | None:
         """Gender of the cluster of a name, according to its pronouns and titles."""
-        cluster = self.cluster_of(span)
-        return self._genders.get(cluster) if cluster else None
-
-    def clusters_of(self, context: PatternMatch) -> tuple[str, str, str] | None:
-        """Clusters of pronoun, A and B; None if one has none."""
-        pronoun = self._by_span.get(context.pronoun)
-        a, b = self.cluster_of(context.a), self.cluster_of(context.b)
-        return (pronoun, a, b) if pronoun and a and b else None
+        return self._genders.get(self.cluster_of(span) or "")

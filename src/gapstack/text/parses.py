@@ -14,6 +14,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from gapstack import cache
 from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, by_content, cache_root, digest, fingerprint, tree_digest
+from gapstack.files import by_content, cache_root, digest, fingerprint, tree_digest
 from gapstack.processes import in_processes
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse, parse_of
@@ -42,7 +44,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED_PARSES = _PACKAGE / "data" / "sample" / "parses.spacy"
 # a wheel contains the pipeline, a source checkout has it in models/
 _PROJECT_PARSERS = (_PACKAGE / "en_gapstack", _PACKAGE.parents[1] / "models" / "en_gapstack")
-_ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
+ATTRIBUTES = ["POS", "TAG", "MORPH", "LEMMA", "HEAD", "DEP", "SENT_START", "ENT_IOB", "ENT_TYPE"]
 _IGNORED = (".md", ".pyc")  # files of a pipeline that do not affect parses
 _SHARD = 256
 _BATCH = 128
@@ -59,39 +61,23 @@ class Parser:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the pipeline's files, or of its package's."""
-        package = self._package()
-        if package is not None:
-            return fingerprint(self.name, *package)
+        """Hash of the files of the installed package of this name, which spaCy prefers, or of the folder."""
+        if self.name.isidentifier():
+            try:
+                installed = version(self.name)
+            except PackageNotFoundError:
+                pass
+            else:
+                spec = find_spec(self.name)
+                places = list(spec.submodule_search_locations or ()) if spec else []
+                package = fingerprint([tree_digest(Path(place), _IGNORED) for place in places])
+                return fingerprint(self.name, installed, package)
         folder = Path(self.name)
         # the parses of a missing pipeline may still be cached
         return tree_digest(folder, _IGNORED) if folder.is_dir() else fingerprint(self.name, None)
 
-    def _package(self) -> tuple[str, str] | None:
-        """Version and content hash of the installed package of this name, which spaCy prefers to a folder."""
-        from importlib.metadata import PackageNotFoundError, version
-        from importlib.util import find_spec
-
-        if not self.name.isidentifier():
-            return None
-        try:
-            installed = version(self.name)
-        except PackageNotFoundError:
-            return None
-        spec = find_spec(self.name)
-        places = list(spec.submodule_search_locations or ()) if spec else []
-        return installed, fingerprint([tree_digest(Path(place), _IGNORED) for place in places])
-
     def load(self) -> Language:
-        """Load the pipeline.
-
-        Raises
-        ------
-        DataNotFoundError
-            If spaCy finds no such pipeline.
-        DataError
-            If it has no dependency parser.
-        """
+        """Load the pipeline; DataNotFoundError if spaCy does not find it, DataError if it has no dependency parser."""
         import spacy
 
         try:
@@ -181,31 +167,21 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def docs(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Doc]:
-    """The parsed spaCy document of each text, in order; parses and stores missing ones.
+def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
+    """The parse of each text, in order; missing ones are computed and stored.
 
-    By default, the texts of the embedded sample use the parses shipped with it and need no parser.
-
-    Raises
-    ------
-    DataNotFoundError
-        If a text has no stored parse and there is no parser.
+    By default, the texts of the embedded sample use the parses shipped with it and need no parser. Raises
+    DataNotFoundError if a text has no stored parse and there is no parser.
     """
     texts = list(source.texts if isinstance(source, Corpus) else source)
-    docs = dict(_stored(texts, parser))
-    return [docs[text_key(text)] for text in texts]
-
-
-def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
-    """The :class:`~gapstack.text.grammar.Parse` of each text, as :func:`docs`, without keeping documents in memory."""
-    texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
-    trees = {key: parse_of(doc, text_of[key]) for key, doc in _stored(texts, parser)}
+    # documents are not kept, since they are large
+    trees = {key: parse_of(doc, text_of[key]) for key, doc in docs(texts, parser)}
     return [trees[text_key(text)] for text in texts]
 
 
-def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[str, Doc]]:
-    """Key and document of each distinct text, in any order; parses and stores missing ones first."""
+def docs(texts: Iterable[str], parser: str | Path | None = None) -> Iterator[tuple[str, Doc]]:
+    """Key and spaCy document of each distinct text, in any order; parses and stores missing ones first."""
     wanted = {text_key(text): text for text in texts}
     shipped = () if _is_named(parser) else _shipped_keys()
     if not wanted.keys().isdisjoint(shipped):
@@ -218,10 +194,8 @@ def _stored(texts: Sequence[str], parser: str | Path | None) -> Iterator[tuple[s
     folder = cache_root() / "parses" / pipeline.fingerprint
     missing = wanted.keys() - {key for shard in cache.intact_files(folder, _SUFFIX) for key in _keys(shard)}
     if missing:
-        # batches of equal length, since some pipelines pad; long texts first, so that processes finish together
-        by_length = sorted((wanted[key] for key in missing), key=len, reverse=True)
         try:
-            _fill(folder, pipeline, by_length)
+            _fill(folder, pipeline, [wanted[key] for key in missing])
         except BrokenProcessPool as error:
             raise DataError(
                 "a parsing process was killed",
@@ -306,6 +280,8 @@ def _loaded(pipeline: Parser) -> Language:
 
 def _fill(folder: Path, pipeline: Parser, texts: Sequence[str]) -> None:
     """Parse ``texts`` and store them shard by shard, in several processes if there are many."""
+    # batches of equal length, since some pipelines pad; long texts first, so that processes finish together
+    texts = sorted(texts, key=len, reverse=True)
     shards = [texts[start : start + _SHARD] for start in range(0, len(texts), _SHARD)]
     processes = min(os.cpu_count() or 1, _MAX_PROCESSES) if len(texts) >= _MIN_TEXTS_FOR_PROCESSES else 1
     _loaded(pipeline)  # before forking, so that it is loaded once
@@ -327,20 +303,12 @@ def store(shard: Sequence[Doc], folder: Path) -> Path:
     from spacy.tokens import DocBin
 
     keys = b"".join(bytes.fromhex(text_key(doc.text)) for doc in shard)
-    documents = DocBin(attrs=_ATTRIBUTES, docs=shard).to_bytes()
+    documents = DocBin(attrs=ATTRIBUTES, docs=shard).to_bytes()
     content = {
         "keys": np.frombuffer(keys, dtype=np.uint8).reshape(len(shard), -1),
         "documents": np.frombuffer(documents, dtype=np.uint8),
     }
     return cache.store(folder, save(content), _SUFFIX)
-
-
-def write_docs(documents: Iterable[Doc], path: Path) -> None:
-    """Write documents to one ``DocBin`` file, atomically."""
-    from spacy.tokens import DocBin
-
-    with atomic_path(path) as temporary:
-        DocBin(attrs=_ATTRIBUTES, docs=documents).to_disk(temporary)
 
 
 def heads_of(corpus: Corpus, parser: str | Path | None = None) -> Heads:

@@ -36,8 +36,6 @@ FORMS = frozenset({"he", "him", "his", "she", "her"})
 GenderOf = Callable[[Span], Gender | None]
 """Gender of the person that a name at a place of the text names; None if unknown."""
 
-# What may stand before an initial clause or phrase: no noun, verb or pronoun.
-_LIGHT = (PartOfSpeech.OTHER,)
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -64,24 +62,15 @@ class PatternMatch:
 
 def pattern_of(example: Example) -> Pattern:
     """The pattern whose order the mentions of an example have."""
-    if example.pronoun.start > max(example.a.start, example.b.start):
-        return Pattern.FINAL
-    return (
-        Pattern.MEDIAL if example.pronoun.start > min(example.a.start, example.b.start) else Pattern.INITIAL
-    )
+    names_before = sum(name.start < example.pronoun.start for name in (example.a, example.b))
+    return (Pattern.INITIAL, Pattern.MEDIAL, Pattern.FINAL)[names_before]
 
 
 def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
     """Find every match of a pattern in a text, in the order of the pronouns.
 
-    Parameters
-    ----------
-    parse : Parse
-    gender_of : callable
-        A name whose gender it does not know may have any.
-    words : int
-        Tokens of a snippet at most: the sentences with the mentions, none after them, and as many before as fit.
-        Contexts whose own sentences have more are left out.
+    A name of unknown gender may have any. A snippet ends with the last mention's sentence and has as many sentences
+    before the mentions as fit into ``words`` tokens; contexts whose own sentences have more are left out.
     """
     names = person_names(parse)
     genders = [gender_of(parse.characters(name)) for name in names]
@@ -96,14 +85,9 @@ def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[
                 continue
             bounds = _snippet(parse, min(token, one.start), max(token, other.start), words)
             if bounds is not None:
-                yield PatternMatch(
-                    pattern,
-                    parse.characters(range(token, token + 1)),
-                    parse.characters(one),
-                    parse.characters(other),
-                    gender,
-                    *bounds,
-                )
+                tokens = (range(token, token + 1), one, other)
+                pronoun, a, b = (parse.characters(own) for own in tokens)
+                yield PatternMatch(pattern, pronoun, a, b, gender, *bounds)
 
 
 def person_names(parse: Parse) -> list[range]:
@@ -148,9 +132,9 @@ def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pat
 def is_initial(parse: Parse, pronoun: int) -> bool:
     """True if a pronoun is in an initial subordinate clause, or a possessive in an initial prepositional phrase.
 
-    Initial: nothing but light words stands before it in its sentence, and what it depends on comes after it.
+    Initial: no noun, verb or pronoun stands before it in its sentence, and what it depends on comes after it.
     """
-    sentence = np.flatnonzero(parse.sentence == parse.sentence[pronoun])
+    first = int(np.flatnonzero(parse.sentence == parse.sentence[pronoun])[0])
     token = pronoun
     while parse.heads[token] != token:
         head = int(parse.heads[token])
@@ -161,25 +145,17 @@ def is_initial(parse: Parse, pronoun: int) -> bool:
             and bool(((parse.heads == token) & (parse.roles == Role.CASE)).any())
         )
         if (is_clause or is_phrase) and head > token:
-            own = [i for i in sentence.tolist() if _is_below(parse, i, token)]
-            if max(own) < head and all(parse.pos[i] in _LIGHT for i in range(int(sentence[0]), own[0])):
+            own = np.flatnonzero(parse.ancestors[:, token]).tolist()
+            if max(own) < head and all(parse.pos[i] == PartOfSpeech.OTHER for i in range(first, own[0])):
                 return True
         token = head
     return False
 
 
-def _is_below(parse: Parse, token: int, above: int) -> bool:
-    while token != above and parse.heads[token] != token:
-        token = int(parse.heads[token])
-    return token == above
-
-
-def _different(parse: Parse, one: range, other: range) -> bool:
+def _different(parse: Parse, *names: range) -> bool:
     """True if two names share no word; names that do could be one person's."""
-    own, others = (
-        set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in (one, other)
-    )
-    return bool(own and others) and not own & others
+    one, other = (set(distinctive_tokens(parse.text[slice(*parse.characters(name))])) for name in names)
+    return bool(one and other) and one.isdisjoint(other)
 
 
 def _snippet(parse: Parse, first: int, last: int, words: int) -> tuple[int, int] | None:

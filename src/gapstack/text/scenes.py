@@ -78,7 +78,7 @@ class Scene:
     heads : (k,) int32
         Head token of each name, -1 if the parse has none.
     hits : (k, 2) bool
-        Whether choosing the name counts as choosing A, and B.
+        True if choosing the name counts as choosing A, and B.
     barriers : (k,) int8
         :class:`~gapstack.text.scenes.Barrier` flags of each name.
     """
@@ -100,10 +100,9 @@ def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
         hits = np.eye(2, dtype=bool)
     else:
         spans = person_spans(example, parse)
-        hits = np.array(
-            [[_matches(example.words(s), name) for name in (example.a_text, example.b_text)] for s in spans],
-            dtype=bool,
-        ).reshape(-1, 2)
+        found, names = [example.words(span) for span in spans], (example.a_text, example.b_text)
+        matches = [[name in other or other in name for name in names] for other in found]
+        hits = np.array(matches, dtype=bool).reshape(-1, 2)
     heads = np.array([parse.head_of(parse.tokens_in(span)) for span in spans], dtype=np.int32)
     return Scene(example, parse, pronoun, spans, heads, hits, barriers(parse, pronoun, heads))
 
@@ -114,11 +113,7 @@ def person_spans(example: Example, parse: Parse) -> tuple[Span, ...]:
     return tuple(span for span in spans if not span.overlaps(example.pronoun))
 
 
-def _matches(candidate: str, name: str) -> bool:
-    return candidate in name or name in candidate
-
-
-REFLEXIVES = frozenset({"himself", "herself", "themselves", "themself"})
+_REFLEXIVES = frozenset({"himself", "herself", "themselves", "themself"})
 _ARGUMENTS = (Role.SUBJECT, Role.OBJECT, Role.DATIVE, Role.OBLIQUE)
 _FINITE = (Role.CLAUSE, Role.RELATIVE, Role.PARATAXIS)
 
@@ -146,26 +141,22 @@ def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np
     if pronoun < 0:
         return barriers
     possessive = parse.roles[pronoun] == Role.POSSESSIVE
-    domain = (
-        set() if possessive or parse.words(pronoun).lower() in REFLEXIVES else co_arguments(parse, pronoun)
-    )
+    has_domain = not possessive and parse.words(pronoun).lower() not in _REFLEXIVES
+    domain = _co_arguments(parse, pronoun) if has_domain else set()
     commanded = _commanded(parse, pronoun)
-    for k, name in enumerate(heads):
+    for k, name in enumerate(heads.tolist()):
         if name < 0 or parse.sentence[name] != parse.sentence[pronoun]:
             continue
-        chain = climb(parse, int(name), Role.CONJUNCT, Role.NAME, Role.APPOSITION)
-        flags = Barrier.NONE
+        chain = climb(parse, name, Role.CONJUNCT, Role.NAME, Role.APPOSITION)
         if not domain.isdisjoint(chain):
-            flags |= Barrier.DOMAIN
+            barriers[k] |= Barrier.DOMAIN
         if name > pronoun and commanded[name]:
-            flags |= Barrier.COMMAND
+            barriers[k] |= Barrier.COMMAND
         if possessive:
-            noun = int(parse.heads[pronoun])
-            if _same_person(parse, noun, chain):
-                flags |= Barrier.APPOSITION
-        elif climb(parse, pronoun, Role.CONJUNCT)[-1] == climb(parse, int(name), Role.CONJUNCT)[-1]:
-            flags |= Barrier.COORDINATION
-        barriers[k] = flags
+            if _same_person(parse, int(parse.heads[pronoun]), chain):
+                barriers[k] |= Barrier.APPOSITION
+        elif climb(parse, pronoun, Role.CONJUNCT)[-1] == climb(parse, name, Role.CONJUNCT)[-1]:
+            barriers[k] |= Barrier.COORDINATION
     return barriers
 
 
@@ -203,7 +194,7 @@ def understood_subject(parse: Parse, predicate: int) -> int:
         predicate = above
 
 
-def co_arguments(parse: Parse, pronoun: int) -> set[int]:
+def _co_arguments(parse: Parse, pronoun: int) -> set[int]:
     """Arguments of the same predicate as a (not possessive) pronoun."""
     top = climb(parse, pronoun, Role.CONJUNCT)[-1]
     if parse.roles[top] not in _ARGUMENTS:
