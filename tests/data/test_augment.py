@@ -1,6 +1,6 @@
 """Augmentations: whatever the text, the three spans cover the right words afterwards."""
 
-import string
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -129,23 +129,13 @@ def test_swapping_names_moves_the_label_along_and_undoes_itself(example):
     assert swap_names(swapped) == example
 
 
-def same_skeleton(example, changed):
-    """Nothing but words is changed: every character that is no letter is where it was, mention by mention."""
-
-    def bare(words):
-        return "".join(c for c in words if not c.isalpha())
-
-    return [bare(w) for w in mentions(example)] == [bare(w) for w in mentions(changed)] and bare(
-        example.text
-    ) == bare(changed.text)
-
-
 @given(examples())
 def test_gender_changes_keep_spans_label_and_everything_but_letters(example):
     for change in (swap_gender, feminise):
         changed = change(example)
         assert well_formed(changed)
-        assert same_skeleton(example, changed)
+        bare = [re.sub(r"[^\W\d_]", "", words) for words in (example.text, *mentions(example))]
+        assert bare == [re.sub(r"[^\W\d_]", "", words) for words in (changed.text, *mentions(changed))]
         assert (changed.id, changed.label, changed.url) == (example.id, example.label, example.url)
         assert changed.gender in {"masculine", "feminine"}
 
@@ -171,15 +161,6 @@ def row(text, pronoun="she", a="A", b="B", label=Label.A):
     return Example("r", text, *spans, None, label)
 
 
-def test_every_occurrence_of_a_name_is_replaced_and_offsets_follow():
-    example = row(
-        "Ruth Gray met Joan. Then Ruth Gray's dog bit Joan, and she ran.", "she", "Ruth Gray", "Joan"
-    )
-    changed = anonymise_names(example, 1)
-    assert changed.text == "Elizabeth met Mary. Then Elizabeth's dog bit Mary, and she ran."
-    assert mentions(changed) == ("she", "Elizabeth", "Mary")
-
-
 @pytest.mark.parametrize(
     ("text", "a", "b", "changed"),
     [
@@ -194,7 +175,12 @@ def test_every_occurrence_of_a_name_is_replaced_and_offsets_follow():
             "Ruth Gray saw Kate; Ruth knew she ran.",
         ),
         ("Ann B C saw Dee E F; she ran.", "Ann B C", "Dee E F", None),
-        ("Ann met Lee; they left; she", "Ann", "Lee", "Alice met Kate; they left; she"),
+        (
+            "Gray met Joan. Then Gray's dog bit Joan, she",
+            "Gray",
+            "Joan",
+            "Alice met Kate. Then Alice's dog bit Kate, she",
+        ),
     ],
 )
 def test_each_of_lius_rules(text, a, b, changed):
@@ -231,13 +217,6 @@ def test_variants_keep_rows_ids_and_order_and_their_columns_lead_back(name):
     np.testing.assert_array_equal(variant.restore(answers), np.eye(3)[corpus.labels])
 
 
-def test_a_page_is_forgotten_where_there_is_one():
-    page = replace(some_corpus()[0], url="https://en.wikipedia.org/wiki/Ruth")
-    (variant,) = variants(Corpus([page, some_corpus()[1]]), ["forget_page"])
-    assert variant.changed.tolist() == [True, False]
-    assert list(variant.corpus) == [replace(page, url=None), some_corpus()[1]]
-
-
 def test_average_weighs_variants_and_counts_refused_rows_once():
     corpus = some_corpus()
     made = variants(corpus, ["original", "swap_names", "anonymise_0"])
@@ -260,13 +239,9 @@ def test_average_refuses_what_does_not_fit():
         variants(some_corpus(), ["mirror"])
 
 
-@given(st.text(string.ascii_letters + " .'", max_size=40), examples())
-def test_swapped_gender_twice_is_the_text_where_the_mapping_is_one_to_one(more, example):
+@given(examples())
+def test_swapped_gender_twice_is_the_text_where_the_mapping_is_one_to_one(example):
     # "her", "his", "hers", "Mr" and the like are not one-to-one: their own table is in test_augment_gender
-    text = (example.text + " " + more).lower()
-    assume(not {"her", "his", "him", "hers", "ms", "miss"} & set(words_of(text)))
+    words = re.findall(r"[^\W\d_]+", " ".join([example.text, *mentions(example)]).lower())
+    assume(not {"her", "his", "him", "hers", "ms", "miss"} & set(words))
     assert swap_gender(swap_gender(example)) == example
-
-
-def words_of(text):
-    return "".join(c if c.isalpha() else " " for c in text).split()

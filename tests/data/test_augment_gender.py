@@ -12,6 +12,8 @@ from gapstack.data.gender import (
     FirstNames,
     feminise,
     first_names,
+    gender_of_name,
+    known_first_names,
     opens_noun_phrase,
     read_word_pairs,
     swap_gender,
@@ -73,20 +75,6 @@ def test_feminise_changes_pronouns_alone(text, feminine):
     assert told(text, feminise) == feminine
 
 
-@pytest.mark.parametrize(
-    ("text", "at", "opens"),
-    [
-        ("her", 3, False),
-        ("her own", 3, True),
-        ("her.", 3, False),
-        ("her to", 3, False),
-        ("her, red", 3, False),
-    ],
-)
-def test_what_can_be_possessed(text, at, opens):
-    assert opens_noun_phrase(text, at) is opens
-
-
 def test_the_rule_tells_his_from_him_on_development(gap_splits):
     found = np.array(
         [
@@ -124,25 +112,17 @@ def test_first_names_of_the_mentions_get_their_partners(text, a, swapped):
     assert swap_gender(changed, names=NAMES) == example
 
 
-def test_real_names_are_sure_and_paired(gap_folder):
+def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_folder):
     names = first_names(gap_folder)
-    assert names.genders["Mary"] == Gender.FEMININE
-    assert names.genders["James"] == Gender.MASCULINE
+    assert (names.genders["Mary"], names.genders["James"]) == (Gender.FEMININE, Gender.MASCULINE)
     assert "Taylor" not in names.genders  # borne by both
-    assert all(names.partners[names.partners[name]] == name for name in names.partners)
     assert all(names.genders[one] != names.genders[other] for one, other in names.partners.items())
-
-
-def test_real_names_keep_spans_on_development(gap_splits, gap_folder):
-    names = first_names(gap_folder)
-    corpus = gap_splits["development"][:400]
+    corpus = gap_splits["development"][:200]
     changed = corpus.map(lambda example: swap_gender(example, names=names))
     for old, new in zip(corpus, changed, strict=True):
         assert old.gender != new.gender
         assert len(old.a_text.split()) == len(new.a_text.split())
-        assert old.a_text.split()[-1] == new.a_text.split()[-1] or old.a_text != new.a_text
-    moved = sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True))
-    assert moved > 100
+    assert sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True)) > 50
 
 
 def test_winobias_swap_lists_add_words(gap_folder):
@@ -162,3 +142,25 @@ def test_bad_name_lists_are_refused_with_their_place(tmp_path):
     )
     with pytest.raises(DataError, match=r"line 2, column count-F"):
         first_names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "gender"),
+    [
+        ("Mary Lee", "", Gender.FEMININE),
+        ("MARY", "", Gender.FEMININE),
+        ("Lee", "Then Mrs. ", Gender.FEMININE),
+        ("Mary", "Lord ", Gender.MASCULINE),  # the title comes first
+        ("Sir Mary", "", Gender.MASCULINE),
+        ("Lee Mary", "", None),
+        ("Lee", "mistress ", None),
+        ("Paul", "Mrs. Lee and ", Gender.MASCULINE),
+    ],
+)
+def test_titles_come_before_first_names(name, before, gender):
+    assert gender_of_name(name, before, NAMES.genders) == gender
+
+
+def test_without_the_data_set_there_are_no_names(tmp_path, monkeypatch):
+    monkeypatch.setattr("gapstack.data.sources._places", lambda data: [("nowhere", tmp_path)])
+    assert known_first_names() == {}

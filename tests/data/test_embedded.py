@@ -4,13 +4,12 @@ import tarfile
 
 import pytest
 
+from gapstack.audits import SUITES
 from gapstack.data import datasets, sources
 from gapstack.data.datasets import ARCHIVE, DATASETS, SUMS, embedded_folder
 from gapstack.data.gender import first_names
 from gapstack.data.word_lists import read_lists
 from scripts.embed_data import archive
-
-EMBEDDED = [name for name, dataset in DATASETS.items() if dataset.embedded]
 
 
 @pytest.fixture
@@ -32,16 +31,8 @@ def test_the_archive_can_be_written_again_from_itself():
     assert archive(embedded_folder()) == ARCHIVE.read_bytes()
 
 
-@pytest.mark.parametrize("name", EMBEDDED)
-def test_each_data_set_is_found(nowhere, name):
-    location = sources.search(name)
-    assert location.origin == "embedded"
-    assert location.path.exists()
-
-
 def test_all_suites_with_a_free_licence_are_read_offline(nowhere):
-    from gapstack.audits import SUITES
-
+    assert {sources.search(name).origin for name, one in DATASETS.items() if one.embedded} == {"embedded"}
     rows = {
         name: len(SUITES[name].load(cap=SUITES[name].cap).corpus)
         for name in ("winogender", "winobias", "sowinobias", "wsc273")

@@ -19,20 +19,11 @@ TWICE = "Kate said that she knew when Kate and Mary saw her, she would leave."
 KATE = Example("x", TEXT, Span(20, 23), Span(0, 4), Span(10, 14))
 
 
-def test_spans_of_words_are_found():
-    example = Example.from_text(TEXT, "she", "Kate", "Mary", id="x")
-    assert example == KATE
-
-
-def test_ids_differ_with_text_spans_and_url():
-    ids = {
-        Example.from_text(TEXT, "she", "Kate", "Mary").id,
-        Example.from_text(TEXT, "she", "Mary", "Kate").id,
-        Example.from_text(TEXT, "she", "Kate", "Mary", url="u").id,
-        Example.from_text(TEXT + " ", "she", "Kate", "Mary").id,
-    }
-    assert len(ids) == 4
-    assert Example.from_text(TEXT, "she", "Kate", "Mary").id in ids
+def test_spans_of_words_are_found_and_ids_differ_with_text_spans_and_url():
+    assert Example.from_text(TEXT, "she", "Kate", "Mary", id="x") == KATE
+    rows = [(TEXT, "Kate", "Mary", None), (TEXT, "Mary", "Kate", None), (TEXT, "Kate", "Mary", "u")]
+    rows.append((f"{TEXT} ", "Kate", "Mary", None))
+    assert len({Example.from_text(text, "she", a, b, url=url).id for text, a, b, url in rows}) == 4
 
 
 @pytest.mark.parametrize(
@@ -75,28 +66,16 @@ WORDS = st.lists(st.from_regex(r"[abcé]([abcé'-]{0,3}[abcé])?", fullmatch=Tru
 NAMES = st.sampled_from(["Ann", "Bo Li", "Zoé", "O'Neil", "Eva-Marie", "J. Doe"])
 
 
-@given(
-    st.lists(WORDS, min_size=4, max_size=4),
-    st.lists(NAMES, min_size=2, max_size=2, unique=True),
-    st.sampled_from(sorted(GENDER_BY_FORM)),
-)
-def test_spans_cover_the_words_that_were_given(words, names, pronoun):
-    (start, middle, late, end), (a, b) = words, names
-    text = " ".join([*start, a, *middle, pronoun, *late, b, *end])
-    example = Example.from_text(text, pronoun, a, b)
-    assert (example.pronoun_text, example.a_text, example.b_text) == (pronoun, a, b)
+@given(WORDS, NAMES, st.sampled_from(sorted(GENDER_BY_FORM)), st.integers(1, 4), st.data())
+def test_spans_cover_the_words_that_were_given(words, name, pronoun, times, data):
+    text = f"{' '.join(words)} Eve met {' and '.join([name] * times)} as {pronoun} left."
+    number = data.draw(st.integers(1, times))
+    example = Example.from_text(text, pronoun, (name, number), "Eve")
+    assert (example.pronoun_text, example.a_text, example.b_text) == (pronoun, name, "Eve")
+    assert len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text[: example.a.start])) == number - 1
     for span in (example.pronoun, example.a, example.b):
         around = text[max(span.start - 1, 0) : span.start] + text[span.end : span.end + 1]
         assert not re.search(r"\w", around)
-
-
-@given(WORDS, NAMES, st.integers(1, 4), st.data())
-def test_the_nth_occurrence_is_the_nth(words, name, times, data):
-    text = f"{' '.join(words)} Eve met {' and '.join([name] * times)} as she left."
-    number = data.draw(st.integers(1, times))
-    example = Example.from_text(text, "she", (name, number), "Eve")
-    assert example.a_text == name
-    assert len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text[: example.a.start])) == number - 1
 
 
 @pytest.mark.parametrize(
@@ -119,23 +98,15 @@ def test_a_wrong_example_is_refused(change):
         replace(KATE, **change)
 
 
-def test_spans_may_touch_and_reach_both_ends():
-    assert Example("x", "AnnBoshe", Span(5, 8), Span(0, 3), Span(3, 5)).pronoun_text == "she"
-
-
 def test_html_marks_the_three_spans_and_escapes_everything():
     example = Example.from_text("<b>Kate</b> told Mary & she left.", "she", "Kate", "Mary", id="<i>")
     page = replace(example, label=Label.A).marked("A 0.10 < B")
-    assert re.findall(r">([^<>]+)<sub>(\w+)</sub>", page) == [
-        ("Kate", "A"),
-        ("Mary", "B"),
-        ("she", "pronoun"),
-    ]
+    marks = re.findall(r">([^<>]+)<sub>(\w+)</sub>", page)
+    assert marks == [("Kate", "A"), ("Mary", "B"), ("she", "pronoun")]
     assert "&lt;b&gt;" in page
     assert "Mary<sub>B</sub></mark> &amp; <mark" in page
     assert "&lt;i&gt; · label A · A 0.10 &lt; B" in page
     assert page.count("color:#111") == 3, "dark letters on the pale colours, whatever the page's are"
-    assert example._repr_html_() == example.marked()
 
 
 def test_a_corpus_shows_its_counts_and_first_rows(sample_train):

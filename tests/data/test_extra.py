@@ -37,87 +37,43 @@ def loaded(gap_folder):
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_real_files_give_the_rows_they_hold(loaded, name):
+def test_real_files_give_rows_like_gaps(loaded, name):
     found = loaded[name]
     labels = np.bincount(found.corpus.labels, minlength=3)
     assert (*labels, sum(found.skipped.values())) == COUNTS[name]
-
-
-@pytest.mark.parametrize("name", COUNTS)
-def test_every_row_is_gap_like(loaded, name):
+    assert found.name == found.corpus.name == name
+    assert found.licence
+    assert found.upstream
+    assert found.contaminates == EXTRA[name].contaminates
     words = re.compile(r"[\w'(].*[\w'.)\u2019]|\w", re.DOTALL)
-    for example in loaded[name].corpus:
-        spans = sorted((example.pronoun, example.a, example.b))
-        assert spans[0].end <= spans[1].start < spans[1].end <= spans[2].start
+    for example in found.corpus:
         assert example.a < example.b
-        assert all(words.fullmatch(example.words(span)) for span in spans)
+        assert all(words.fullmatch(example.words(span)) for span in (example.pronoun, example.a, example.b))
         assert not set("[]") & set(example.text) or name == "map"
         assert not set("\t\n\r\0") & set(example.text)
         assert example.gender in {Gender.MASCULINE, Gender.FEMININE}
 
 
-def test_records_say_licence_home_and_contamination(loaded):
-    for name, found in loaded.items():
-        assert found.contaminates == EXTRA[name].contaminates
-        assert found.name == found.corpus.name == name
-        assert found.licence
-        assert found.upstream
-    assert "gap-test" in loaded["neither-attree"].contaminates
-    assert loaded["dpr-train"].contaminates == loaded["knowref-train"].contaminates == ()
+KNOWN = {
+    "dpr": "dpr-train-3: When A{Debbie} splashed B{Tina}, {she} got in trouble.",
+    "winogender": "winogender-technician.customer.1.female: "
+    "A{The technician} told B{the customer} that {she} could pay with cash.",
+    "winobias": "winobias-current-anti-type1-dev-1: "
+    "A{The developer} argued with B{the designer} because {she} did not like the design.",
+    "knowref-train": "knowref-train-1: A{Pearl} is painting a portrait of B{Martha}, but every pose exhausts {her}.",
+    "wsc273": "wsc273-7: A{Paul} tried to call B{George} on the phone, but {he} wasn't successful.",
+    "winogrande": "winogrande-18: A{Megan} has a lot less money than B{Jessica} because {she} just bought the winning "
+    "lottery ticket.",
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "row", "mentions", "text"),
-    [
-        (
-            "dpr",
-            "dpr-train-3",
-            ("she", "Debbie", "Tina", "A"),
-            "When Debbie splashed Tina, she got in trouble.",
-        ),
-        (
-            "winogender",
-            "winogender-technician.customer.1.female",
-            ("she", "The technician", "the customer", "B"),
-            "The technician told the customer that she could pay with cash.",
-        ),
-        (
-            "winobias",
-            "winobias-current-anti-type1-dev-1",
-            ("she", "The developer", "the designer", "A"),
-            "The developer argued with the designer because she did not like the design.",
-        ),
-        (
-            "knowref",
-            "knowref-1",
-            ("he", "Seymour", "Johnson", "B"),
-            "Seymour sought Johnson's support, but he long remained silent on the presidential campaign.",
-        ),
-        (
-            "knowref-train",
-            "knowref-train-1",
-            ("her", "Pearl", "Martha", "B"),
-            "Pearl is painting a portrait of Martha, but every pose exhausts her.",
-        ),
-        (
-            "wsc273",
-            "wsc273-7",
-            ("he", "Paul", "George", "A"),
-            "Paul tried to call George on the phone, but he wasn't successful.",
-        ),
-        (
-            "winogrande",
-            "winogrande-18",
-            ("she", "Megan", "Jessica", "B"),
-            "Megan has a lot less money than Jessica because she just bought the winning lottery ticket.",
-        ),
-    ],
-)
-def test_known_rows(loaded, name, row, mentions, text):
-    found = {example.id: example for example in loaded[name].corpus}
-    example = found[row]
-    assert example.text == text
-    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_rows(loaded, name):
+    row, _, marked = KNOWN[name].partition(": ")
+    example = next(one for one in loaded[name].corpus if one.id == row)
+    assert example.text == re.sub(r"[AB]?\{(.*?)\}", r"\1", marked)
+    mentions = re.findall(r"\{(.*?)\}", marked)
+    assert [example.a_text, example.b_text, example.pronoun_text] == mentions
 
 
 def test_neutral_pronouns_come_when_asked_for(gap_folder):
@@ -205,53 +161,39 @@ def test_unknown_left_out_and_missing(tmp_path):
     assert set(available()) == set(EXTRA)
 
 
+def knowref(*names):
+    keys = ("candidate0", "candidate1", "correct_candidate")
+    return json.dumps(
+        [{"sentence_with_pronoun": "Al met Bo , and [he] ran .", **dict(zip(keys, names, strict=True))}]
+    )
+
+
 GOOD = {
-    "dpr": ("dpr/train.c.txt", "Al met Bo when he ran.\nhe\nAl,Bo\nAl\n\n"),
+    "dpr": ("dpr/train.c.txt", "Al met Bo when he ran.\nhe\nAl,Bo\nAl\n\n", "he Al Bo A"),
     "winogender": (
         "winogender/all_sentences.tsv",
-        "sentid\tsentence\ncook.guest.1.male.txt\tThe cook fed a guest he met.\n",
+        "sentid\tsentence\ncook.guest.1.male.txt\tCook fed guest he met.\n",
+        "he Cook guest B",
     ),
-    "knowref": (
-        "knowref/knowref_test.json",
-        json.dumps(
-            [
-                {
-                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
-                    "candidate0": ["Al"],
-                    "candidate1": ["Bo"],
-                    "correct_candidate": ["Bo"],
-                }
-            ]
-        ),
-    ),
-    "knowref-train": (
-        "knowref/knowref_train.json",
-        json.dumps(
-            [
-                {
-                    "sentence_with_pronoun": "Al met Bo , and [he] ran .",
-                    "candidate0": "Al",
-                    "candidate1": "Bo",
-                    "correct_candidate": "Bo",
-                }
-            ]
-        ),
-    ),
+    "knowref": ("knowref/knowref_test.json", knowref(["Al"], ["Bo"], ["Bo"]), "he Al Bo B"),
+    "knowref-train": ("knowref/knowref_train.json", knowref("Al", "Bo", "Bo"), "he Al Bo B"),
     "map": (
         "gicoref_map/map.csv",
         "id,full-text,A,A-offset,B,B-offset,Pronoun,Pronoun-offset,Answer,Human1\r\n"
         '1,"Al met\nBo, he ran",Bo,7,Al,0,he,11,0,\r\n1+pro,x,x,0,x,0,x,0,0,\r\n',
+        "he Al Bo B",
     ),
     "neither-attree": (
         "gap/neither_attree.tsv",
         "id\ttext\tpronoun\tpronoun_offset\ta\ta_offset\ta_coref\tb\tb_offset\tb_coref\turl\n"
         "test-1\tAl met Bo, he ran\the\t11\tAl\t0\tFalse\tBo\t7\tFalse\thttp://x/Al\n",
+        "he Al Bo NEITHER",
     ),
-}  # fmt: skip
+}
 
 
 def written(folder, name, old="", new=""):
-    relative, text = GOOD[name]
+    relative, text, _ = GOOD[name]
     assert old in text
     path = folder / relative
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -259,20 +201,11 @@ def written(folder, name, old="", new=""):
     return load("dpr-train" if name == "dpr" else name, folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "mentions"),
-    [
-        ("dpr", ("he", "Al", "Bo", "A")),
-        ("winogender", ("he", "The cook", "a guest", "B")),
-        ("knowref", ("he", "Al", "Bo", "B")),
-        ("knowref-train", ("he", "Al", "Bo", "B")),
-        ("map", ("he", "Al", "Bo", "B")),
-        ("neither-attree", ("he", "Al", "Bo", "NEITHER")),
-    ],
-)
-def test_small_files_are_read(tmp_path, name, mentions):
+@pytest.mark.parametrize("name", GOOD)
+def test_small_files_are_read(tmp_path, name):
     (example,) = written(tmp_path, name).corpus
-    assert (example.pronoun_text, example.a_text, example.b_text, example.label.name) == mentions
+    mentions = (example.pronoun_text, example.a_text, example.b_text, example.label.name)
+    assert " ".join(mentions) == GOOD[name][2]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +216,7 @@ def test_small_files_are_read(tmp_path, name, mentions):
         ("dpr", "Al,Bo\n", "Al\n", "line 1: .*1 candidates"),
         ("dpr", "\nhe\n", "\nshe\n", "line 1: .*'she'"),
         ("winogender", ".1.male", ".2.male", "line 2, column sentid"),
-        ("winogender", "The cook", "The baker", "column sentence: 'cook'"),
+        ("winogender", "Cook", "Baker", "column sentence: 'cook'"),
         ("winogender", "he met", "we met", "column sentence: it has 0 pronouns"),
         ("knowref", "[he]", "he", "item 1: .*brackets"),
         ("knowref", '"candidate1": ["Bo"], ', "", "knowref_test.json, .*candidate1"),
@@ -298,13 +231,6 @@ def test_small_files_are_read(tmp_path, name, mentions):
 def test_bad_files_are_refused_with_their_place(tmp_path, name, old, new, problem):
     with pytest.raises(DataError, match=problem):
         written(tmp_path, name, old, new)
-
-
-def test_labels_can_be_called_as_those_of_another_corpus(tmp_path):
-    written(tmp_path, "dpr")
-    found = load("dpr-train", tmp_path, label_set="liu").corpus
-    assert found.label_set == "liu"
-    assert found[0].label == Label.A
 
 
 WINOGRANDE = "index\tsentence1\tsentence2\tlabel\tcandidate0\tcandidate1\n" + "".join(

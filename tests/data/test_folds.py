@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.data import Corpus, Example, Folds, Label, Span, make_folds
+from gapstack.data import Corpus, Example, Folds, Label, make_folds
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 
 PAGE = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["he", "her"])), min_size=1, max_size=4)
@@ -20,14 +20,8 @@ ROWS = st.lists(PAGE, min_size=24, max_size=40).map(
 def corpus_of(rows):
     """Examples "<pronoun> Ann Bob" with the labels, pronouns and pages given."""
     return Corpus(
-        Example(
-            id=f"r{row}",
-            text=f"{pronoun} Ann Bob",
-            pronoun=Span(0, len(pronoun)),
-            a=Span(len(pronoun) + 1, len(pronoun) + 4),
-            b=Span(len(pronoun) + 5, len(pronoun) + 8),
-            url=f"page {page}",
-            label=Label(label),
+        Example.from_text(
+            f"{pronoun} Ann Bob", pronoun, "Ann", "Bob", id=f"r{row}", url=f"page {page}", label=Label(label)
         )
         for row, (label, pronoun, page) in enumerate(rows)
     )
@@ -69,14 +63,6 @@ def test_gender_and_label_are_even_on_gap(gap_splits):
         assert max(counts) - min(counts) <= 2, (stratum, counts)
 
 
-def test_gender_and_label_are_even_where_pages_have_one_row_each():
-    corpus = corpus_of([(row % 3, ("he", "her")[row % 2], row) for row in range(120)])
-    strata = np.char.add(corpus.genders, corpus.labels.astype(str))
-    folds = make_folds(corpus, 4, seed=0)
-    for fold in range(4):
-        assert np.unique(strata[folds.split(fold)[1]], return_counts=True)[1].tolist() == [5] * 6
-
-
 def test_folds_survive_the_disk_for_any_label_set(tmp_path):
     corpus = plain()
     folds = make_folds(corpus, seed=7)
@@ -98,21 +84,14 @@ def test_folds_of_another_corpus_are_refused_by_name(tmp_path):
 
 def test_folds_changed_on_disk_are_refused(tmp_path):
     corpus, path = plain(), tmp_path / "folds.json"
-    folds = make_folds(corpus, 5)
-    folds.save(path)
+    make_folds(corpus, 5).save(path)
     stored = json.loads(path.read_text())
-
+    split_page = [(stored["assignment"][0] + 1) % 5, *stored["assignment"][1:]]
     path.write_text(json.dumps(stored | {"seed": 99}))
     with pytest.raises(IntegrityError, match="changed"):
         Folds.load(path, corpus)
-
-    torn = list(stored["assignment"])
-    torn[0] = (torn[0] + 1) % 5
-    path.write_text(json.dumps(stored | {"assignment": torn}))
-    with pytest.raises(DataError, match="in two folds"):
-        Folds.load(path, corpus)
-
-    for bad in ("", "{}", "[]", '{"k": 5', json.dumps(stored | {"assignment": ["x"]})):
+    broken = [json.dumps(stored | {"assignment": other}) for other in (split_page, ["x"])]
+    for bad in ("", "{}", "[]", '{"k": 5', *broken):
         path.write_text(bad)
         with pytest.raises(DataError, match=r"folds\.json"):
             Folds.load(path, corpus)
@@ -136,12 +115,9 @@ def test_folds_are_numbered_from_0_and_cannot_be_changed():
         folds.assignment[0] = 1
 
 
-@pytest.mark.parametrize("k", [1, 0, 61])
-def test_a_number_of_folds_that_cannot_be_is_refused(k):
-    with pytest.raises(DataError, match="folds"):
-        make_folds(plain(), k)
-
-
-def test_rows_without_labels_have_no_strata():
+def test_folds_need_labels_and_enough_rows():
+    for k in (1, 0, 61):
+        with pytest.raises(DataError, match="folds"):
+            make_folds(plain(), k)
     with pytest.raises(DataError, match="no label"):
         make_folds(plain().unlabelled())

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.data.labels import LABEL_SETS, read_corrections, with_labels
+from gapstack.data.labels import LABEL_SETS, with_labels
 from gapstack.errors import DataError, DataNotFoundError, MismatchError
 from gapstack.registry import UnknownNameError
 
@@ -66,17 +66,11 @@ def test_label_sets_by_hand(lists, official, name, changed):
     assert found.fingerprint == official.fingerprint
 
 
-def test_rows_of_other_splits_are_left_aside(lists):
-    part = corpus_of(development_2=A, test_1=B)
-    assert with_labels(part, "liu", lists).labels.tolist() == [B, B]
-
-
 def test_a_list_made_for_other_labels_is_refused_with_its_line(lists):
     with pytest.raises(DataError, match="the old label of development-2 is A; expected B") as caught:
         with_labels(corpus_of(development_1=A, development_2=B), "liu", lists)
     assert caught.value.place.line == 3
-    with pytest.raises(DataError, match="expected no label"):
-        with_labels(corpus_of(development_1=None), "liu", lists)
+    assert with_labels(corpus_of(development_2=A, test_1=B), "liu", lists).labels.tolist() == [B, B]
 
 
 def test_label_sets_are_made_from_official_labels_of_gap_alone(lists, official, sample):
@@ -91,14 +85,6 @@ def test_label_sets_are_made_from_official_labels_of_gap_alone(lists, official, 
 def test_lists_that_are_not_there_are_asked_for_with_their_home(official, tmp_path):
     with pytest.raises(DataNotFoundError, match=r"corrections_liu\.tsv.*boliu61"):
         with_labels(official, "majority", tmp_path)
-
-
-def test_a_label_that_is_none_is_refused_with_its_column(tmp_path):
-    path = tmp_path / "corrections_liu.tsv"
-    path.write_text("ID\told_label\tnew_label\ndevelopment-1\tA\tC\n")
-    with pytest.raises(DataError, match="found 'C'") as caught:
-        read_corrections(path)
-    assert (caught.value.place.line, caught.value.place.column) == (2, "new-label")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.data import (
@@ -46,8 +46,9 @@ def corpora(draw, labels=LABELS):
     return Corpus(examples, name="written")
 
 
-@given(corpora(), SUFFIXES)
-def test_labelled_corpora_survive_writing_and_reading(tmp_path_factory, corpus, suffix):
+@settings(max_examples=40)
+@given(corpora() | corpora(labels=st.none()), SUFFIXES)
+def test_corpora_survive_writing_and_reading(tmp_path_factory, corpus, suffix):
     path = tmp_path_factory.mktemp("gap") / f"written.tsv{suffix}"
     write_gap(path, corpus)
     found = read_gap(path)
@@ -56,14 +57,7 @@ def test_labelled_corpora_survive_writing_and_reading(tmp_path_factory, corpus, 
     assert found.label_fingerprint == corpus.label_fingerprint
 
 
-@given(corpora(labels=st.none()))
-def test_unlabelled_corpora_survive_writing_and_reading(tmp_path_factory, corpus):
-    path = tmp_path_factory.mktemp("gap") / "written.tsv"
-    write_gap(path, corpus)
-    assert read_gap(path).examples == corpus.examples
-    assert len(path.read_bytes().split(b"\n")[0].split(b"\t")) == 9
-
-
+@settings(max_examples=25)
 @given(IDS, SUFFIXES, st.data())
 def test_probabilities_survive_to_the_last_bit(tmp_path_factory, ids, suffix, data):
     numbers = st.floats(0, 1e6, allow_subnormal=True)
@@ -77,6 +71,7 @@ def test_probabilities_survive_to_the_last_bit(tmp_path_factory, ids, suffix, da
     np.testing.assert_array_equal(found.probabilities, probabilities)
 
 
+@settings(max_examples=25)
 @given(st.lists(st.tuples(WORDS.filter(str.strip), *[st.sampled_from([1, 0, MISSING])] * 2), min_size=1))
 def test_decisions_survive_with_repeats_and_gaps(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("scorer") / "s.tsv"
@@ -93,14 +88,6 @@ def test_kaggle_format_is_what_is_written(tmp_path):
     path = tmp_path / "submission.csv"
     write_submission(path, ["r1", "r,2"], [[0.25, 0.5, 0.25], [1, 0, 1e-05]])
     assert path.read_text() == 'ID,A,B,NEITHER\nr1,0.25,0.5,0.25\n"r,2",1.0,0.0,1e-05\n'
-
-
-def test_writing_the_same_gives_the_same_bytes(tmp_path, sample_test):
-    for suffix in ("", ".gz", ".xz"):
-        one, other = (tmp_path / f"{name}.tsv{suffix}" for name in ("one", "other"))
-        write_gap(one, sample_test)
-        write_gap(other, sample_test)
-        assert one.read_bytes() == other.read_bytes()
 
 
 def test_solution_rows_that_were_not_scored_may_hold_anything(tmp_path):
@@ -123,21 +110,15 @@ def test_texts_that_the_format_cannot_hold_are_not_written(tmp_path, sample_test
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("ids", "probabilities"),
-    [
-        (["a"], [[0.5, 0.5]]),
-        (["a", "b"], [[1, 0, 0]]),
-        (["a"], [[np.nan, 1, 0]]),
-        (["a"], [[np.inf, 1, 0]]),
-        (["a"], [[-0.1, 1, 0.1]]),
-        (["a"], [[0, 0, 0]]),
-        (["a", "a"], [[1, 0, 0], [1, 0, 0]]),
-        ([""], [[1, 0, 0]]),
-        (["a\nb"], [[1, 0, 0]]),
-    ],
-    ids=["two columns", "rows", "nan", "inf", "negative", "zeros", "repeated id", "empty id", "line break"],
-)
+BAD_SUBMISSIONS = {
+    "two columns": (["a"], [[0.5, 0.5]]),
+    "rows": (["a", "b"], [[1, 0, 0]]),
+    **{f"row {row}": (["a"], [row]) for row in ([np.nan, 1, 0], [np.inf, 1, 0], [-0.1, 1, 0.1], [0, 0, 0])},
+    **{f"ids {ids}": (ids, [[1, 0, 0]] * len(ids)) for ids in (["a", "a"], [""], ["a\nb"])},
+}
+
+
+@pytest.mark.parametrize(("ids", "probabilities"), BAD_SUBMISSIONS.values(), ids=BAD_SUBMISSIONS)
 def test_what_kaggle_would_refuse_is_not_written(tmp_path, ids, probabilities):
     with pytest.raises(DataError):
         write_submission(tmp_path / "x.csv", ids, probabilities)
@@ -146,5 +127,5 @@ def test_what_kaggle_would_refuse_is_not_written(tmp_path, ids, probabilities):
 
 @pytest.mark.parametrize("decisions", [[[1, 0]], [[1, 2], [0, 0]], [[1], [0]]])
 def test_decisions_of_another_shape_or_value_are_not_written(tmp_path, decisions):
-    with pytest.raises(DataError, match="decisions of shape"):
+    with pytest.raises(DataError, match="decisions"):
         write_scorer_tsv(tmp_path / "x.tsv", ["a", "b"], decisions)

@@ -99,16 +99,6 @@ def test_places_are_searched_in_their_order(tmp_path, monkeypatch):
     assert sources.find("gap-test") is None
 
 
-def test_the_checkout_finds_its_shared_folder_from_anywhere(tmp_path, monkeypatch):
-    project = tmp_path / "elsewhere" / "project"
-    project.mkdir(parents=True)
-    monkeypatch.setattr(sources, "_PROJECT", project)
-    shared = fill(tmp_path / "elsewhere" / "shared" / "data" / "gap")
-    assert sources.find("gap-test") is None  # an installed package has no such neighbour
-    (project / "pyproject.toml").touch()
-    assert sources.find("gap-test") == shared / "gap-test.tsv"
-
-
 def test_a_folder_named_must_exist(tmp_path, monkeypatch):
     with pytest.raises(DataNotFoundError, match="--data names the folder"):
         sources.find("gap-test", tmp_path / "none")
@@ -122,13 +112,8 @@ def test_an_unknown_name_is_refused():
         sources.find("gap")
     with pytest.raises(UnknownNameError, match='no split is called "train"'):
         sources.gap_split("train")
-
-
-def test_what_is_nowhere_is_asked_for_with_the_places_and_its_home():
     with pytest.raises(DataNotFoundError, match=r"shared/data.*cache.*kaggle\.com"):
         sources.stage2()
-    with pytest.raises(DataNotFoundError, match="gap data fetch"):
-        sources.gap_split("test")
 
 
 def test_gap_is_loaded_whole_and_the_place_is_named(tmp_path, capsys):
@@ -142,20 +127,16 @@ def test_gap_is_loaded_whole_and_the_place_is_named(tmp_path, capsys):
     assert capsys.readouterr().err == f"Data: {gap.source}, official labels\n"
 
 
-def test_files_unlike_the_published_ones_are_used_with_a_warning(tmp_path, capsys):
-    folder = fill(tmp_path / "mine")
-    (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("Tom", "Tim"))
-    assert sources.load_gap(folder).test[1].b_text == "Tim"
-    assert "Warning: These splits differ from the published GAP: test" in capsys.readouterr().err
-
-
-def test_packed_files_are_found_and_known_as_intact(tmp_path, capsys):
+def test_packed_files_are_found_and_changed_ones_used_with_a_warning(tmp_path, capsys):
     folder = tmp_path / "mine"
     folder.mkdir()
     for name, text in FILES.items():
         (folder / f"{name}.xz").write_bytes(lzma.compress(text.encode()))
     assert len(sources.load_gap(folder).train) == 4
     assert "Warning" not in capsys.readouterr().err
+    (folder / "gap-test.tsv").write_text(FILES["gap-test.tsv"].replace("Tom", "Tim"))
+    assert sources.load_gap(folder).test[1].b_text == "Tim"
+    assert "differ from the published GAP: test" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("names", [[], ["gap-test.tsv"]])
@@ -208,27 +189,19 @@ def test_the_sample_stands_in_loudly(capsys, sample_train, sample_test):
         sources.load_gap(label_set="liu")
 
 
-def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys):
-    served_at(monkeypatch, home)
-    gap = sources.load_gap()
-    assert gap.source.endswith("(cache)")
-    assert not gap.is_sample
-    assert sources.search("gap-test").origin == "cache"
-    assert "Warning" not in capsys.readouterr().err
-
-
-def test_a_download_that_fails_leads_to_the_sample_with_its_reason(home, monkeypatch, capsys):
+def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys, tmp_path):
     served_at(monkeypatch, home + "/none")
     assert sources.load_gap().is_sample
     assert "404" in capsys.readouterr().err
+    served_at(monkeypatch, home)
     assert sources.load_gap(fetch_missing=False).is_sample
     assert "switched off" in capsys.readouterr().err
-
-
-def test_a_download_with_other_bytes_is_an_error_and_no_sample(home, monkeypatch, tmp_path):
-    served_at(monkeypatch, home)
+    gap = sources.load_gap()
+    assert gap.source.endswith("(cache)")
+    assert not gap.is_sample
+    (cache_root() / "data" / "gap" / "gap-validation.tsv").unlink()
     (tmp_path / "home" / "gap-validation.tsv").write_text("changed")
-    with pytest.raises(IntegrityError):
+    with pytest.raises(IntegrityError):  # not replaced by the sample
         sources.load_gap()
 
 
@@ -304,12 +277,6 @@ def test_a_folder_is_fetched_whole_or_not_at_all(home, tmp_path, monkeypatch):
         sources.find("dpr")
     assert sources.fetch(["dpr"]) == [folder]
     assert (folder / "b.txt").read_bytes() == b"two\n"
-
-
-def test_without_a_server_a_download_fails_as_missing_data(home, monkeypatch):
-    served_at(monkeypatch, "http://127.0.0.1:9")
-    with pytest.raises(DataNotFoundError, match="cannot download"):
-        sources.fetch(["gap-test"], timeout=1)
 
 
 def test_what_comes_with_the_package_needs_no_fetching():
