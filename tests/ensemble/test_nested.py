@@ -6,8 +6,8 @@ from gapstack.ensemble import create_stacker, fit_nested
 from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss
-from gapstack.members.member import Probabilities, State
-from gapstack.types import BasePredictions
+from gapstack.members.member import State
+from gapstack.types import BasePredictions, Probabilities
 from tests.ensemble.test_stacker import BASE, LABELS
 
 FOLDS = np.arange(len(LABELS)) % 5

@@ -1,7 +1,5 @@
 """Questions before texts, endings after them, and tags around mentions."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
-from gapstack.members.added_pieces import before_text, insert, insert_tags, tagged, with_endings
+from gapstack.members.added_pieces import before_text, insert_tags, tagged, with_endings
 
 TEXT = "Ann met Beth when she sang"
 #       012345678901234567890123456
@@ -67,24 +65,6 @@ def test_a_question_that_leaves_no_room_for_the_mentions_is_refused(tiny_encoder
         before_text(CORPUS, tiny_encoder, ["she " * 12], 20)
     with pytest.raises(MemberError, match=r"'x': .* 20 pieces"):
         with_endings(CORPUS, tiny_encoder, [" she is"], [("he", "he " * 12)], 20)
-
-
-@given(st.data())
-def test_insertion_moves_the_mentions_behind_it_alone(data):
-    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=4))
-    bounds = np.concatenate([[0], np.cumsum(lengths)])
-    at = [data.draw(st.integers(0, length - 1)) for length in lengths]
-    mentions = np.array([[[place, place + 1]] for place in at])
-    ids = np.arange(bounds[-1]) + 100
-    view = PieceView(ids, np.ones((len(ids), 2), np.int64), bounds, mentions)
-    places = np.array([low + data.draw(st.integers(0, n)) for low, n in zip(bounds, lengths, strict=False)])
-    added = [np.arange(data.draw(st.integers(0, 3))) for _ in lengths]
-    found = insert(view, places, added)
-    for row, (low, high) in enumerate(pairwise(bounds)):
-        expected = [*ids[low : places[row]], *added[row], *ids[places[row] : high]]
-        assert found.ids[found.row(row)].tolist() == expected
-        start, end = found.mentions[row, 0]
-        assert found.ids[found.row(row)][start:end].tolist() == [ids[low + at[row]]]
 
 
 def test_mentions_stand_between_their_tags(tiny_encoder):

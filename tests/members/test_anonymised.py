@@ -5,12 +5,8 @@ import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.data.augment import variants
-from gapstack.errors import MemberError
 from gapstack.members import create
-from gapstack.members.anonymised import (
-    VARIANTS,
-    distance_buckets,
-)
+from gapstack.members.anonymised import VARIANTS, distance_buckets
 
 # "Ann Lee" and "Eve" may be anonymised; in the second row "Ann" is a part of the other name, so it may not
 ROWS = Corpus(
@@ -62,15 +58,3 @@ def test_answers_are_the_weighted_mean_over_the_ways_of_telling(settings, sample
         expected = sum(count * one[row] for count, one in zip(counts, each, strict=True)) / sum(counts)
         np.testing.assert_allclose(answers[row], expected, atol=1e-6)
     assert np.abs(each[1] - each[0]).max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"head": "both"}, 'head: found "both", expected one of "end_to_end", "pure"'),
-        ({"weights": [1, 1]}, r"weights are \[1, 1\]; expected 5"),
-    ],
-)
-def test_what_it_does_not_know_is_refused(wrong, message, settings, sample_train):
-    with pytest.raises(MemberError, match=message):
-        create("anonymised", **{**settings, **wrong}).fit(sample_train[:20]).predict_proba(sample_train[:2])

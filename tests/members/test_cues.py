@@ -67,13 +67,6 @@ def test_the_chosen_name_gains_with_the_margin_and_neither_never_does(monkeypatc
         assert (np.diff(np.log(p[:, 2] / p[:, 0])) <= 1e-9).all()
 
 
-def test_exchanging_the_choice_exchanges_the_answers(monkeypatch, member, rows):
-    fitted, said = member[0].fit(rows), member[1]
-    swapped = replace(said, answers=said.answers[:, ::-1])
-    p, q = answer(monkeypatch, fitted, rows, said), answer(monkeypatch, fitted, rows, swapped)
-    assert np.allclose(p, q[:, [1, 0, 2]])
-
-
 def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
     labels = rows.labels
     said = cue_decisions(np.where(labels == 2, 2, labels), np.zeros(N, int), np.ones(N))
@@ -88,8 +81,6 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
 @pytest.mark.parametrize(
     ("name", "settings", "complaint"),
     [
-        ("url", {"context": "half-context"}, r"half-context.*snippet-context"),
-        ("url", {"candidates": "snippet-context"}, r"snippet-context.*gold-two-mention.*detected"),
         ("token_distance", {"closeness": "token"}, "no such setting"),
         ("url", {"context": "snippet-context"}, "page's title"),
     ],

@@ -8,8 +8,7 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.encoding import activations
 from gapstack.errors import MemberError
-from gapstack.members.frozen_spans import FrozenSpans
-from gapstack.members.siamese_spans import distance_relations
+from gapstack.members.frozen_spans import FrozenSpans, distance_relations
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
 

@@ -6,6 +6,7 @@ import torch
 from gapstack.members.anonymised import EndToEndHead, PureHead
 from gapstack.members.bidaf import FlowHead
 from gapstack.members.frozen_mlp import TowersNetwork
+from gapstack.members.frozen_spans import SiameseSpans
 from gapstack.members.grep import EvidenceHead
 from gapstack.members.layers import SwapEquivariant
 from gapstack.members.masked_lm import TiedHead
@@ -17,7 +18,6 @@ from gapstack.members.question_answering import AnswerSpanHead
 from gapstack.members.rgcn import GraphHead
 from gapstack.members.sequence import SequenceHead
 from gapstack.members.siamese import SiameseTower
-from gapstack.members.siamese_spans import SiameseSpans
 from gapstack.members.span_head import Classifier, SelfAttentiveHead, SpanHead, SpanHeads
 
 
@@ -34,9 +34,8 @@ FEATURES = {"names": wave(2, 2, 3, pace=0.3), "row": wave(2, 2, pace=0.9)}
 PLACES = torch.arange(2 * 2 * 2 * 2).reshape(2, 2, 2, 2) % 7
 KEPT = torch.tensor([True, True, True, False] * 3 + [False] * 4).reshape(2, 2, 2, 2)
 EDGES = torch.stack([torch.eye(5), wave(5, 5).abs(), wave(5, 5, pace=0.4).abs()]).expand(2, -1, -1, -1)
-SPANS = {"inputs": 6, "relations": 4, "width": 5, "hidden": 7}
+SPANS = 6, 4, 5, 7
 SMALL = SpanHead(width=4, units=4, feature_units=3)
-NO_DROPOUT = {"input_dropout": 0.0, "relation_dropout": 0.0, "dropout": 0.0}
 
 HEADS = {
     "probert": (PronounHead(4), {"hidden": wave(2, 7, 4), "pronoun": RANGES[:, 0, 0]}),
@@ -44,7 +43,7 @@ HEADS = {
         EvidenceHead(6, 3),
         {"hidden": wave(2, 7, 6), "mentions": RANGES, "places": PLACES, "kept": KEPT},
     ),
-    "msnet": (MSNetHead(4, 2, 3, 0.4, 0.6), {"hidden": wave(2, 7, 8), "mentions": RANGES}),
+    "msnet": (MSNetHead(4, 2, 3, 0.4, 0.6, "attention"), {"hidden": wave(2, 7, 8), "mentions": RANGES}),
     "msnet, mean": (MSNetHead(4, 2, 3, 0.4, 0.6, "mean"), {"hidden": wave(2, 7, 8), "mentions": RANGES}),
     "sequence": (SequenceHead(4), {"hidden": wave(2, 7, 4), "mentions": RANGES}),
     "pair_product": (PairProductHead(4), {"hidden": wave(2, 7, 4), "mentions": RANGES}),
@@ -53,12 +52,9 @@ HEADS = {
         {"hidden": wave(2, 7, 8), "mentions": RANGES, **FEATURES},
     ),
     "siamese": (SiameseTower(6, 3, 4, 5), VECTORS),
-    "frozen_mlp": (
-        TowersNetwork(6, 8, vector_dropout=0.9, feature_dropout=0.8),
-        {**VECTORS, **FEATURES},
-    ),
+    "frozen_mlp": (TowersNetwork(6, 8, 0.9, 0.8), {**VECTORS, **FEATURES}),
     "anonymised": (
-        EndToEndHead(6, scalars=3, hidden=7, distance_units=4, dropout=0.5),
+        EndToEndHead(6, 3, 7, 4, 0.5),
         {**VECTORS, "names": FEATURES["names"], "distances": torch.tensor([[0, 9], [3, 4]])},
     ),
     "anonymised, pure": (PureHead(6, 0.5), VECTORS),
@@ -79,7 +75,7 @@ HEADS = {
     "multiple_choice": (ChoiceHead(4), {"hidden": wave(6, 7, 4)}),
     "masked_lm": (TiedHead(4, 3), {"hidden": wave(2, 4), "embeddings": wave(3, 4, pace=0.2)}),
     "frozen_spans": (
-        SiameseSpans(seeds=2, **SPANS, **NO_DROPOUT),
+        SiameseSpans(2, *SPANS, (0.0, 0.0, 0.0)),
         {"pieces": wave(2, 7, 6), "spans": END_TO_END, "relations": wave(2, 2, 4, pace=0.5)},
     ),
 }

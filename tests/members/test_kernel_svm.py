@@ -4,7 +4,7 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members import create, store
-from gapstack.members.kernel_svm import PostProcessedPCA, scalars
+from gapstack.members.kernel_svm import fit_reduction, scalars
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"
@@ -14,12 +14,7 @@ def at(word: str) -> Span:
     return Span(TEXT.rindex(word), TEXT.rindex(word) + len(word))
 
 
-SCALARS = (
-    ("Lee_family", [1, 0]),
-    ("Robert_Bob_(singer)", [0, 1]),
-    ("Bobby_Annan", [0, 0]),
-    (None, [0, 0]),
-)
+SCALARS = (("Lee_family", [1, 0]), ("Robert_Bob_(singer)", [0, 1]), ("Bobby_Annan", [0, 0]), (None, [0, 0]))
 
 
 @pytest.mark.parametrize(("page", "topics"), SCALARS)
@@ -38,52 +33,34 @@ def settings(tiny_encoder_folder):
 @pytest.mark.parametrize(("gamma", "factor"), [("scale", None), (0.5, 0.5)])
 def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
     member = create("kernel_svm", gamma=gamma, **settings).fit(sample_train[:40])
-    inputs = member._inputs(member._vectors(sample_train[:40]), scalars(sample_train[:40]))
-    assert member.machine_.gamma == pytest.approx(factor or 1 / inputs.shape[1] / inputs.var())
-    with pytest.raises(
-        MemberError, match='gamma: found "wide", expected one of "auto", "scale", or a number, more than 0'
-    ):
-        create("kernel_svm", gamma="wide", **settings).fit(sample_train[:40])
+    inputs = member._inputs(member._vectors(sample_train[:40]), sample_train[:40])
+    assert member.arrays_["machine_gamma"] == pytest.approx(factor or 1 / inputs.shape[1] / inputs.var())
+    named = Corpus([e for e in sample_train if e.label is not Label.NEITHER])
+    with pytest.raises(MemberError, match="two rows of each class"):
+        create("kernel_svm", **settings).fit(named)
 
 
 def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test, settings, tmp_path):
     member = create("kernel_svm", components=16, removed=2, classifier="logistic", **settings).fit(
         sample_train[:60]
     )
-    assert member.weights_.shape == (3, 7 + 5 * 16)
+    assert member.arrays_["weights"].shape == (3, 7 + 5 * 16)
     store.save(member, "kernel_svm", tmp_path / "member")
     np.testing.assert_array_equal(
         store.load(tmp_path / "member").predict_proba(sample_test), member.predict_proba(sample_test)
     )
 
 
-def test_an_unknown_classifier_and_a_class_without_rows_are_refused(sample_train, settings):
-    with pytest.raises(MemberError, match='classifier: found "forest", expected one of "svm", "logistic"'):
-        create("kernel_svm", classifier="forest", **settings).fit(sample_train[:40])
-    named = Corpus([e for e in sample_train if e.label is not Label.NEITHER])
-    with pytest.raises(MemberError, match=r"needs two rows of each class; A, B and Neither have .* 0"):
-        create("kernel_svm", **settings).fit(named)
-
-
-def test_fewer_dimensions_are_kept_where_there_are_fewer():
-    vectors = np.random.default_rng(0).normal(size=(9, 30))
-    assert PostProcessedPCA(256, 2).fit(vectors).transform(vectors).shape == (9, 6)
-
-
-@pytest.mark.parametrize(("components", "removed", "n"), [(7, 7, 100), (256, 7, 15), (4, -1, 100)])
-def test_what_would_leave_nothing_is_refused(components, removed, n):
-    with pytest.raises(
-        MemberError, match=f"PPA-PCA-PPA to {components} dimensions without {removed} leaves nothing"
-    ):
-        PostProcessedPCA(components, removed).fit(np.random.default_rng(0).normal(size=(n, 20)))
-
-
 def test_the_reduction_centres_vectors_and_leaves_out_the_first_directions():
     vectors = np.random.default_rng(0).normal(size=(90, 30)) @ np.diag(np.linspace(5, 0.5, 30)) + 3
-    found = PostProcessedPCA(9, 4).fit(vectors).transform(vectors)
-    assert found.shape == (90, 9)
+    mean, projection = fit_reduction(vectors, 9, 4)
+    found = (vectors - mean) @ projection
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
     assert not found[:, :4].any()
     # the directions left are uncorrelated, and weaker than those removed
     spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(found, axis=0)[4:], spread[8:13])
+    assert fit_reduction(vectors[:9], 256, 2)[1].shape == (30, 6)  # nine rows span no more
+    for components, n in ((7, 90), (256, 15)):
+        with pytest.raises(MemberError, match="leaves nothing"):
+            fit_reduction(vectors[:n], components, 7)

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.members.layers import (
-    BatchNorm,
-    ParallelLinear,
-    RunningScale,
-    SharedLinear,
-)
+from gapstack.members.layers import BatchNorm, ParallelLinear, RunningScale, SharedLinear
 
 
 def test_parallel_layers_are_each_a_layer_of_its_own():

@@ -48,17 +48,6 @@ def test_swapping_the_names_swaps_the_probabilities(rows, fitted):
     np.testing.assert_allclose(answers.sum(axis=1), 1)
 
 
-def test_a_class_without_rows_is_unlikely_and_not_impossible(rows):
-    features, _ = rows
-    answers = (
-        SwapEquivariantLogistic(MIRROR, SIGNS)
-        .fit(features[:9], np.zeros(9, np.int64))
-        .predict_proba(features[:9])
-    )
-    assert (answers > 0).all()
-    assert (answers[:, 2] < 0.2).all()
-
-
 def test_its_arrays_are_its_whole_state(rows, fitted):
     state = fitted.added_to(State({"own": np.ones(2)}, values={"depth": 3}))
     again = SwapEquivariantLogistic(MIRROR, SIGNS)

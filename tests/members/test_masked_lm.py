@@ -16,11 +16,7 @@ from gapstack.data.teacher import SoftLabels
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create, soft_labels
-from gapstack.members.masked_lm import (
-    MaskedLM,
-    has_own_head,
-    with_own_head,
-)
+from gapstack.members.masked_lm import MaskedLM, has_own_head, with_own_head
 from gapstack.training import loop
 
 # The tiny vocabulary spells words, so letters are the only names that it has as one piece
@@ -59,8 +55,8 @@ def test_labels_do_not_reach_the_language_model(again, tiny_encoder_folder):
     other = create("masked_lm", **settings).fit(
         again.map(lambda e: replace(e, label=Label((e.label + 1) % 3)))
     )
-    for name, array in one.model_arrays_.items():
-        np.testing.assert_array_equal(array, other.model_arrays_[name])
+    for name, array in one.model_state_.arrays.items():
+        np.testing.assert_array_equal(array, other.model_state_.arrays[name])
     assert not np.array_equal(one.regression_.bias, other.regression_.bias)
 
 
@@ -107,7 +103,7 @@ def test_an_encoder_with_its_own_head_learns_nothing_and_keeps_its_probabilities
         "masked_lm", **{"encoder": str(tiny_language_model_folder), **QUICK, "texts": "stage2"}
     ).fit(again)
     assert member.contaminated_by == ()
-    assert member.model_arrays_ == {}
+    assert member.model_state_.arrays == {}
     assert "own" in member.state().values["learned_from"]
     data, _ = member._substituted(again[:2], encoder)
     batch = data.batch(np.arange(4))
@@ -138,24 +134,12 @@ def test_a_head_that_is_promised_and_not_there_is_refused(tiny_encoder_folder, t
             {"names": {"feminine": ["q", "Mary"], "masculine": ["k", "v"]}},
             "has 1 of the feminine names q, Mary",
         ),
-        ({"pairs": 0}, "pairs: found 0, expected a whole number, at least 1"),
-        ({"texts": "test"}, 'texts: found "test", expected one of "given", "stage2"'),
         ({"texts": "taught"}, "no text of extra and teacher has A or B for an answer, so encoder"),
-        ({"training": {"seed": 1}}, r"training\.seed: no such setting"),
     ],
 )
 def test_what_cannot_be_is_refused(settings, message, again, tiny_encoder_folder):
     with pytest.raises(MemberError, match=message):
         create("masked_lm", **{"encoder": str(tiny_encoder_folder), **QUICK, **settings}).fit(again)
-
-
-def test_texts_that_name_nobody_twice_are_refused(tiny_encoder_folder):
-    text = "Ann met Beth when she sang"
-    rows = Corpus(
-        Example(f"{k}", text, Span(18, 21), Span(0, 3), Span(8, 12), label=Label(k % 3)) for k in range(6)
-    )
-    with pytest.raises(MemberError, match="no text of corpus names A and B and then either again"):
-        create("masked_lm", encoder=str(tiny_encoder_folder), **QUICK).fit(rows)
 
 
 def test_an_encoder_without_a_mask_is_refused(tiny_encoder, sample_train):

@@ -10,8 +10,7 @@ from gapstack.data.example import Gender
 from gapstack.encoding.encoders import load_encoder
 from gapstack.members.name_substitution import (
     COMMON_NAMES,
-    masked_name_examples,
-    masked_pronoun_examples,
+    masked_texts,
     single_pieces,
     substitute_names,
     unused,
@@ -73,7 +72,7 @@ KNOWN = {Gender.FEMININE: {"Mary": 1, "Eve": 2, "Joan": 3}}
 
 def test_an_example_masks_a_later_mention_behind_both_names():
     row = example("Ann met Bo. Ann, Bo and Ann sang when she left", "she", "Ann", "Bo")
-    examples, targets = masked_name_examples(Corpus([row]), KNOWN, "#", most=10, seed=0)
+    examples, targets = masked_texts(Corpus([row]), KNOWN, "#", most=10, seed=0)
     assert len(examples) == 2  # as many for Bo as for Ann, though Ann comes more often
     texts = []
     for masked, target in zip(examples, targets, strict=True):
@@ -91,10 +90,10 @@ def test_the_pronouns_of_answered_rows_are_masked_and_their_names_the_targets():
     row = example("Ann met Bo when she sang with Ann", "she", "Ann", "Bo")
     rows = Corpus(replace(row, id=str(place)) for place in range(3))
     answers = np.array([[0.8, 0.1, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
-    examples, targets = masked_pronoun_examples(answers, rows, KNOWN, "#", most=10, seed=0)
+    examples, targets = masked_texts(rows, KNOWN, "#", 10, 0, answers)
     assert sorted(examples.ids) == ["0", "1"]  # nobody knows who the third is
     names = {number: name for name, number in KNOWN[Gender.FEMININE].items()}
     for masked, target in zip(examples, targets, strict=True):
         assert masked.text == f"{masked.a_text} met {masked.b_text} when # sang with {masked.a_text}"
         assert names[target] == (masked.a_text, masked.b_text)[int(masked.id)]
-    assert len(masked_pronoun_examples(answers, rows, KNOWN, "#", most=1, seed=0)[0]) == 1
+    assert len(masked_texts(rows, KNOWN, "#", 1, 0, answers)[0]) == 1

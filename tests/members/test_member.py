@@ -7,7 +7,6 @@ from gapstack.data import Corpus, Label
 from gapstack.data.augment import AUGMENTATIONS, swap_names
 from gapstack.members import MEMBERS, create
 from gapstack.members.member import Member, each_once
-from gapstack.registry import UnknownNameError
 
 
 class Witness(Member):
@@ -64,20 +63,6 @@ def test_what_will_be_learned_and_asked_is_prepared_once(sample_train):
     ids = [example.id for example in witness.prepared]
     assert len(ids) == len(set(ids)) > len(sample_train)
     assert all(name.endswith("~swap_gender") for name in ids[len(sample_train) :])
-
-
-def test_a_fitted_member_prepares_no_copies_that_it_will_not_answer(sample_train, sample_test):
-    witness = Witness(augment=["swap_gender"]).fit(sample_train)
-    witness.prepare(sample_test)
-    assert witness.prepared == sample_test
-
-
-def test_an_unknown_telling_is_refused_with_those_that_there_are(sample_train):
-    for switch in ("augment", "average"):
-        with pytest.raises(
-            UnknownNameError, match='no augmentation is called "sing"; there are: original, swap_names'
-        ):
-            Witness(**{switch: ["sing"]}).prepare(sample_train)
 
 
 @pytest.mark.parametrize("name", MEMBERS)

@@ -47,13 +47,6 @@ def test_rows_do_not_mix_whatever_their_batch(data, sample_train):
         assert not batch["ids"][3 * place : 3 * place + 3, width:].any()
 
 
-def test_soft_targets_are_given_as_they_are(sample_train, tiny_encoder):
-    taught = np.random.default_rng(0).dirichlet([1, 1, 1], size=4)
-    data = MultipleChoice()._data(sample_train[:4], tiny_encoder, taught)
-    np.testing.assert_allclose(data.batch(np.array([2, 0]))["target"], taught[[2, 0]], rtol=1e-6)
-    assert data.fingerprint != MultipleChoice()._data(sample_train[:4], tiny_encoder, None).fingerprint
-
-
 def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):
     said = np.array([[0.9999, 0.0001, 0.0], [0.2, 0.3, 0.5]])
     monkeypatch.setattr(FineTuned, "_predict_proba", lambda self, corpus: said)

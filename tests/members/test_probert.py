@@ -22,14 +22,14 @@ def test_the_input_names_the_pronouns_first_piece(sample_test, tiny_encoder_fold
 
 
 def test_only_what_learned_is_saved(sample_train, tiny_encoder_folder, tmp_path):
-    member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK).fit(sample_train[:40])
+    member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK).fit(sample_train[:16])
     arrays = member.state().arrays
     assert not any("embeddings" in name for name in arrays)
     assert {array.dtype.name for name, array in arrays.items() if name.startswith("encoder.")} == {"float16"}
     assert {array.dtype.name for name, array in arrays.items() if name.startswith("head.")} == {"float32"}
     assert {name.partition(".")[0] for name in arrays} == {"encoder", "head"}
     frozen = create("probert", encoder=str(tiny_encoder_folder), training=QUICK | {"frozen": ["encoder"]})
-    assert sorted(frozen.fit(sample_train[:40]).state().arrays) == [
+    assert sorted(frozen.fit(sample_train[:16]).state().arrays) == [
         *("head.classifier.bias", "head.classifier.weight", "head.dense.bias", "head.dense.weight")
     ]
 
@@ -37,7 +37,7 @@ def test_only_what_learned_is_saved(sample_train, tiny_encoder_folder, tmp_path)
 def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
     sample_train, tiny_encoder_folder
 ):
-    settings = {**QUICK, "epochs": 2, "batch_size": 1}
+    settings = {**QUICK, "batch_size": 8}
     few, updates = sample_train[:40], []
     for training in (settings, {**settings, "patience": 1}):
         member = ProBERT(
@@ -46,7 +46,7 @@ def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
         member.fit(few)
         updates.append(member.history_[0].evaluations[0].update)
     learn, _ = validation_rows(few, 0.25, seed=0)
-    assert updates == [40, len(learn)]
+    assert updates == [5, -(-len(learn) // 8)]
     assert member.history_[0].evaluations[0].validation is not None
     assert member.history_[0].best_updates[0] is not None
 

@@ -5,14 +5,8 @@ import pytest
 import torch
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.errors import MemberError
 from gapstack.members import create
-from gapstack.members.question_answering import (
-    QuestionAnswering,
-    is_a_or_b,
-    question,
-    span_features,
-)
+from gapstack.members.question_answering import QuestionAnswering, is_a_or_b, question, span_features
 
 TEXT = "Ann Lee met Beth when she, in May, sang there ."
 #       01234567890123456789012345678901234567890123456
@@ -69,11 +63,6 @@ def test_the_seven_numbers_are_highest_logits_and_the_answer(tiny_encoder):
     logits[0, b[1], 1] = 3.5
     features = span_features(Corpus([EXAMPLE]), data.view, logits)
     np.testing.assert_array_equal(features, [[1, 2, 3, 4, 3, 4, -1]])
-
-
-def test_a_question_that_leaves_no_room_is_refused(tiny_encoder_folder, sample_train):
-    with pytest.raises(MemberError, match="24 pieces"):
-        create("question_answering", encoder=str(tiny_encoder_folder), max_pieces=24).fit(sample_train[:20])
 
 
 def test_calibration_rows_are_whole_pages_that_the_network_has_not_seen(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus
-from gapstack.errors import MemberError
 from gapstack.members.baselines import Random
 
 
@@ -29,9 +28,3 @@ def test_confidence_is_the_drawn_share_of_what_names_get(sample):
     neither = (np.count_nonzero(sample.labels == 2) + 1) / (len(sample) + 3)
     np.testing.assert_allclose(answers[:, 2], neither)
     np.testing.assert_allclose(answers[:, :2].max(axis=1), 0.9 * (1 - neither))
-
-
-@pytest.mark.parametrize("confidence", [0.5, 1.0, -1.0, float("nan")])
-def test_confidence_out_of_range_is_refused(confidence, sample):
-    with pytest.raises(MemberError, match="confidence"):
-        Random(confidence=confidence).fit(sample)

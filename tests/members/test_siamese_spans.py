@@ -5,16 +5,13 @@ import pytest
 import torch
 from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 
-from gapstack.members.siamese_spans import SiameseSpans
-
-SIZES = {"inputs": 6, "relations": 4, "width": 5, "hidden": 7}
-DROPOUT = {"input_dropout": 0.5, "relation_dropout": 0.5, "dropout": 0.5}
+from gapstack.members.frozen_spans import SiameseSpans
 
 
 @pytest.fixture
 def network() -> SiameseSpans:
     torch.manual_seed(0)
-    network = SiameseSpans(seeds=3, **SIZES, **DROPOUT)
+    network = SiameseSpans(3, 6, 4, 5, 7, (0.5, 0.5, 0.5))
     for parameter in network.parameters():  # some start at zero
         torch.nn.init.normal_(parameter)
     return network.eval()
@@ -35,7 +32,7 @@ def test_mentions_are_pooled_as_by_the_field_s_library(network, rows):
     found = network._pooled(projected[keep], (spans[..., 1] - spans[..., 0]).flatten())
     inclusive = torch.stack([spans[..., 0], spans[..., 1] - 1], dim=-1)
     for number in range(3):
-        library = SelfAttentiveSpanExtractor(SIZES["width"])
+        library = SelfAttentiveSpanExtractor(5)
         attention = library._global_attention._module
         attention.weight.data = network.attend.weight[number].T.clone()
         attention.bias.data = network.attend.bias[number, 0].clone()

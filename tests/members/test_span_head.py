@@ -5,7 +5,6 @@ from gapstack.data.corpus import one_hot
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create, fine_tuned
-from gapstack.members.span_head import PUBLISHED
 
 QUICK = {"epochs": 1, "precision": "float32"}
 
@@ -16,11 +15,11 @@ def settings(tiny_encoder_folder):
 
 
 def test_only_the_layer_that_is_read_learns(sample_train, settings, tiny_encoder):
-    member = create("span_head", **settings).fit(sample_train[:40])
+    member = create("span_head", **settings).fit(sample_train[:20])
     layers = {name.split(".")[3] for name in member.state().arrays if name.startswith("encoder.")}
     (read,) = member._layers(tiny_encoder)
     assert layers == {str(read - 1)}
-    still = create("span_head", **settings, tune_layer=False).fit(sample_train[:40])
+    still = create("span_head", **settings, tune_layer=False).fit(sample_train[:20])
     assert not any(name.startswith("encoder.") for name in still.state().arrays)
 
 
@@ -35,28 +34,11 @@ def test_a_layer_that_the_encoder_lacks_is_refused(layer, sample_train, settings
         create("span_head", **settings, layer=layer).fit(sample_train[:20])
 
 
-def test_the_mean_of_the_heads_logits_answers(sample_train, sample_test, settings):
-    member = create("span_head", **{**settings, "seeds": 3}).fit(sample_train[:40])
-    heads = member.network_.head.heads
-    assert len(heads) == 3
-    answers = member.predict_proba(sample_test)
-    member.network_.head.heads = heads[1:]
-    assert np.abs(member.predict_proba(sample_test) - answers).max() > 1e-3
-
-
 def test_features_reach_the_answers(sample_train, sample_test, settings):
-    surface = create("span_head", **{**settings, "blocks": ["surface"]}).fit(sample_train[:40])
+    surface = create("span_head", **{**settings, "blocks": ["surface"]}).fit(sample_train[:20])
     answers = surface.predict_proba(sample_test)
     bare = sample_test.map(lambda e: type(e)(e.id, e.text, e.pronoun, e.a, e.b))  # without URLs
     assert np.abs(surface.predict_proba(bare) - answers).max() > 1e-4
-
-
-def test_the_papers_settings_are_settings_of_the_member():
-    member = create("span_head", **PUBLISHED)
-    (head,) = member.plans()
-    assert (head.head_lr, head.batch_size, head.frozen) == (2e-3, 20, ("encoder",))
-    assert member.contaminated_by == ("winogender", "winopron")
-    assert create("span_head").contaminated_by == ()
 
 
 def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):

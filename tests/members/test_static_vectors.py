@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Example, Span
-from gapstack.data.extra import load as load_extra
 from gapstack.encoding.static_vectors import Vectors, write_vectors
-from gapstack.errors import DataError, MismatchError
+from gapstack.errors import MismatchError
 from gapstack.members import create, store
 from gapstack.members.identity import identity_of
-from gapstack.members.static_vectors import _bags, _space
+from gapstack.members.static_vectors import _bags
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))
@@ -54,29 +53,6 @@ def test_other_vectors_than_those_fitted_over_are_refused(file, sample_train, tm
     file.write_text(file.read_text().replace("1", "2"))
     with pytest.raises(MismatchError, match="vectors changed"):
         store.load(tmp_path / "member")
-
-
-def test_a_space_without_gendered_words_cannot_be_debiased(tmp_path, sample_train, gap_folder):
-    write_vectors(tmp_path / "few.txt", Vectors("few", ("guard", "liked"), np.eye(2)))
-    with pytest.raises(DataError, match="definitional pairs"):
-        create("static_vectors", vectors=str(tmp_path / "few.txt"), debias="hard").fit(sample_train[:20])
-
-
-def test_hard_debiasing_takes_the_direction_of_gender_from_words_that_are_not_about_it(gap_folder):
-    plain, hard = (_space("encoder", name, None) for name in ("", "hard"))
-    direction = hard.unit[hard.row("she")] - hard.unit[hard.row("he")]
-    nurse = [abs(space.unit[space.row("nurse")] @ direction) for space in (plain, hard)]
-    assert nurse[1] < 1e-6 < 1e-2 < nurse[0]
-
-
-def test_extra_rows_are_learned_and_named_as_contamination(gap_folder, sample_train):
-    member = create("static_vectors", extra=["gum"], **QUICK)
-    assert set(load_extra("gum").contaminates) <= set(member.contaminated_by)
-    answers = [
-        m.fit(sample_train[:40]).predict_proba(sample_train[:5])
-        for m in (member, create("static_vectors", **QUICK))
-    ]
-    assert np.abs(answers[0] - answers[1]).max() > 1e-3
 
 
 def test_contextual_vectors_reach_the_answer_and_the_identity(sample_train, tmp_path):

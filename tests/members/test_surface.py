@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from gapstack.errors import MemberError
 from gapstack.evaluation.scores import score
 from gapstack.features.blocks import Features
 from gapstack.members.baselines import Prior
@@ -53,8 +52,3 @@ def test_threads_grow_the_same_trees(sample, monkeypatch):
         return Surface(rounds=5).fit(sample)._state().texts
 
     assert grown(1) == grown(4)
-
-
-def test_an_unknown_block_is_refused_when_fitting(sample):
-    with pytest.raises(MemberError, match="did you mean surface"):
-        Surface(blocks=("surfaces",)).fit(sample)

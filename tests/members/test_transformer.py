@@ -12,7 +12,7 @@ from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import score, score_decisions
 from gapstack.members import create
 from gapstack.members import transformer as module
-from gapstack.members.transformer import Forest
+from gapstack.members.transformer import forest_arrays, forest_predict
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_single_keeps_to_the_head_it_is_given(planted):
 
 def test_multi_keeps_the_head_that_knows_and_decides_names_apart(planted):
     member = create("transformer_multi").fit(planted)
-    assert len(member.head_names()) == 3
-    assert "L1H2" in member.head_names()
+    assert len(member.selected_) == 3
+    assert 1 * 3 + 2 in member.selected_  # L1H2
     decided = member.decide(planted)
     assert score_decisions(planted, decided).f1_overall > 80
     names = member.predict_proba(planted)[:, :2]
@@ -64,26 +64,14 @@ def test_multi_keeps_the_head_that_knows_and_decides_names_apart(planted):
     assert (names[decided] > 0.4).all()
 
 
-@pytest.mark.parametrize("features", ["choice", "share"])
-@pytest.mark.parametrize("direction", ["both", "each"])
-def test_exchanging_the_names_exchanges_the_answers(features, direction, tiny_encoder_folder, sample_train):
-    corpus = sample_train[:60]
-    swapped = corpus.map(lambda e: replace(e, a=e.b, b=e.a, label=(Label.B, Label.A, Label.NEITHER)[e.label]))
-    settings = {"encoder": str(tiny_encoder_folder), "features": features, "direction": direction}
-    member = create("transformer_multi", **settings).fit(corpus)
-    np.testing.assert_allclose(
-        member.predict_proba(swapped), member.predict_proba(corpus)[:, [1, 0, 2]], atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("leaf", [1, 7])
 def test_a_forest_of_arrays_is_the_forest(leaf):
     random = np.random.default_rng(1)
     rows, targets = random.random((300, 5)), random.random(300) < 0.4
     fitted = ExtraTreesClassifier(20, min_samples_leaf=leaf, random_state=0).fit(rows, targets)
-    forest = Forest.from_arrays(Forest.from_sklearn(fitted).arrays())
+    forest = forest_arrays(fitted)
     new = random.random((100, 5))
-    np.testing.assert_allclose(forest.predict(new), fitted.predict_proba(new)[:, 1], atol=1e-12)
+    np.testing.assert_allclose(forest_predict(forest, new), fitted.predict_proba(new)[:, 1], atol=1e-12)
 
 
 def test_unknown_features_and_one_sided_labels_are_refused(planted):

@@ -7,7 +7,6 @@ from gapstack.data.augment import anonymise_names
 from gapstack.encoding.pieces import align
 from gapstack.members import create
 from gapstack.members.tuned_spans import TAGS, _gathered
-from gapstack.registry import UnknownNameError
 
 TEXT = "Helen Brown told Joan Smith about the choir before she left; Helen Brown knew the songs."
 
@@ -69,8 +68,3 @@ def test_answers_are_averaged_over_the_forms_that_a_row_has(told, member):
     one = member.set_params(answer_forms=0).predict_proba(told)
     assert np.abs(both[0] - one[0]).max() > 1e-6
     np.testing.assert_allclose(both[1], one[1], atol=1e-9)
-
-
-def test_there_are_four_forms(told, member):
-    with pytest.raises(UnknownNameError, match="anonymise_4"):
-        member.set_params(forms=5).fit(told)

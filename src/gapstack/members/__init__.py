@@ -146,26 +146,16 @@ MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.memb
 def create(name: str, **settings: Any) -> Member:
     """Make the member called ``name`` with these hyper-parameters; the others have their defaults.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such member.
-    SettingError
-        If it has no such hyper-parameter, or a value is of another type or out of range.
+    Raises UnknownNameError if there is no such member; SettingError if it has no such hyper-parameter, or a value is of
+    another type or out of range.
     """
-    member: Member = MEMBERS.create(name, **settings)
-    return member
+    return MEMBERS.create(name, **settings)
 
 
 def published(name: str) -> dict[str, Any]:
     """Return the paper's settings of the member called ``name``: ``PUBLISHED`` of its module.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such member.
-    MemberError
-        If it has none.
+    Raises UnknownNameError if there is no such member; MemberError if it has none.
     """
     values = getattr(import_module(MEMBERS[name].__module__), "PUBLISHED", None)
     if values is None:

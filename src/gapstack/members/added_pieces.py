@@ -7,7 +7,6 @@ one that the encoder's tokenizer puts between two texts. Token types are all the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,17 +25,9 @@ def before_text(
 ) -> tuple[PieceView, Ints]:
     """Put a question before each text: ``[CLS] question [SEP] text [SEP]``.
 
-    Returns
-    -------
-    view : PieceView
-        Mentions are those in the text; pieces of the question have the character range (0, 0).
-    text : (n, 2) int64
-        Half-open piece range of each text, special pieces left out.
-
-    Raises
-    ------
-    MemberError
-        If a question and the mentions of its text do not fit into the window.
+    Returns the pieces and the half-open piece range (n, 2) of each text, special pieces left out. Mentions are those in
+    the text; pieces of the question have the character range (0, 0). Raises MemberError if a question and the mentions
+    of its text do not fit into the window.
     """
     added = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, questions)]
     plain = align(corpus, encoder, max_pieces, reserved=_sizes(added))
@@ -55,19 +46,20 @@ def with_endings(
     """Append closing words and each of k endings to each text: ``[CLS] text closing [SEP] ending [SEP]``.
 
     The result has n * k inputs, those of a row one after the other. The text is cut to leave room for the longest
-    ending. ``closings`` begin with a space.
-
-    Raises
-    ------
-    MemberError
-        If the longest ending, the closing words and the mentions of a text do not fit into the window.
+    ending. ``closings`` begin with a space. Raises MemberError if the longest ending, the closing words and the
+    mentions of a text do not fit into the window.
     """
     count = len(endings[0]) if len(endings) else 0
     ends = pieces(encoder, [ending for row in endings for ending in row])
     closed = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, closings)]
     added = [np.concatenate([closed[place // count], end]) for place, end in enumerate(ends)]
     longest = _sizes(added).reshape(len(corpus), count).max(axis=1, initial=0)
-    view = _repeated(align(corpus, encoder, max_pieces, reserved=longest), count)
+    view = align(corpus, encoder, max_pieces, reserved=longest)
+    if len(view):
+        order = np.repeat(np.arange(len(view)), count)
+        at = np.concatenate([np.arange(*view.bounds[row : row + 2]) for row in order])
+        bounds = np.concatenate([[0], np.cumsum(view.lengths[order])])
+        view = PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
     return insert(view, view.bounds[1:] - len(special_pieces(encoder)[1]), added)
 
 
@@ -78,12 +70,8 @@ def tagged(
 
     Tags are put around the mentions' word pieces, so a mention may begin inside a word. They are not new vocabulary:
     the tokenizer may make several pieces of each (BERT's: ``< a >``). Mentions of the result do not include their
-    tags, which have the character range (0, 0).
-
-    Raises
-    ------
-    MemberError
-        If the mentions and tags of a text do not fit into the window.
+    tags, which have the character range (0, 0). Raises MemberError if the mentions and tags of a text do not fit into
+    the window.
     """
     added = pieces(encoder, tags)
     return insert_tags(align(corpus, encoder, max_pieces, reserved=2 * int(_sizes(added).sum())), added)
@@ -92,18 +80,8 @@ def tagged(
 def insert_tags(view: PieceView, tags: Sequence[Ints]) -> PieceView:
     """Put the pieces ``tags`` of pronoun, A and B before and after theirs; a closing tag precedes an opening one."""
     ranges = view.bounds[:-1, None, None] + view.mentions
-    sizes = _sizes(tags)
-    # one entry for each tag's piece, closing ones first: insertion at one place keeps the order of the list
-    places = np.concatenate([np.repeat(ranges[:, m, side], sizes[m]) for side in (1, 0) for m in range(3)])
-    added = np.concatenate([np.tile(tags[m], len(view)) for _ in range(2) for m in range(3)])
-    # tag pieces before each original piece
-    shift = np.cumsum(np.bincount(places, minlength=len(view.ids) + 1))[: len(view.ids)]
-    bounds = view.bounds + 2 * int(sizes.sum()) * np.arange(len(view) + 1)
-    first, last = ranges[..., 0], ranges[..., 1] - 1
-    mentions = np.stack([first + shift[first], last + shift[last] + 1], axis=-1) - bounds[:-1, None, None]
-    return PieceView(
-        np.insert(view.ids, places, added), np.insert(view.chars, places, 0, axis=0), bounds, mentions
-    )
+    places = [ranges[:, mention, side] for side in (1, 0) for mention in range(len(tags))]
+    return insert(view, np.concatenate(places), [tag for tag in [*tags, *tags] for _ in range(len(view))])
 
 
 def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ints]:
@@ -124,32 +102,26 @@ def separator(encoder: Encoder) -> Ints:
 
 
 def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
-    """Put ``added[i]`` before piece ``places[i]`` of text i; mentions move along.
+    """Put ``added[i]`` before piece ``places[i]``, counted over all texts; mentions move along.
 
-    ``places`` (n,) count over all pieces, may be the end of a text, and do not lie in a mention.
+    ``places`` are those of one or several insertions into each text, one insertion after the other. They may be the end
+    of a text, and do not lie in a mention.
     """
-    sizes = _sizes(added)
     if not len(view):
         return view
+    sizes = _sizes(added)
     at = np.repeat(places, sizes)
-    moved = (view.bounds[:-1] + view.mentions[:, :, 0].T >= places).T * sizes[:, None]
-    return replace(
-        view,
-        ids=np.insert(view.ids, at, np.concatenate(added)),
-        chars=np.insert(view.chars, at, 0, axis=0),
-        bounds=view.bounds + np.concatenate([[0], np.cumsum(sizes)]),
-        mentions=view.mentions + moved[..., None],
+    # pieces that are added before each original piece
+    shift = np.cumsum(np.bincount(at, minlength=len(view.ids) + 1))
+    own = sizes.reshape(-1, len(view)).sum(axis=0)
+    bounds = view.bounds + np.concatenate([[0], np.cumsum(own)])
+    ranges = view.bounds[:-1, None, None] + view.mentions - [0, 1]
+    return PieceView(
+        np.insert(view.ids, at, np.concatenate(added)),
+        np.insert(view.chars, at, 0, axis=0),
+        bounds,
+        ranges + shift[ranges] + [0, 1] - bounds[:-1, None, None],
     )
-
-
-def _repeated(view: PieceView, times: int) -> PieceView:
-    """Each text ``times`` times in a row."""
-    order = np.repeat(np.arange(len(view)), times)
-    if not len(order):
-        return view
-    at = np.concatenate([np.arange(view.bounds[row], view.bounds[row + 1]) for row in order])
-    bounds = np.concatenate([[0], np.cumsum(view.lengths[order])])
-    return PieceView(view.ids[at], view.chars[at], bounds, view.mentions[order])
 
 
 def _sizes(parts: Sequence[Ints]) -> Ints:

@@ -25,7 +25,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
@@ -34,8 +33,8 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
-from gapstack.members.member import Probabilities
 from gapstack.settings import Count, FractionBelowOne, NonNegative
+from gapstack.types import Floats, Ints, Probabilities
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -101,12 +100,8 @@ class Anonymised(MentionHead):
     def _variants(self, corpus: Corpus) -> Iterator[tuple[Variant, Arrays]]:
         """Each kind of copy with the inputs of all rows."""
         copies = variants(corpus, VARIANTS)
-        everything = [
-            replace(example, id=f"{example.id}~{variant.name}")
-            for variant in copies
-            for example in variant.corpus
-        ]
-        mentions = self._mentions(Corpus(everything, label_set=corpus.label_set, name=corpus.name))
+        rows = [replace(row, id=f"{row.id}~{variant.name}") for variant in copies for row in variant.corpus]
+        mentions = self._mentions(Corpus(rows, label_set=corpus.label_set, name=corpus.name))
         others = self._other_inputs(corpus)
         for variant, part in zip(copies, np.split(mentions, len(copies)), strict=True):
             yield variant, {"mentions": part, **others}
@@ -122,7 +117,7 @@ class Anonymised(MentionHead):
             "distances": distance_buckets(columns["words"]),
         }
 
-    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
+    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         if not self.copies:
             return super()._to_learn(corpus)
         parts = [
@@ -150,16 +145,11 @@ class Anonymised(MentionHead):
         inputs = arrays["mentions"].shape[-1]
         if self.head == "pure":
             return SwapEquivariant(PureHead(inputs, 0.6 if self.dropout is None else self.dropout))
-        return EndToEndHead(
-            inputs,
-            scalars=arrays["names"].shape[-1],
-            hidden=self.hidden,
-            distance_units=self.distance_units,
-            dropout=0.2 if self.dropout is None else self.dropout,
-        )
+        dropout = 0.2 if self.dropout is None else self.dropout
+        return EndToEndHead(inputs, arrays["names"].shape[-1], self.hidden, self.distance_units, dropout)
 
 
-def distance_buckets(words: NDArray[np.float64]) -> NDArray[np.int64]:
+def distance_buckets(words: Floats) -> Ints:
     """Numbers of the buckets, 0 to 9, of distances in words."""
     return np.searchsorted(BUCKETS, words, side="right").astype(np.int64)
 
@@ -167,7 +157,7 @@ def distance_buckets(words: NDArray[np.float64]) -> NDArray[np.int64]:
 class EndToEndHead(nn.Module):
     """One scorer for both names over vectors of width ``inputs``; NEITHER has score 0 (Lee et al. 2017)."""
 
-    def __init__(self, inputs: int, *, scalars: int, hidden: int, distance_units: int, dropout: float):
+    def __init__(self, inputs: int, scalars: int, hidden: int, distance_units: int, dropout: float):
         super().__init__()
         self.distance = nn.Embedding(len(BUCKETS) + 1, distance_units)
         self.score = nn.Sequential(
@@ -201,5 +191,4 @@ class PureHead(nn.Module):
 
     def forward(self, mentions: Tensor) -> Tensor:
         """Return logits (b, 3)."""
-        logits: Tensor = self.layers(mentions)
-        return logits
+        return self.layers(mentions)

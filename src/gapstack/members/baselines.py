@@ -13,18 +13,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Interval
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from gapstack.data import Corpus, Label
 from gapstack.members.learned import LearnedArrays
-from gapstack.members.member import Probabilities
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import NonNegative, Seed
 from gapstack.text.cues import OURS, Closeness, Counted, Cue, CueDecisions, Definition, decide, needs_parses
 from gapstack.text.scenes import Candidates, CandidatesName, Context, ContextName, Setting
-from gapstack.types import Floats
+from gapstack.types import Bools, Floats, Probabilities
 
 _HALF_MARGIN = 4.0  # in words or edges: scaled to one half
 _MAX_PASSES = 5
@@ -69,14 +67,11 @@ class Random(LearnedArrays, SoftLabelMember):
         self.neither_ = (neither + 1) / (len(training_set) + len(Label))
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        draws_a = np.array([self._draws_earlier(e.id) == (e.a < e.b) for e in corpus])
+        coins = (sha256(f"{self.seed} {e.id}".encode("utf-8", "surrogatepass")).digest()[0] for e in corpus)
+        draws_a = np.array([(coin % 2 == 0) == (e.a < e.b) for coin, e in zip(coins, corpus, strict=True)])
         share_a = np.where(draws_a, self.confidence, 1 - self.confidence)
         named = np.stack([share_a, 1 - share_a], axis=1) * (1 - self.neither_)
         return np.concatenate([named, np.full((len(corpus), 1), self.neither_)], axis=1)
-
-    def _draws_earlier(self, identifier: str) -> bool:
-        digest = sha256(f"{self.seed} {identifier}".encode("utf-8", "surrogatepass")).digest()
-        return digest[0] % 2 == 0
 
 
 class CueMember(LearnedArrays, SoftLabelMember):
@@ -93,11 +88,6 @@ class CueMember(LearnedArrays, SoftLabelMember):
         Strength of the penalty on the squared weights, in units of examples.
     parser : str, optional
         spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own.
-
-    Attributes
-    ----------
-    strength_, doubt_ : (3 L,) and (4 L,) float64
-        Weights of s and n for each of L passes: constant, margin, single candidate, and for n another name chosen.
     """
 
     candidates: CandidatesName = "gold-two-mention"
@@ -116,17 +106,13 @@ class CueMember(LearnedArrays, SoftLabelMember):
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Decisions with their passes and margins; needs no fit.
 
-        Raises
-        ------
-        MemberError
-            If the cue reads the page's title in snippet-context.
-        DataNotFoundError
-            If a text has no stored parse and there is no parser.
+        Raises MemberError if the cue reads the page's title in snippet-context; DataNotFoundError if a text has no
+        stored parse and there is no parser.
         """
         setting = Setting(Candidates(self.candidates), Context(self.context))
         return decide(corpus, self.cue, setting, self.parser, self.definition)
 
-    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def decide(self, corpus: Corpus) -> Bools:
         """Decisions for A and B, (n, 2); needs no fit."""
         return self.cue_decisions(corpus).answers
 
@@ -177,14 +163,15 @@ def _design(decisions: CueDecisions) -> tuple[Floats, Floats, Floats]:
     reach = 1.0 - _HALF_MARGIN / (decisions.margins + _HALF_MARGIN)
     elsewhere = ~decisions.answers.any(axis=1)
     ones = np.ones(len(names))
-    columns = np.stack([ones, reach, alone], axis=1)
     # n falls with the margin where A or B is chosen, and has a constant where another name is
-    doubt = np.stack([ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere], axis=1)
+    doubt = [ones, reach * ~elsewhere, alone & ~elsewhere, elsewhere]
     level = np.eye(_MAX_PASSES + 1)[decisions.levels, :_MAX_PASSES]
     # indicators of the passes times columns: (n, L, c) -> (n, L c)
     designs = [
-        (level[:, :, None] * each[:, None, :]).reshape(len(level), _MAX_PASSES * each.shape[1])
-        for each in (columns, doubt.astype(np.float64))
+        (level[:, :, None] * np.stack(columns, axis=1)[:, None, :]).reshape(
+            len(level), _MAX_PASSES * len(columns)
+        )
+        for columns in ([ones, reach, alone], doubt)
     ]
     return names[:, 0] - names[:, 1], designs[0], designs[1]
 

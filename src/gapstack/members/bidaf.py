@@ -19,7 +19,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -32,6 +31,7 @@ from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Candidates, scene
 from gapstack.training import PieceData, Targets
+from gapstack.types import Bools
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-cased",
@@ -90,7 +90,7 @@ class BiDAF(FineTuned):
         return PieceData(view, targets, {"others": others})
 
 
-def other_names(corpus: Corpus, view: PieceView) -> NDArray[np.bool_]:
+def other_names(corpus: Corpus, view: PieceView) -> Bools:
     """Mask (n, longest), True on the pieces of names of other persons than A and B."""
     mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
     for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):

@@ -28,7 +28,7 @@ from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
-from gapstack.members.member import Member, Probabilities, State, each_once
+from gapstack.members.member import Member, State, each_once
 from gapstack.members.soft_labels import contamination, soft_labelled
 from gapstack.progress import progress
 from gapstack.settings import Count, Seed, ValidationFraction
@@ -51,7 +51,7 @@ from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER, Weights, freeze
 from gapstack.training.plan import Plan
 from gapstack.training.prediction import passes, predict_in_int8
-from gapstack.types import Rows
+from gapstack.types import Floats, Probabilities, Rows
 
 _log = logging.getLogger(__name__)
 
@@ -86,10 +86,9 @@ class FineTuned(Member):
 
     Parameters
     ----------
-    extra : sequence of str
-        Corpora that are learned before GAP, by their names in :data:`gapstack.data.extra.EXTRA`.
-    teacher : str or sequence of str, optional
-        Soft labels that are learned before GAP: see :func:`gapstack.data.teacher.load_teacher`.
+    extra, teacher
+        Corpora (names in :data:`gapstack.data.extra.EXTRA`) and soft labels (see
+        :func:`gapstack.data.teacher.load_teacher`) that are learned before GAP.
     encoder : str, optional
         Name or folder of the encoder; the embedded MiniLM by default.
     training : mapping or sequence of mappings, optional
@@ -103,8 +102,7 @@ class FineTuned(Member):
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     int8 : bool
-        Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change. See
-        :func:`~gapstack.training.prediction.predict_in_int8`.
+        Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change.
     seed : int
         Seed of the head's first weights, dropout, the order of rows and the choice of validation rows.
     """
@@ -170,20 +168,19 @@ class FineTuned(Member):
 
     def plans(self) -> tuple[TrainingPlan, ...]:
         """Return the plan of each phase, with the changes of ``training``; raises MemberError if they do not fit."""
-        phases = self._recipe()
-        changes = self.training or {}
+        phases, changes = self._recipe(), self.training or {}
         each = [changes] * len(phases) if isinstance(changes, Mapping) else list(changes)
         if len(each) != len(phases):
             raise MemberError(
                 f"{type(self).__name__} is trained in {len(phases)} phases; training has {len(each)}"
             )
-        plans = tuple(self._changed(plan, change) for plan, change in zip(phases, each, strict=True))
-        if self.int8 and all(freezes_encoder(plan) for plan in plans):
+        plans = tuple(
+            replace(plan.changed(dict(change)), seed=self.seed)
+            for plan, change in zip(phases, each, strict=True)
+        )
+        if self.int8 and all(map(freezes_encoder, plans)):
             raise MemberError("int8 rounds a tuned encoder, and all of this one is frozen; leave int8 out")
         return plans
-
-    def _changed(self, plan: TrainingPlan, changes: Mapping[str, Any]) -> TrainingPlan:
-        return replace(plan.changed(dict(changes)), seed=self.seed)
 
     def _network(self, plans: Sequence[TrainingPlan]) -> tuple[Encoder, Network]:
         encoder = self._encoder()
@@ -196,11 +193,8 @@ class FineTuned(Member):
         rates = [plan.encoder_lr for plan in plans if not freezes_encoder(plan)]
         _warn_of_rate(type(self).__name__, self.encoder, max(rates, default=0.0))
         encoder, network = self._network(plans)
-        learned = _trained_names(network, plans)
-        changed: set[str] = set()
-        if self.extra or self.teacher:
-            changed = self._first_stage(encoder, network, plans)
-            learned |= changed
+        changed = self._first_stage(encoder, network, plans) if self.extra or self.teacher else set()
+        learned = _trained_names(network, plans) | changed
         held: Data | None = None
         if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
@@ -220,23 +214,18 @@ class FineTuned(Member):
     def _first_stage(self, encoder: Encoder, network: Network, plans: Sequence[TrainingPlan]) -> set[str]:
         """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
         stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
-        first = [self._changed(plans[-1], {"patience": None, **stage}) for stage in stages]
+        first = [plans[-1].changed({"patience": None, **stage}) for stage in stages]
         corpus, targets = soft_labelled(self.extra, self.teacher, self.augment)
         train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
         return _trained_names(network, first)
 
     def _phase(
-        self,
-        network: Network,
-        data: Data,
-        held: Data | None,
-        plan: TrainingPlan,
-        pretrained: Encoder | None,
+        self, network: Network, data: Data, held: Data | None, plan: TrainingPlan, pretrained: Encoder | None
     ) -> History:
         """Train one phase; ``pretrained`` is the encoder if nothing has changed it yet."""
-        stop = held if plan.patience is not None else None
+        held = held if plan.patience is not None else None
         if not freezes_encoder(plan):
-            return train(network, data, plan, stop, objective=self._objective)
+            return train(network, data, plan, held, objective=self._objective)
 
         def with_states(part: Data) -> HiddenData:
             if pretrained is None:
@@ -244,18 +233,17 @@ class FineTuned(Member):
             return HiddenData(part, _stored_states(part, pretrained, network.layers, plan.precision))
 
         return train(
-            HeadAlone(network.head),
+            Network(None, network.head),
             with_states(data),
             replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER)),
-            None if stop is None else with_states(stop),
+            None if held is None else with_states(held),
             objective=self._objective,
         )
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        logits = self._logits(self._data(corpus, self._encoder(), None))
-        return np.asarray(softmax(logits, axis=1))
+        return softmax(self._logits(self._data(corpus, self._encoder(), None)), axis=1)
 
-    def _logits(self, data: Data) -> NDArray[np.float64]:
+    def _logits(self, data: Data) -> Floats:
         """The fitted network's logits, (n, ...)."""
         precision = self.plans()[-1].precision
         if _any_of_encoder(self.arrays_):
@@ -263,7 +251,7 @@ class FineTuned(Member):
                 return predict_in_int8(self.network_, data)
             return predict(self.network_, data, precision=precision)
         states = _stored_states(data, self._encoder(), self.network_.layers, precision)
-        return predict(HeadAlone(self.network_.head), HiddenData(data, states))
+        return predict(Network(None, self.network_.head), HiddenData(data, states))
 
     def _state(self) -> State:
         return State(arrays=self.arrays_)
@@ -277,43 +265,29 @@ class FineTuned(Member):
 
 
 class Network(nn.Module):
-    """An encoder of transformers without a task head, and a head over some of its layers; see :class:`FineTuned`."""
+    """An encoder of transformers without a task head, and a head over some of its layers; see :class:`FineTuned`.
 
-    def __init__(self, encoder: nn.Module, head: nn.Module, layers: Sequence[int] = LAST):
+    Without an encoder it is called with hidden states.
+    """
+
+    def __init__(self, encoder: nn.Module | None, head: nn.Module, layers: Sequence[int] = LAST):
         super().__init__()
-        self.encoder = encoder
-        self.head = head
-        self.layers = tuple(layers)
+        self.encoder, self.head, self.layers = encoder, head, tuple(layers)
 
     def hidden(self, ids: Tensor, keep: Tensor | None = None) -> Tensor:
         """Hidden states (b, L, layers * H) float32 for ``ids`` (b, L) with mask ``keep``, True on pieces."""
+        assert self.encoder is not None
         mask = None if keep is None else keep.long()
         if self.layers == LAST:
-            states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        else:
-            output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-            states = torch.cat([output.hidden_states[layer] for layer in self.layers], dim=-1)
-        return states.float()
+            return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state.float()
+        output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        return torch.cat([output.hidden_states[layer] for layer in self.layers], dim=-1).float()
 
-    def forward(self, ids: Tensor, keep: Tensor | None = None, **inputs: Tensor) -> Tensor:
-        """Return logits (b, classes)."""
-        if keep is not None:
-            inputs["keep"] = keep
-        logits: Tensor = self.head(self.hidden(ids, inputs.get("keep")), **inputs)
-        return logits
-
-
-class HeadAlone(nn.Module):
-    """A head over given hidden states."""
-
-    def __init__(self, head: nn.Module):
-        super().__init__()
-        self.head = head
-
-    def forward(self, hidden: Tensor, **inputs: Tensor) -> Tensor:
-        """Return logits (b, classes)."""
-        logits: Tensor = self.head(hidden, **inputs)
-        return logits
+    def forward(self, ids: Tensor | None = None, hidden: Tensor | None = None, **inputs: Tensor) -> Tensor:
+        """Return logits (b, classes) for pieces ``ids`` or their ``hidden`` states, and the head's other inputs."""
+        if ids is not None:
+            hidden = self.hidden(ids, inputs.get("keep"))
+        return self.head(hidden, **inputs)
 
 
 class HiddenData:
@@ -365,19 +339,17 @@ def _tuned_states(data: Data, network: Network, precision: str) -> Tensor:
     network.to(device).eval()
     weights = Weights(network, compute_dtype(precision, device))
     starts = np.cumsum(data.sizes) - data.sizes
-    states: Tensor | None = None
+    states = torch.empty(0)
     order = np.argsort(data.sizes, kind="stable")
     with progress("Encoding", len(order)) as ticker:
         for rows, inputs, _ in passes(data, order, device, default_budget(device)):
             found = network.hidden(inputs["ids"], inputs.get("keep")).to("cpu", torch.float16)
-            if states is None:
+            if not len(states):
                 states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
-            for place, row in enumerate(rows):
-                start, size = int(starts[row]), int(data.sizes[row])
-                states[start : start + size] = found[place, :size]
+            for row, own in zip(rows.tolist(), found, strict=True):
+                states[starts[row] : starts[row] + data.sizes[row]] = own[: data.sizes[row]]
             ticker.advance(len(rows))
     weights.close()
-    assert states is not None
     return states
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -19,8 +18,8 @@ from gapstack.encoding.activations import SpanActivations, span_activations
 from gapstack.encoding.debias import null_space
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.member import Probabilities, State
+from gapstack.features.blocks import BlockName, features
+from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import Count, Natural, Seed, ValidationFraction
 from gapstack.training import (
@@ -34,7 +33,7 @@ from gapstack.training import (
     validation_rows,
 )
 from gapstack.training.plan import Plan
-from gapstack.types import Floats32
+from gapstack.types import Floats, Floats32, Ints, Probabilities
 
 Arrays = Mapping[str, NDArray[Any]]
 """Inputs of a head by name; the first axis is rows."""
@@ -74,7 +73,7 @@ def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) ->
 
 
 class EncoderMember(SoftLabelMember):
-    """A member that reads a pre-trained encoder.
+    """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`.
 
     Parameters
     ----------
@@ -85,7 +84,6 @@ class EncoderMember(SoftLabelMember):
     encoder: str | None = None
 
     LAYERS: ClassVar[Depth] = ((2,), 3)
-    """Layers that are read by default."""
 
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)
@@ -106,8 +104,8 @@ class EncoderMember(SoftLabelMember):
 class FrozenHead(SoftLabelMember):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
-    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` where
-    the training rows decide a scale of the inputs, and :meth:`_to_learn` where copies of rows are learned.
+    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` if the
+    training rows decide a scale of the inputs, and :meth:`_to_learn` if copies of rows are learned.
 
     Parameters
     ----------
@@ -135,10 +133,7 @@ class FrozenHead(SoftLabelMember):
 
     @abstractmethod
     def _head(self, arrays: Arrays) -> nn.Module:
-        """A freshly initialised network for arrays of these shapes.
-
-        It is called with the arrays by name, float32 for float64, and returns logits (b, 3).
-        """
+        """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         """What :meth:`_scaled` needs from the training rows."""
@@ -148,7 +143,7 @@ class FrozenHead(SoftLabelMember):
         """Put inputs on the scale of the training rows."""
         return arrays
 
-    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, NDArray[np.int64]]:
+    def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         """Inputs to learn from, and the row (m,) that each belongs to."""
         return self._arrays(corpus), np.arange(len(corpus))
 
@@ -247,16 +242,16 @@ class MentionHead(EncoderMember, FrozenHead):
         """Mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""
         return self._mean_vectors(corpus, self.layers, self.max_pieces)
 
-    def _features(self, corpus: Corpus) -> Features:
-        """Features of :attr:`blocks`."""
-        return features(corpus, self.blocks)
-
     def _other_inputs(self, corpus: Corpus) -> Arrays:
-        """Inputs other than ``mentions``."""
+        """Inputs other than ``mentions``: the features of :attr:`blocks`."""
         if not self.blocks:
             return {}
-        found = self._features(corpus)
+        found = features(corpus, self.blocks)
         return {"names": found.candidates, "row": found.shared}
+
+    def _columns(self, arrays: Arrays) -> int:
+        """Number of all features, those of both names and of the row."""
+        return 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
 
     def _arrays(self, corpus: Corpus) -> Arrays:
         return {"mentions": self._mentions(corpus), **self._other_inputs(corpus)}
@@ -275,15 +270,14 @@ class MentionHead(EncoderMember, FrozenHead):
         # encoders have dead units, which stay constant
         scales["mentions_spread"] = np.where(spread > 1e-4, spread, np.float32(1))
         for name in {"names", "row"} & set(arrays):
-            values = arrays[name].reshape(math.prod(arrays[name].shape[:-1]), arrays[name].shape[-1])
-            scales[f"{name}_low"] = np.nanmin(values, axis=0, initial=np.inf)
-            scales[f"{name}_high"] = np.nanmax(values, axis=0, initial=-np.inf)
+            rows = tuple(range(arrays[name].ndim - 1))
+            scales[f"{name}_low"] = np.nanmin(arrays[name], axis=rows, initial=np.inf)
+            scales[f"{name}_high"] = np.nanmax(arrays[name], axis=rows, initial=-np.inf)
         return scales
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        scaled = dict(arrays)
         centred = self._projected(arrays, scales) - scales["mentions_mean"]
-        scaled["mentions"] = centred / scales["mentions_spread"]
+        scaled = {**arrays, "mentions": centred / scales["mentions_spread"]}
         for name in {"names", "row"} & set(arrays):
             scaled[name] = unit_range(arrays[name], scales[f"{name}_low"], scales[f"{name}_high"])
         return scaled
@@ -301,10 +295,7 @@ def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) 
     The pronoun has one of its own and the names share one: a single classifier would leave what the two show in
     opposite directions.
 
-    Raises
-    ------
-    MemberError
-        If the rows do not have pronouns of both genders.
+    Raises MemberError if the rows do not have pronouns of both genders.
     """
     gendered = np.isin(genders, [Gender.FEMININE, Gender.MASCULINE])
     feminine = genders[gendered] == Gender.FEMININE
@@ -316,9 +307,7 @@ def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) 
     return np.stack([own, other, other]).astype(np.float32)
 
 
-def unit_range(
-    values: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def unit_range(values: Floats, low: Floats, high: Floats) -> Floats:
     """Values with ``low`` at 0 and ``high`` at 1, clipped; 0.5 for missing values and where both are equal."""
     width = high - low
     is_known = np.isfinite(values) & (width > 0)

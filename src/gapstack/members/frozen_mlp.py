@@ -20,14 +20,12 @@ side.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Example, Label
@@ -35,12 +33,12 @@ from gapstack.data.example import Replacement, edit
 from gapstack.encoding.activations import window_activations
 from gapstack.encoding.encoders import Encoder
 from gapstack.errors import MemberError
-from gapstack.features.blocks import BlockName, Features
+from gapstack.features.blocks import BlockName, features
 from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors
 from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.text.grammar import Role
-from gapstack.types import Floats32
+from gapstack.types import Floats, Floats32
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -66,7 +64,7 @@ _CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}
 """Categorical features with the number of their values."""
 _GARBLED = re.compile(r"[^\W\d_]*(?:\*[^\W\d_]*)+")
 _MIN_LETTERS = 2  # "a*" matches any word of two letters
-_WORD_STARTS = "\u0120\u2581"
+_WORD_STARTS = ("\u0120", "\u2581")
 """Marks of a word's first piece in byte-pair and sentence-piece vocabularies."""
 
 
@@ -99,26 +97,22 @@ class FrozenMLP(MentionHead):
         layers = chosen_layers(self.layers, encoder, self.LAYERS)
         return mean_vectors(window_activations(masked, encoder, layers, max_pieces=self.window))
 
-    def _features(self, corpus: Corpus) -> Features:
-        block = super()._features(corpus)
-        return replace(
-            block,
-            candidates=numeric(block.candidates, block.candidate_names),
-            shared=numeric(block.shared, block.shared_names),
-        )
+    def _other_inputs(self, corpus: Corpus) -> Arrays:
+        if not self.blocks:
+            return {}
+        block = features(corpus, self.blocks)
+        return {
+            "names": numeric(block.candidates, block.candidate_names),
+            "row": numeric(block.shared, block.shared_names),
+        }
 
     def _head(self, arrays: Arrays) -> nn.Module:
-        columns = 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
-        network = TowersNetwork(
-            arrays["mentions"].shape[-1],
-            columns,
-            vector_dropout=self.vector_dropout,
-            feature_dropout=self.feature_dropout,
-        )
+        inputs, columns = arrays["mentions"].shape[-1], self._columns(arrays)
+        network = TowersNetwork(inputs, columns, self.vector_dropout, self.feature_dropout)
         return SwapEquivariant(network) if self.symmetric else network
 
 
-def numeric(values: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:
+def numeric(values: Floats, names: Sequence[str]) -> Floats:
     """Features (..., k) for a network: roles one-hot in the first columns (none for NaN), others as signed logs."""
     codes = [number for number, name in enumerate(names) if name in _CODES]
     rest = [number for number in range(len(names)) if number not in codes]
@@ -133,7 +127,7 @@ class TowersNetwork(nn.Module):
     ``inputs`` is the width of the mention vectors, ``columns`` the number of all features (0 for none).
     """
 
-    def __init__(self, inputs: int, columns: int, *, vector_dropout: float, feature_dropout: float):
+    def __init__(self, inputs: int, columns: int, vector_dropout: float, feature_dropout: float):
         super().__init__()
         self.joint = dense_block(3 * inputs, _VECTOR_UNITS, vector_dropout)
         self.siamese = dense_block(inputs, _VECTOR_UNITS, vector_dropout)
@@ -153,8 +147,7 @@ class TowersNetwork(nn.Module):
         parts = [self.joint(mentions.flatten(1)), siamese]
         if names is not None and row is not None:
             parts.append(self.dense(torch.cat([names.flatten(1), row], dim=-1)))
-        logits: Tensor = self.last(torch.cat(parts, dim=-1))
-        return logits
+        return self.last(torch.cat(parts, dim=-1))
 
 
 def mask_names(example: Example, encoder: Encoder) -> Example:
@@ -173,39 +166,42 @@ def repair_stars(example: Example, encoder: Encoder) -> Example:
     A word becomes the first of the encoder's vocabulary (the most frequent words come first) that matches it with any
     letter for each ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
     """
-    return edit(example, _repaired_letters(example.text, encoder)) if "*" in example.text else example
-
-
-def _repaired_letters(text: str, encoder: Encoder) -> Iterator[Replacement]:
-    """Replacements of single letters, so that a mention may end inside the word."""
-    for match in _GARBLED.finditer(text):
-        repaired = _first_match(encoder, match.group())
-        for place, letter in enumerate(match.group() if repaired else ""):
-            if letter == "*":
-                at = match.start() + place
-                yield Replacement(at, at + 1, str(repaired)[place])
+    if "*" not in example.text:
+        return example
+    # single letters are replaced, since a mention may end inside the word
+    return edit(
+        example,
+        [
+            Replacement(at, at + 1, repaired[at - match.start()])
+            for match in _GARBLED.finditer(example.text)
+            if (repaired := _first_match(encoder, match.group()))
+            for at in range(*match.span())
+            if example.text[at] == "*"
+        ],
+    )
 
 
 @lru_cache(maxsize=4096)
-def _first_match(encoder: Encoder, garbled: str) -> str | None:
+def _first_match(encoder: Encoder, garbled: str) -> str:
+    """The word that a garbled one is repaired to; empty if there is none."""
     if len(garbled) - garbled.count("*") < _MIN_LETTERS:
-        return None
+        return ""
     for form in dict.fromkeys((garbled, garbled.lower())):
         pattern = re.compile(re.escape(form).replace(r"\*", "."))
-        match = next((word for word in _words(encoder).get(len(form), ()) if pattern.fullmatch(word)), None)
-        if match is not None:
-            return match
-    return None
+        for word in _words(encoder).get(len(form), ()):
+            if pattern.fullmatch(word):
+                return word
+    return ""
 
 
 @lru_cache(maxsize=2)
 def _words(encoder: Encoder) -> dict[int, list[str]]:
     """Words of the vocabulary that consist of letters, by length, in the vocabulary's order."""
     vocabulary: dict[str, int] = encoder.tokenizer.get_vocab()
-    marked = any(token[:1] in _WORD_STARTS for token in vocabulary if token)
+    marked = any(token.startswith(_WORD_STARTS) for token in vocabulary)
     words: dict[int, list[str]] = {}
     for token in sorted(vocabulary, key=vocabulary.__getitem__):
-        word = token.lstrip(_WORD_STARTS)
+        word = token.lstrip("".join(_WORD_STARTS))
         # where first pieces are marked, the others are continuations, as those with "##" are elsewhere
         if word.isalpha() and (word != token or not marked):
             words.setdefault(len(word), []).append(word)

@@ -11,30 +11,41 @@ head in this way). Distances in the text complete the relations, and optionally 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from gapstack.data import Corpus
-from gapstack.encoding.activations import span_activations
-from gapstack.features.blocks import BlockName, features
+from gapstack.encoding.activations import GROUPS, SpanActivations, span_activations
+from gapstack.features.blocks import BlockName, Features, features
 from gapstack.members.frozen_head import EncoderMember, chosen_layers
-from gapstack.members.member import Probabilities, State
-from gapstack.members.siamese_spans import (
-    SiameseSpans,
-    attention_relations,
-    distance_relations,
-    feature_relations,
-)
+from gapstack.members.layers import ParallelLinear, SharedLinear, cross
+from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet, merge
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, train
-from gapstack.types import Floats32
+from gapstack.training.devices import quick_dropout
+from gapstack.types import Floats32, Ints, Probabilities
+
+OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
+_NOISE = 1e-3
+"""Attention below this is noise in bfloat16."""
+_PRONOUN = GROUPS.index("pronoun")
+# attention from which group to which, for A and for B: (2, 4, 2)
+_READ = np.array(
+    [
+        [(_PRONOUN, name), (name, _PRONOUN), (_PRONOUN, anywhere), (anywhere, _PRONOUN)]
+        for name, anywhere in ((GROUPS.index(n), GROUPS.index(f"{n}_anywhere")) for n in ("a", "b"))
+    ]
+)
 
 
 class FrozenSpans(EncoderMember):
@@ -54,7 +65,7 @@ class FrozenSpans(EncoderMember):
     epochs, batch_size, learning_rate, weight_decay
         Of AdamW.
     width, hidden, input_dropout, relation_dropout, dropout
-        Of the network, see :class:`~gapstack.members.siamese_spans.SiameseSpans`.
+        Of the network, see :class:`SiameseSpans`.
     seed : int
         Of weights, order and dropout.
     """
@@ -120,7 +131,7 @@ class FrozenSpans(EncoderMember):
         answers = [self.network_(*batch).double().softmax(-1).mean(0) for batch in batches]
         return np.asarray(torch.cat(answers).numpy())
 
-    def _read(self, corpus: Corpus) -> tuple[Floats32, NDArray[np.int64], Floats32]:
+    def _read(self, corpus: Corpus) -> tuple[Floats32, Ints, Floats32]:
         encoder = self._encoder()
         layers = chosen_layers(self.layers, encoder, self.LAYERS)
         heads = self.attention_layers
@@ -134,16 +145,8 @@ class FrozenSpans(EncoderMember):
         return pieces, spans, np.concatenate(relations, axis=-1)
 
     def _build(self, inputs: int, relations: int, members: int = 1) -> SiameseSpans:
-        return SiameseSpans(
-            seeds=self.seeds * members,
-            inputs=inputs,
-            relations=relations,
-            width=self.width,
-            hidden=self.hidden,
-            input_dropout=self.input_dropout,
-            relation_dropout=self.relation_dropout,
-            dropout=self.dropout,
-        )
+        dropout = self.input_dropout, self.relation_dropout, self.dropout
+        return SiameseSpans(self.seeds * members, inputs, relations, self.width, self.hidden, dropout)
 
     def _state(self) -> State:
         weights: dict[str, Any] = {key: value.numpy() for key, value in self.network_.state_dict().items()}
@@ -174,7 +177,7 @@ _SCALES = ("piece_mean", "piece_scale", "relation_mean", "relation_scale")
 
 
 def _standardised(
-    scales: Mapping[str, Floats32], pieces: Floats32, spans: NDArray[np.int64], relations: Floats32
+    scales: Mapping[str, Floats32], pieces: Floats32, spans: Ints, relations: Floats32
 ) -> dict[str, NDArray[Any]]:
     """The network's inputs by name, vectors and relations on the scale of the training rows."""
     return {
@@ -185,7 +188,7 @@ def _standardised(
     }
 
 
-def _scales(pieces: Floats32, spans: NDArray[np.int64], relations: Floats32) -> dict[str, Floats32]:
+def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Floats32]:
     """Mean and spread of every input; both names share theirs, or they could be told apart."""
     keep = np.arange(pieces.shape[1]) < spans[:, -1, 1:]
     found: list[Floats32] = []
@@ -195,3 +198,113 @@ def _scales(pieces: Floats32, spans: NDArray[np.int64], relations: Floats32) -> 
         spread = np.nanstd(known, axis=0)
         found += [np.nanmean(known, axis=0), np.where(spread > 1e-4, spread, 1).astype(np.float32)]
     return dict(zip(_SCALES, found, strict=True))
+
+
+class SiameseSpans(nn.Module):
+    """Two siamese towers whose scores are added: over span vectors, and over relations to the pronoun.
+
+    ``seeds`` networks side by side see the same batches through the same dropout of piece vectors and relations, and
+    differ in initial weights and in the dropout of their hidden units. ``inputs`` is the width of the piece vectors,
+    ``width`` that of the projected pieces, ``hidden`` that of both towers' hidden layers; ``dropout`` is on the piece
+    vectors, the relations and the hidden units.
+    """
+
+    def __init__(
+        self,
+        seeds: int,
+        inputs: int,
+        relations: int,
+        width: int,
+        hidden: int,
+        dropout: tuple[float, float, float],
+    ):
+        super().__init__()
+        self.seeds = seeds
+        self.input_dropout, self.relation_dropout, self.dropout = dropout
+        self.project = SharedLinear(seeds, inputs, width)
+        self.attend = ParallelLinear(seeds, width, 1)
+        self.cross = ParallelLinear(seeds, 4 * width, hidden)
+        # at first the relations alone decide: their tower learns quicker, and vectors overfit
+        self.cross_out = ParallelLinear(seeds, hidden, OUTPUTS, zero=True)
+        self.relate = SharedLinear(seeds, relations, hidden)
+        self.relate_out = ParallelLinear(seeds, hidden, OUTPUTS)
+
+    def take(self, which: slice) -> SiameseSpans:
+        """Copy of only these networks."""
+        part = deepcopy(self)
+        part.seeds = len(range(*which.indices(self.seeds)))
+        for layer in (part.project, part.attend, part.cross, part.cross_out, part.relate, part.relate_out):
+            layer.keep(which)
+        return part
+
+    def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
+        """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3).
+
+        Ranges are half-open; mentions are pronoun, A, B, and each begins where the one before it ends.
+        """
+        n = len(pieces)
+        scores = self.cross_out(self._crossed(pieces, spans)) + self.relate_out(self._related(relations))
+        # (seeds, n, names, outputs)
+        scores = scores.view(self.seeds, n, 2, OUTPUTS)
+        return torch.cat([scores[..., 0], scores[..., 1].sum(-1, keepdim=True)], dim=-1)
+
+    def _crossed(self, pieces: Tensor, spans: Tensor) -> Tensor:
+        """Hidden layer over [name; pronoun; name * pronoun; pronoun - name], (seeds, n * 2, hidden)."""
+        n, length, _ = pieces.shape
+        keep = torch.arange(length, device=spans.device) < spans[:, -1, 1:]
+        projected = self.project(quick_dropout(pieces[keep], self.input_dropout, self.training))
+        # (n, 3, seeds, width): pronoun, A, B
+        mentions = self._pooled(projected, (spans[..., 1] - spans[..., 0]).flatten()).unflatten(0, (n, 3))
+        mentions = quick_dropout(functional.selu(mentions), self.dropout / 2, self.training)
+        crossed = cross(mentions[:, 1:], mentions[:, :1]).flatten(0, 1).transpose(0, 1)
+        return quick_dropout(functional.relu(self.cross(crossed)), self.dropout, self.training)
+
+    def _pooled(self, projected: Tensor, lengths: Tensor) -> Tensor:
+        """Self-attentive pooling (Lee et al. 2017, section 4) of ``lengths`` pieces each, (mentions, seeds, width).
+
+        As allennlp's SelfAttentiveSpanExtractor, which pools for one network at a time.
+        """
+        # (pieces, seeds)
+        scores = (projected * self.attend.weight[..., 0]).sum(-1) + self.attend.bias[:, 0, 0]
+        highest = torch.segment_reduce(scores.detach(), "max", lengths=lengths)
+        weights = (scores - highest.repeat_interleave(lengths, dim=0)).exp()
+        total = torch.segment_reduce(weights, "sum", lengths=lengths)
+        pooled = torch.segment_reduce(weights[..., None] * projected, "sum", lengths=lengths)
+        return pooled / total[..., None]
+
+    def _related(self, relations: Tensor) -> Tensor:
+        """Hidden layer over the relations, (seeds, n * 2, hidden)."""
+        rows = self.relate(quick_dropout(relations.flatten(0, 1), self.relation_dropout, self.training))
+        return quick_dropout(functional.relu(rows), self.dropout, self.training).transpose(0, 1)
+
+
+def distance_relations(corpus: Corpus) -> Floats32:
+    """Relations of each name to the pronoun, (n, 2, 4).
+
+    Signed log distance in characters, its absolute value, whether the name comes first, and whether the other name is
+    between.
+    """
+    starts = np.array([(e.pronoun.start, e.a.start, e.b.start) for e in corpus]).reshape(-1, 3)
+    pronoun, names = starts[:, :1], starts[:, 1:]
+    other, gap = names[:, ::-1], pronoun - names
+    size = np.log1p(np.abs(gap))
+    is_between = (np.minimum(pronoun, names) < other) & (other < np.maximum(pronoun, names))
+    return np.stack([np.sign(gap) * size, size, gap > 0, is_between], axis=-1).astype(np.float32)
+
+
+def attention_relations(found: SpanActivations) -> Floats32:
+    """Log attention between pronoun and name, both ways, (n, 2, 4 * layers * heads).
+
+    Once for the mention itself and once for all places where the name's pieces occur.
+    """
+    # (n, layers, heads, 5, 5) -> (n, layers, heads, 2, 4) -> (n, 2, 4, layers, heads)
+    read = np.moveaxis(found.attention[..., _READ[..., 0], _READ[..., 1]], (3, 4), (1, 2)).astype(np.float32)
+    return np.log(read + _NOISE).reshape(len(found), 2, math.prod(read.shape[2:]))
+
+
+def feature_relations(found: Features) -> Floats32:
+    """Each name's own features, its lead over the rival and the row's, (n, 2, 2 k + m), large values damped."""
+    own = found.candidates
+    shared = np.repeat(found.shared[:, None], 2, axis=1)
+    values = np.concatenate([own, own - own[:, ::-1], shared], axis=-1)
+    return (np.sign(values) * np.log1p(np.abs(values))).astype(np.float32)

@@ -21,9 +21,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -34,12 +33,13 @@ from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
 from gapstack.resolvers.clusters import Clusters
 from gapstack.resolvers.recorded import read_resolvers
 from gapstack.settings import Count
 from gapstack.training import PieceData, Targets
+from gapstack.types import Probabilities
 
 PUBLISHED = {"encoder": "bert-large-uncased", "sources": ["parallelism+url"], "training": ATTREE}
 """Settings of the paper: ``create("grep", **PUBLISHED, clusters=[...])`` with files of its three resolvers."""
@@ -59,11 +59,6 @@ class Grep(FineTuned):
         Most mentions of a cluster, and most pieces of a mention; longer mentions are left out.
     parser : str, optional
         spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own.
-
-    Attributes
-    ----------
-    sources_ : list of str
-        Sources of evidence in ``fit``; resolvers with their versions.
     """
 
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
@@ -80,38 +75,36 @@ class Grep(FineTuned):
         super()._prepare(corpus)
         pronoun_clusters(corpus, self.sources, self.parser)
 
-    def coverage(self, corpus: Corpus) -> dict[str, float]:
-        """Share of a corpus's rows in which each source has a cluster of the pronoun."""
-        sources = self._evidence()
-        clusters = pronoun_clusters(corpus, sources, self.parser)
-        shares = np.array([[bool(cluster) for cluster in row] for row in clusters], dtype=bool).mean(axis=0)
-        return {_name(source): float(share) for source, share in zip(sources, shares, strict=True)}
-
-    def _evidence(self) -> list[str | Clusters]:
-        sources: list[str | Clusters] = [*self.sources, *read_resolvers(self.clusters)]
+    def _evidence(self) -> dict[str, str | Clusters]:
+        """Sources by name."""
+        sources = {**dict.fromkeys(self.sources), **{one.name: one for one in read_resolvers(self.clusters)}}
         if not sources:
             raise MemberError("GREP has no source of evidence; name sources or clusters, or take probert")
-        return sources
+        return {name: source or name for name, source in sources.items()}
+
+    def _not_covering(self, corpus: Corpus) -> list[str]:
+        """Names of the resolvers whose files have none of the texts."""
+        resolvers = [one for one in self._evidence().values() if isinstance(one, Clusters)]
+        return [one.name for one in resolvers if not one.covers(corpus).any()]
 
     def _fit(self, corpus: Corpus) -> None:
-        sources = self._evidence()
-        for name in _not_covering(sources, corpus):
+        sources = list(self._evidence())
+        for name in self._not_covering(corpus):
             raise MemberError(
                 f"the clusters of {name} have none of the {len(corpus)} texts of {corpus.name}; "
                 "check that the files are of this corpus and of its original texts"
             )
         super()._fit(corpus)
-        self.sources_ = [_name(source) for source in sources]
+        self.sources_ = sources
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        sources = self._evidence()
-        names = [_name(source) for source in sources]
+        names = self._evidence()
         if sorted(names) != sorted(self.sources_):
             raise MismatchError(
                 f"the sources of evidence differ: GREP was fitted with {', '.join(self.sources_)}, and is set "
                 f"to {', '.join(names)}. Give files of clusters by the same resolvers and versions"
             )
-        for name in _not_covering(sources, corpus):
+        for name in self._not_covering(corpus):
             warnings.warn(
                 f"{name} has clusters for none of the {len(corpus)} rows: they are predicted without its evidence",
                 stacklevel=2,
@@ -123,28 +116,16 @@ class Grep(FineTuned):
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
-        clusters = pronoun_clusters(corpus, self._evidence(), self.parser)
+        clusters = pronoun_clusters(corpus, list(self._evidence().values()), self.parser)
         pieces = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
         return PieceData(view, targets, {"places": pieces.places, "kept": pieces.keep})
 
     def _state(self) -> State:
-        state = super()._state()
-        state.values["sources"] = self.sources_
-        return state
+        return State(self.arrays_, values={"sources": self.sources_})
 
-    def restore(self, state: State) -> Self:
-        """Inverse of :meth:`state`; returns self."""
-        self.sources_ = list(state.values["sources"])
-        return super().restore(state)
-
-
-def _not_covering(sources: Sequence[str | Clusters], corpus: Corpus) -> list[str]:
-    """Names of the resolvers whose files have none of the texts."""
-    return [s.name for s in sources if isinstance(s, Clusters) and not s.covers(corpus).any()]
-
-
-def _name(source: str | Clusters) -> str:
-    return source.name if isinstance(source, Clusters) else source
+    def _restore(self, state: State) -> None:
+        super()._restore(state)
+        self.sources_ = state.values.get("sources", [])  # fine-tuning restores the weights alone
 
 
 def masked_softmax(scores: Tensor, keep: Tensor) -> Tensor:
@@ -166,8 +147,7 @@ class AttentionPooling(nn.Module):
         """Pool vectors (..., n, H) by masks (..., g, n) into g vectors (..., g, H); zeros where nothing is kept."""
         # (..., 1, n)
         scores = torch.tanh(self.score(vectors)).mT
-        pooled: Tensor = masked_softmax(scores.expand(keep.shape), keep) @ vectors
-        return pooled
+        return masked_softmax(scores.expand(keep.shape), keep) @ vectors
 
 
 class QueryLayer(nn.Module):
@@ -196,8 +176,7 @@ class QueryLayer(nn.Module):
         weights = masked_softmax(scores, keep.unsqueeze(2))
         # (b, N, 1, H)
         gathered = torch.einsum("bnhm,bnmhd->bnhd", weights, values).flatten(-2).unsqueeze(2)
-        updated: Tensor = torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
-        return updated
+        return torch.tanh(self.feed(self.norm(mentions + self.dropout(self.out(gathered)))))
 
 
 class EvidencePooling(nn.Module):
@@ -231,8 +210,7 @@ class EvidencePooling(nn.Module):
             cluster = layer(query, cluster, keep)
         # (b, N, H)
         resolvers = self.of_mentions(cluster, keep.unsqueeze(2)).squeeze(2)
-        evidence: Tensor = self.of_resolvers(resolvers, keep.any(-1).unsqueeze(1)).squeeze(1)
-        return evidence
+        return self.of_resolvers(resolvers, keep.any(-1).unsqueeze(1)).squeeze(1)
 
 
 class EvidenceHead(nn.Module):
@@ -252,5 +230,4 @@ class EvidenceHead(nn.Module):
         evidence = self.evidence(hidden, mentions, places, kept)
         # (b, 2 H)
         both = torch.cat([torch.tanh(self.dense(first)), evidence], dim=-1)
-        logits: Tensor = self.classifier(self.dropout(both))
-        return logits
+        return self.classifier(self.dropout(both))

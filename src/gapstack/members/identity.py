@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from gapstack.data import Corpus, sources
@@ -58,39 +58,27 @@ def _files(names: str | Sequence[str] | None, find: Callable[[Any], Iterable[Pat
     return f"{label} {fingerprint([digest(file) for file in files])}"
 
 
-def _clusters(names: Sequence[str]) -> str:
-    return _files(names, lambda names: [file for name in names for file in cluster_files(name)])
-
-
-def _teacher(names: str | Sequence[str] | None) -> str:
-    return _files(names, teacher_files)
-
-
 def _extra(names: Sequence[str]) -> str:
     datasets = sorted({dataset for name in names for dataset in (EXTRA[name].dataset, *EXTRA[name].also)})
     digests = [tree_digest(sources.require(dataset)) for dataset in datasets]
     return f"{'+'.join(names)} {fingerprint(digests)}" if names else ""
 
 
-BY_CONTENT: Mapping[str, Callable[[Any], str]] = MappingProxyType(
-    {
-        "encoder": _encoder,
-        "parser": _parser,
-        "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
-        "clusters": _clusters,
-        "teacher": _teacher,
-    }
-)
+BY_CONTENT: Mapping[str, Callable[[Any], str]] = {
+    "encoder": _encoder,
+    "parser": _parser,
+    "vectors": lambda source: f"{Path(source).name} {vectors_key(source)}",
+    "clusters": lambda names: _files(names, lambda each: chain.from_iterable(map(cluster_files, each))),
+    "teacher": lambda names: _files(names, teacher_files),
+}
 """Settings that count by the contents they lead to: the same contents under another name give the same results."""
-READS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
-    {
-        **BY_CONTENT,
-        "extra": _extra,
-        "debias": lambda name: f"wordlists {lists_key()}" if name else "",
-        "texts": lambda name: f"{name} {digest(sources.require(name))[:16]}",
-        "blocks": lambda names: _parser(None) if any(map(needs_parses, names)) else "",
-    }
-)
+READS: Mapping[str, Callable[[Any], str]] = {
+    **BY_CONTENT,
+    "extra": _extra,
+    "debias": lambda name: f"wordlists {lists_key()}" if name else "",
+    "texts": lambda name: f"{name} {digest(sources.require(name))[:16]}",
+    "blocks": lambda names: _parser(None) if any(map(needs_parses, names)) else "",
+}
 """By setting: name and digest of what it makes a member read; empty if that is nothing."""
 _RECORDED_AS = {"debias": "word lists", "blocks": "parser"}
 
@@ -164,14 +152,10 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def refuse_changed(what: str, record: Mapping[str, Any], now: Mapping[str, str]) -> None:
-    """Compare the ``identity`` and ``versions`` of a stored record with those of this process.
+    """Raise MismatchError if data, settings or inputs differ between a stored record and this process.
 
-    Logs one warning if only precision, versions or source differ. Data that only training read may be missing.
-
-    Raises
-    ------
-    MismatchError
-        If data, settings or inputs differ.
+    ``record`` has ``identity`` and ``versions``. Logs one warning if only precision, versions or source differ. Data
+    that only training read may be missing.
     """
     before = record["identity"]
     differing = [key for key in changes(before, now) if _MISSING not in (before.get(key), now.get(key))]

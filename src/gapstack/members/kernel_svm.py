@@ -18,10 +18,9 @@ logloss, since its probabilities are fitted on held-out rows; logistic regressio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,12 @@ from scipy.special import softmax
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import MemberError
 from gapstack.members.frozen_head import EncoderMember
-from gapstack.members.learned import ArrayFields
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet
 from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
-from gapstack.types import Floats
+from gapstack.types import Floats, Ints, Probabilities
 
 PUBLISHED = {"encoder": "bert-large-cased", "layer": 23, "components": 256, "max_pieces": 450}
 """Settings of the paper: ``create("kernel_svm", **PUBLISHED)``."""
@@ -61,7 +59,7 @@ class KernelSVM(EncoderMember):
     gamma : str or float
         Of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that divided by their variance.
     components, removed
-        Of :class:`PostProcessedPCA`; ``components`` None for no reduction.
+        Of :func:`fit_reduction`; ``components`` None for no reduction.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     seed : int
@@ -92,22 +90,22 @@ class KernelSVM(EncoderMember):
                 f"kernel_svm needs two rows of each class; A, B and Neither have {', '.join(map(str, counts))}"
             )
         vectors = self._vectors(training_set.corpus)
-        self.reduction_ = self._reduction()
-        if self.reduction_ is not None:
-            self.reduction_.fit(vectors.reshape(-1, vectors.shape[-1]))
-        inputs = self._inputs(vectors, scalars(training_set.corpus))
+        self.arrays_: dict[str, NDArray[Any]] = {}
+        if self.components is not None:
+            flat = vectors.reshape(-1, vectors.shape[-1])
+            self.arrays_["mean"], self.arrays_["projection"] = fit_reduction(
+                flat, self.components, self.removed
+            )
+        inputs = self._inputs(vectors, training_set.corpus)
         c = CLASSIFIERS[self.classifier] if self.c is None else self.c
-        self.machine_: KernelMachine | None = None
         if self.classifier == "svm":
             inputs = self._fit_machine(inputs, labels, weights, c, min(_FOLDS, int(counts.min())))
+            c = 1.0
         rows, classes, shares = training_set.as_classes()
-        final = LogisticRegression(C=1.0 if self.machine_ else c, max_iter=1000)
-        final.fit(inputs[rows], classes, shares)
-        self.weights_, self.biases_ = final.coef_, final.intercept_
+        final = LogisticRegression(C=c, max_iter=1000).fit(inputs[rows], classes, shares)
+        self.arrays_ |= {"weights": final.coef_, "biases": final.intercept_}
 
-    def _fit_machine(
-        self, inputs: Floats, labels: NDArray[np.int64], weights: Floats, c: float, folds: int
-    ) -> Floats:
+    def _fit_machine(self, inputs: Floats, labels: Ints, weights: Floats, c: float, folds: int) -> Floats:
         """Fit the machine; return out-of-fold decision values (n, 3)."""
         from sklearn.model_selection import StratifiedKFold, cross_val_predict
         from sklearn.svm import SVC
@@ -116,51 +114,33 @@ class KernelSVM(EncoderMember):
         if isinstance(gamma, str):
             gamma = 1 / (inputs.shape[1] * (inputs.var() if gamma == "scale" else 1.0))
         machine = SVC(C=c, gamma=gamma, class_weight="balanced", decision_function_shape="ovo")
-        self.machine_ = KernelMachine.from_sklearn(machine.fit(inputs, labels, weights))
+        self.arrays_ |= machine_arrays(machine.fit(inputs, labels, weights))
         split = StratifiedKFold(folds, shuffle=True, random_state=self.seed)
-        values = cross_val_predict(
-            machine,
-            inputs,
-            labels,
-            cv=split,
-            method="decision_function",
-            params={"sample_weight": weights},
-        )
-        return np.asarray(values)
+        given = {"sample_weight": weights}
+        return cross_val_predict(machine, inputs, labels, cv=split, method="decision_function", params=given)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
-        inputs = self._inputs(self._vectors(corpus), scalars(corpus))
-        if self.machine_ is not None:
-            inputs = self.machine_.decide(inputs)
-        return np.asarray(softmax(inputs @ self.weights_.T + self.biases_, axis=1))
-
-    def _reduction(self) -> PostProcessedPCA | None:
-        return None if self.components is None else PostProcessedPCA(self.components, self.removed)
+        inputs = self._inputs(self._vectors(corpus), corpus)
+        if self.classifier == "svm":
+            inputs = decision_values(self.arrays_, inputs)
+        return softmax(inputs @ self.arrays_["weights"].T + self.arrays_["biases"], axis=1)
 
     def _vectors(self, corpus: Corpus) -> Floats:
         """Mean vectors of pronoun, A and B, (n, 3, H)."""
         return self._mean_vectors(corpus, self.layer, self.max_pieces, np.float64)
 
-    def _inputs(self, vectors: Floats, seven: Floats) -> Floats:
-        """(n, 7 + 5 K) from vectors (n, 3, H) and the scalars (n, 7)."""
-        if self.reduction_ is not None:
-            vectors = self.reduction_.transform(vectors)
+    def _inputs(self, vectors: Floats, corpus: Corpus) -> Floats:
+        """(n, 7 + 5 K) from vectors (n, 3, H) and the rows."""
+        if self.components is not None:
+            vectors = (vectors - self.arrays_["mean"]) @ self.arrays_["projection"]
         p, a, b = vectors.transpose(1, 0, 2)
-        return np.concatenate([seven, a, b, p, a * p, b * p], axis=1)
+        return np.concatenate([scalars(corpus), a, b, p, a * p, b * p], axis=1)
 
     def _state(self) -> State:
-        arrays = {"weights": self.weights_, "biases": self.biases_}
-        if self.reduction_ is not None:
-            arrays |= {"mean": self.reduction_.mean_, "projection": self.reduction_.projection_}
-        return State(arrays | (self.machine_.arrays() if self.machine_ is not None else {}))
+        return State(self.arrays_)
 
     def _restore(self, state: State) -> None:
-        arrays = state.arrays
-        self.weights_, self.biases_ = arrays["weights"], arrays["biases"]
-        self.machine_ = KernelMachine.from_arrays(arrays) if self.classifier == "svm" else None
-        self.reduction_ = self._reduction()
-        if self.reduction_ is not None:
-            self.reduction_.mean_, self.reduction_.projection_ = arrays["mean"], arrays["projection"]
+        self.arrays_ = state.arrays
 
 
 def scalars(corpus: Corpus) -> Floats:
@@ -187,76 +167,54 @@ def _scalars(example: Example) -> Sequence[float]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KernelMachine(ArrayFields):
-    """A fitted support vector machine as arrays: one for each pair of classes, (0, 1), (0, 2), ..., (1, 2), ..."""
+def machine_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
+    """Arrays of a fitted ``sklearn.svm.SVC`` over k classes, whose kernel is exp(-gamma * squared distance).
 
-    PREFIX = "machine_"
-
-    vectors: Floats  # (s, K) support vectors, those of the first class first
-    counts: NDArray[np.int64]  # (c,) support vectors of each class
-    dual: Floats  # (c - 1, s) coefficients of a class's support vectors against each other class in turn
-    intercept: Floats  # (pairs,)
-    gamma: Floats  # (); the kernel is exp(-gamma * squared distance)
-
-    @classmethod
-    def from_sklearn(cls, fitted: Any) -> KernelMachine:
-        """Take the arrays out of a fitted ``sklearn.svm.SVC`` whose ``gamma`` is a number."""
-        vectors, dual, intercept, gamma = (
-            np.asarray(getattr(fitted, name), dtype=np.float64)
-            for name in ("support_vectors_", "dual_coef_", "intercept_", "gamma")
-        )
-        return cls(vectors, np.asarray(fitted.n_support_, dtype=np.int64), dual, intercept, gamma)
-
-    def decide(self, rows: Floats) -> Floats:
-        """Decision value of each pair, (n, pairs) for (n, K): above 0 for the pair's first class."""
-        from sklearn.metrics.pairwise import rbf_kernel
-
-        # (n, s)
-        kernel = rbf_kernel(rows, self.vectors, gamma=float(self.gamma))
-        ends = self.counts.cumsum()
-        own = [slice(end - count, end) for count, end in zip(self.counts, ends, strict=True)]
-        values = [
-            # a class has no row against itself: those after it move up by one
-            kernel[:, own[i]] @ self.dual[j - 1, own[i]] + kernel[:, own[j]] @ self.dual[i, own[j]]
-            for i, j in combinations(range(len(own)), 2)
-        ]
-        return np.asarray(np.stack(values, axis=1) + self.intercept)
+    Support vectors (s, K), those of the first class first, and their number in each class (k,); coefficients (k - 1, s)
+    against each other class in turn; intercepts (pairs,) of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    """
+    return {
+        "machine_vectors": fitted.support_vectors_,
+        "machine_counts": np.asarray(fitted.n_support_, dtype=np.int64),
+        "machine_dual": fitted.dual_coef_,
+        "machine_intercept": fitted.intercept_,
+        "machine_gamma": np.asarray(fitted.gamma, dtype=np.float64),
+    }
 
 
-class PostProcessedPCA:
-    """PPA-PCA-PPA: post-processing, principal components, post-processing (Raunak 2017).
+def decision_values(arrays: Mapping[str, NDArray[Any]], rows: Floats) -> Floats:
+    """Decision value of each pair, (n, pairs) for (n, K): above 0 for the pair's first class."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    # (n, s)
+    kernel = rbf_kernel(rows, arrays["machine_vectors"], gamma=float(arrays["machine_gamma"]))
+    dual, counts = arrays["machine_dual"], arrays["machine_counts"]
+    own = [slice(end - count, end) for count, end in zip(counts, counts.cumsum(), strict=True)]
+    values = [
+        # a class has no row against itself: those after it move up by one
+        kernel[:, own[i]] @ dual[j - 1, own[i]] + kernel[:, own[j]] @ dual[i, own[j]]
+        for i, j in combinations(range(len(own)), 2)
+    ]
+    return np.stack(values, axis=1) + arrays["machine_intercept"]
+
+
+def fit_reduction(vectors: Floats, components: int, removed: int) -> tuple[Floats, Floats]:
+    """Learn PPA-PCA-PPA (Raunak 2017) from vectors (n, H): the mean (H,) and one projection (H, components).
 
     Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) subtracts the mean and the ``removed`` first principal
     components. All three steps work on the same components: the first removes 1 to D, the second keeps D + 1 to D + k,
     and the third removes the first D of those. So it is one projection by one decomposition. The first D of the k
-    output columns are 0; vectors that span fewer than k dimensions keep fewer.
+    output columns are 0; vectors that span fewer than k dimensions keep fewer. Raises MemberError if nothing is left.
     """
+    from sklearn.decomposition import PCA
 
-    mean_: Floats  # (H,)
-    projection_: Floats  # (H, k)
-
-    def __init__(self, components: int = 256, removed: int = 7):
-        self.components = components
-        self.removed = removed
-
-    def fit(self, vectors: NDArray[np.floating]) -> Self:
-        """Learn mean and projection from vectors (n, H); MemberError if nothing would be left."""
-        from sklearn.decomposition import PCA
-
-        most = min(len(vectors) - 1, vectors.shape[1]) - self.removed
-        size = min(self.components, most)
-        if not 0 <= self.removed < size:
-            raise MemberError(
-                f"PPA-PCA-PPA to {self.components} dimensions without {self.removed} leaves nothing of "
-                f"{len(vectors)} vectors of width {vectors.shape[1]}; remove fewer or turn the reduction off"
-            )
-        pca = PCA(self.removed + size, svd_solver="covariance_eigh").fit(vectors.astype(np.float64))
-        self.mean_ = pca.mean_
-        self.projection_ = pca.components_[self.removed :].T.copy()
-        self.projection_[:, : self.removed] = 0.0
-        return self
-
-    def transform(self, vectors: NDArray[np.floating]) -> Floats:
-        """Project (..., H) to (..., k)."""
-        return np.asarray((vectors - self.mean_) @ self.projection_)
+    size = min(components, min(len(vectors) - 1, vectors.shape[1]) - removed)
+    if removed >= size:
+        raise MemberError(
+            f"PPA-PCA-PPA to {components} dimensions without {removed} leaves nothing of "
+            f"{len(vectors)} vectors of width {vectors.shape[1]}; remove fewer or turn the reduction off"
+        )
+    pca = PCA(removed + size, svd_solver="covariance_eigh").fit(vectors)
+    projection = pca.components_[removed:].T.copy()
+    projection[:, :removed] = 0.0
+    return pca.mean_, projection

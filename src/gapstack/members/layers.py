@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -133,15 +132,12 @@ class SwapEquivariant(nn.Module):
 
     def forward(self, **inputs: Tensor) -> Tensor:
         """Return logits (b, 3)."""
-        both = {name: torch.cat([value, _swap(name, value)]) for name, value in inputs.items()}
+        swapped = {
+            name: value[:, _SWAPPED[name]] if name in _SWAPPED else value for name, value in inputs.items()
+        }
+        both = {name: torch.cat([value, swapped[name]]) for name, value in inputs.items()}
         first, second = self.network(**both).chunk(2)
-        mean: Tensor = (first + second[:, [1, 0, 2]]) / 2
-        return mean
-
-
-def _swap(name: str, value: Tensor) -> Tensor:
-    order: Any = _SWAPPED.get(name)
-    return value if order is None else value[:, order]
+        return (first + second[:, [1, 0, 2]]) / 2
 
 
 class RunningScale(nn.Module):
@@ -166,14 +162,14 @@ class RunningScale(nn.Module):
         known = ~values.isnan()
         filled = torch.where(known, values, 0.0)
         if self.training:
-            self._update(filled, known.sum(0))
+            counts = known.sum(0)
+            self.seen += counts
+            # an exact mean of all rows at first, then one of the latest few thousand
+            share = torch.where(
+                counts > 0, (counts / self.seen.clamp_min(1)).clamp_min(_MIN_BATCH_WEIGHT), 0.0
+            )
+            for moment, moments in ((self.mean, filled), (self.square, filled**2)):
+                moment.lerp_(moments.sum(0) / counts.clamp_min(1), share)
         spread = (self.square - self.mean**2).clamp_min(0).sqrt()
         scaled = (filled - self.mean) / torch.where(spread > 1e-4, spread, 1.0)
         return torch.where(known, scaled, 0.0).clamp(-_MAX_DEVIATIONS, _MAX_DEVIATIONS)
-
-    def _update(self, filled: Tensor, counts: Tensor) -> None:
-        self.seen += counts
-        # an exact mean of all rows at first, then one of the latest few thousand
-        share = torch.where(counts > 0, (counts / self.seen.clamp_min(1)).clamp_min(_MIN_BATCH_WEIGHT), 0.0)
-        for moment, values in ((self.mean, filled), (self.square, filled**2)):
-            moment.lerp_(values.sum(0) / counts.clamp_min(1), share)

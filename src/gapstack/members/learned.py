@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from gapstack.data import Label
 from gapstack.members.member import State
-from gapstack.types import Floats
+from gapstack.types import Floats, Ints
 
 _SWAPPED = [1, 0, 2]
 """Columns A, B and NEITHER after A and B are swapped."""
@@ -35,23 +34,6 @@ class LearnedArrays:
             setattr(self, f"{name}_", (state.arrays if name in state.arrays else state.values)[name])
 
 
-class ArrayFields:
-    """Base of a dataclass with slots whose fields are arrays, such as a fitted model of scikit-learn."""
-
-    __slots__: tuple[str, ...] = ()
-    PREFIX: ClassVar[str]
-    """Prefix of the arrays' names in a member's state."""
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the fields by prefixed name, for :class:`~gapstack.members.member.State`."""
-        return {self.PREFIX + name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
-        """Inverse of :meth:`arrays`."""
-        return cls(**{name: arrays[cls.PREFIX + name] for name in cls.__slots__})
-
-
 class SwapEquivariantLogistic:
     """Standardised features to three classes; swapping A and B in the features swaps their probabilities.
 
@@ -68,7 +50,7 @@ class SwapEquivariantLogistic:
         self._signs = np.ones(len(mirror)) if signs is None else np.asarray(signs, dtype=np.float64)
         self._strength = strength
 
-    def fit(self, features: Floats, labels: NDArray[np.int64], weights: Floats | None = None) -> Self:
+    def fit(self, features: Floats, labels: Ints, weights: Floats | None = None) -> Self:
         """Learn from features (n, k), classes (n,) and weights of the rows (n,), all 1 by default."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler

@@ -19,20 +19,17 @@ whose pronoun is masked. The saved state says which (``learned_from``).
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.cache import Memory, row_key
-from gapstack.data import Corpus, Example, sources
+from gapstack.data import Corpus, sources
 from gapstack.encoding.encoders import Encoder, quiet
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
@@ -41,11 +38,10 @@ from gapstack.members.fine_tuned import compact
 from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.learned import SwapEquivariantLogistic
-from gapstack.members.member import Probabilities, State, each_once
+from gapstack.members.member import State, each_once
 from gapstack.members.name_substitution import (
     COMMON_NAMES,
-    masked_name_examples,
-    masked_pronoun_examples,
+    masked_texts,
     single_pieces,
     substitute_names,
     unused,
@@ -63,7 +59,7 @@ from gapstack.training import (
 )
 from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
-from gapstack.types import Floats
+from gapstack.types import Floats, Ints, Probabilities
 
 PUBLISHED: dict[str, Any] = {"encoder": "bert-base-uncased"}
 """An encoder with a masked-LM head of its own: ``create("masked_lm", **PUBLISHED)``. Which one the authors used, and
@@ -139,50 +135,41 @@ class MaskedLM(EncoderMember):
 
     def _learn(self, training_set: TrainingSet) -> None:
         encoder = self._encoder()
-        learns = not has_own_head(encoder)
-        # it would be surer of the rows that its head has learned than of others
+        state = State(values={"learned_from": "nothing: its own masked-LM head"})
         read = training_set
-        if learns and self.texts == TAUGHT:
-            read = training_set.take(np.arange(training_set.gold))
-        self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
-        arrays: dict[str, NDArray[Any]] = {}
-        learned_from = "nothing: its own masked-LM head"
-        if learns:
-            arrays, learned_from = self._learn_head(training_set, encoder)
-        self._take(encoder, State(arrays, values={"learned_from": learned_from}))
+        if not has_own_head(encoder):
+            if self.texts == TAUGHT:  # the regression would be surer of the rows that the head has learned
+                read = training_set.take(np.arange(training_set.gold))
+            self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
+            state = self._learn_head(training_set, encoder)
+        self._take(encoder, state)
         rows, classes, weights = read.as_classes()
         self.regression_ = self._regression().fit(self._features(read.corpus)[rows], classes, weights)
 
-    def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> tuple[dict[str, NDArray[Any]], str]:
+    def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> State:
         """Train a tied head and layers on masked names; return the tensors, and what they learned from."""
         plan, model = self._plan(), self._fresh(encoder)
-        examples, targets, learned_from = self._masked_examples(training_set, encoder)
-        view = align(examples, encoder, self.max_pieces)
-        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
-        freeze(model, tuple(plan.frozen))
-        learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
-        return learned, learned_from
-
-    def _masked_examples(self, training_set: TrainingSet, encoder: Encoder) -> tuple[Corpus, list[int], str]:
-        """Texts with a mask in a name's or the pronoun's place, ids of the names, and where they are from."""
-        make: Callable[..., tuple[Corpus, list[int]]]
+        texts, kind = sources.stage2() if self.texts == STAGE2 else training_set.corpus, "without labels"
+        title, lacks, taught = texts.name, "names A and B and then either again", None
         if self.texts == TAUGHT:
             rows = np.arange(training_set.gold, len(training_set))
-            texts = training_set.corpus.take(rows)
-            make = partial(masked_pronoun_examples, training_set.targets[rows])
+            texts, taught = texts.take(rows), training_set.targets[rows]
             title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
-        else:
-            texts = training_set.corpus if self.texts == GIVEN else sources.stage2()
-            make = masked_name_examples
-            title, kind, lacks = texts.name, "without labels", "names A and B and then either again"
         names = {gender: self._names(encoder, gender) for gender in set(texts.genders)}
-        found, targets = make(texts, names, _mask(encoder), self.masked_examples, self.seed)
-        if not len(found):
+        examples, targets = masked_texts(
+            texts, names, _mask(encoder), self.masked_examples, self.seed, taught
+        )
+        if not targets:
             raise MemberError(
                 f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
                 "from them; give more rows, texts='stage2', or another encoder"
             )
-        return found, targets, f"{len(found)} masked names in {title}, {len(texts)} texts {kind}"
+        view = align(examples, encoder, self.max_pieces)
+        train_once(model, PieceData(view, np.array(targets), {"at": _masked(view)}), plan)
+        freeze(model, tuple(plan.frozen))
+        learned = {name: compact(name, p) for name, p in model.named_parameters() if p.requires_grad}
+        learned_from = f"{len(targets)} masked names in {title}, {len(texts)} texts {kind}"
+        return State(learned, values={"learned_from": learned_from})
 
     def _fresh(self, encoder: Encoder) -> LanguageModel:
         own = with_own_head(encoder)
@@ -190,25 +177,22 @@ class MaskedLM(EncoderMember):
             return LanguageModel(own)
         with seeded(self.seed):
             head = TiedHead(encoder.hidden_size, int(encoder.config["vocab_size"]))
-            return LanguageModel(
-                trainable_encoder(encoder, attention_dropout=self._plan().attention_dropout), head
-            )
+            body = trainable_encoder(encoder, attention_dropout=self._plan().attention_dropout)
+            return LanguageModel(body, head)
 
     def _names(self, encoder: Encoder, gender: str) -> dict[str, int]:
         return single_pieces(encoder, COMMON_NAMES if self.names is None else self.names, gender)
 
-    def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, NDArray[np.int64]]:
+    def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, Ints]:
         """Every row with every pair of names in both orders, and the row number of each copy."""
         mask = _mask(encoder)
         ids = {gender: self._names(encoder, gender) for gender in dict.fromkeys(corpus.genders)}
-        copies: list[Example] = []
-        words: list[tuple[int, int]] = []
-        owners: list[int] = []
+        copies, words, owners = [], [], []
         for row, example in enumerate(corpus):
             of_name = ids[example.gender]
             free = unused(example.text, list(of_name))
-            for one, other in list(zip(free[::2], free[1::2], strict=False))[: self.pairs]:
-                for a, b in ((one, other), (other, one)):
+            for pair in list(zip(free[::2], free[1::2], strict=False))[: self.pairs]:
+                for a, b in (pair, pair[::-1]):
                     copy = substitute_names(example, a, b, mask)
                     copies.append(replace(copy, id=f"{example.id} as {a}, {b}"))
                     words.append((of_name[a], of_name[b]))
@@ -240,17 +224,12 @@ class MaskedLM(EncoderMember):
 
     def _take(self, encoder: Encoder, state: State) -> None:
         """Use the weights as they are stored, so that a saved member predicts the same."""
-        self.model_ = self._fresh(encoder)
+        self.model_, self.model_state_ = self._fresh(encoder), state
         self.model_.load_state_dict({n: torch.from_numpy(a) for n, a in state.arrays.items()}, strict=False)
-        self.model_arrays_, self.values_ = state.arrays, state.values
-        hashes = {
-            name: hashlib.blake2b(array.tobytes(), digest_size=8).hexdigest()
-            for name, array in state.arrays.items()
-        }
-        self.model_key_ = fingerprint(encoder.fingerprint, hashes, self._plan().precision)
+        self.model_key_ = fingerprint(encoder.fingerprint, state.digest, self._plan().precision)
 
     def _state(self) -> State:
-        return self.regression_.added_to(State(self.model_arrays_, values=self.values_))
+        return self.regression_.added_to(self.model_state_)
 
     def _restore(self, state: State) -> None:
         self.regression_ = self._regression()
@@ -270,7 +249,7 @@ def _mask(encoder: Encoder) -> str:
     return mask
 
 
-def _masked(view: PieceView) -> NDArray[np.int64]:
+def _masked(view: PieceView) -> Ints:
     """Positions (n,) of the masks in the pronouns' place."""
     return view.mentions[:, MENTIONS.index("pronoun"), 0]
 
@@ -328,10 +307,7 @@ def has_own_head(encoder: Encoder) -> bool:
 def with_own_head(encoder: Encoder) -> nn.Module | None:
     """Load an encoder with the masked-LM head of its pre-training; None if it has none.
 
-    Raises
-    ------
-    MemberError
-        If its configuration promises a head that its weights lack.
+    Raises MemberError if its configuration promises a head that its weights lack.
     """
     from transformers import AutoModelForMaskedLM
 
@@ -346,5 +322,4 @@ def with_own_head(encoder: Encoder) -> nn.Module | None:
             f"encoder {encoder.name} says that it is a {encoder.config['architectures'][0]}, and its weights lack "
             f"{', '.join(sorted(report['missing_keys'])[:3])}; get its files again"
         )
-    ready: nn.Module = model.eval()
-    return ready
+    return model.eval()

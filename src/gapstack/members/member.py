@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from gapstack.data import Corpus, Label
@@ -22,7 +21,7 @@ from gapstack.members.identity import identity_of
 from gapstack.members.predictor import Predictor
 from gapstack.members.store import State, save
 from gapstack.settings import Configured
-from gapstack.types import Probabilities
+from gapstack.types import Ints, Probabilities
 
 
 def each_once(*names: Iterable[str]) -> tuple[str, ...]:
@@ -54,11 +53,10 @@ class Member(Configured, BaseEstimator, Predictor):
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets that share rows with the training data."""
-        fitted_on: tuple[str, ...] = getattr(self, "fitted_on_", ())
-        return fitted_on
+        return getattr(self, "fitted_on_", ())
 
     @property
-    def classes_(self) -> NDArray[np.int64]:
+    def classes_(self) -> Ints:
         """Columns of :meth:`predict_proba`, the values of :class:`~gapstack.data.Label`; for scikit-learn."""
         return np.arange(len(Label), dtype=np.int64)
 

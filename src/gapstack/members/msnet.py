@@ -102,13 +102,7 @@ class MSNetHead(nn.Module):
     """The head over ``layers`` layers of width ``hidden`` side by side; for other parameters see :class:`MSNet`."""
 
     def __init__(
-        self,
-        hidden: int,
-        layers: int,
-        width: int,
-        attention_dropout: float,
-        dropout: float,
-        pooling: str = "attention",
+        self, hidden: int, layers: int, width: int, attention_dropout: float, dropout: float, pooling: str
     ):
         super().__init__()
         self.layers, self.pooling = layers, pooling
@@ -132,8 +126,7 @@ class MSNetHead(nn.Module):
         starts = mentions[..., 0]
         offsets = (starts[:, 1:] - starts[:, :1]) / _OFFSET_UNIT
         offsets = torch.tanh(self.offset(offsets[..., None]).squeeze(-1))
-        logits: Tensor = self.classifier(torch.cat([self.dropout(functional.relu(scores)), offsets], dim=-1))
-        return logits
+        return self.classifier(torch.cat([self.dropout(functional.relu(scores)), offsets], dim=-1))
 
     def crossed(self, hidden: Tensor, mentions: Tensor) -> Tensor:
         """[pronoun; A; B; pronoun * A; pronoun * B] of each layer, (layers, b, 5 * H)."""

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
@@ -28,10 +27,9 @@ from gapstack.files import fingerprint
 from gapstack.members.added_pieces import with_endings
 from gapstack.members.fine_tuned import ON_GAP, FineTuned, freezes_encoder
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.member import Probabilities
 from gapstack.settings import FractionBelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
-from gapstack.types import Rows
+from gapstack.types import Ints, Probabilities, Rows
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -95,15 +93,10 @@ class ChoiceData:
     """
 
     def __init__(self, view: PieceView, targets: Targets | None = None, choices: int = len(Label)):
-        self._inputs = PieceData(view)
+        self._inputs, self._choices = PieceData(view), choices
         self._targets = None if targets is None else RowData({}, targets)
-        self._choices = choices
-
-    @cached_property
-    def sizes(self) -> NDArray[np.int64]:
-        """Pieces of each row with its inputs padded to its longest, (n,)."""
-        longest = self._inputs.sizes.reshape(-1, self._choices).max(axis=1, initial=0)
-        return np.asarray(self._choices * longest)
+        longest = view.lengths.reshape(-1, choices).max(axis=1, initial=0)
+        self.sizes: Ints = choices * longest
 
     @cached_property
     def fingerprint(self) -> str:
@@ -114,8 +107,7 @@ class ChoiceData:
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
         """See the class and :class:`~gapstack.training.Data`."""
-        inputs = (rows[:, None] * self._choices + np.arange(self._choices)).ravel()
-        batch = self._inputs.batch(inputs)
+        batch = self._inputs.batch((rows[:, None] * self._choices + np.arange(self._choices)).ravel())
         del batch["mentions"]  # of each input; the head needs none
         return batch | (self._targets.batch(rows) if self._targets else {})
 
@@ -133,7 +125,4 @@ class ChoiceHead(nn.Module):
 
     def forward(self, hidden: Tensor, **_: Tensor) -> Tensor:
         """Map hidden states (b * k, L, H) to logits (b, k)."""
-        # (b * k, H)
-        vectors = torch.tanh(self.dense(hidden[:, 0]))
-        logits: Tensor = self.classifier(self.dropout(vectors)).view(-1, self.choices)
-        return logits
+        return self.classifier(self.dropout(torch.tanh(self.dense(hidden[:, 0])))).view(-1, self.choices)

@@ -82,21 +82,41 @@ def substitute_names(example: Example, a: str, b: str, pronoun: str | None = Non
     return edit(example, replacements)
 
 
-def masked_name_examples(
-    corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
+def masked_texts(
+    corpus: Corpus,
+    names: Mapping[str, Mapping[str, int]],
+    mask: str,
+    most: int,
+    seed: int,
+    taught: Floats | None = None,
 ) -> tuple[Corpus, list[int]]:
-    """Make masked examples of texts that name A or B again: names substituted, and a later mention masked.
+    """Make masked examples of texts, whose pronoun is the mask, and the ids of the masked names; at most ``most``.
 
-    The masked mention is not a name's first and follows both names, as most pronouns do. Half of the examples mask the
-    name that comes first: it is repeated far more often than the other, and a model would learn to prefer it. Names are
-    drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used. Returns at most
-    ``most`` examples, whose pronoun is the mask, and the ids of the masked names.
+    Names are drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used.
+
+    Without ``taught``, a later mention of A or B is masked in texts that name them again. It is not a name's first and
+    follows both names, as most pronouns do. Half of the examples mask the name that comes first: it is repeated far
+    more often than the other, and a model would learn to prefer it. With probabilities ``taught`` (n, 3), the pronouns
+    are masked, and the names are the likelier ones; rows whose A and B are both below 0.5 are left out.
     """
     rng = np.random.default_rng(seed)
+
+    def drawn(example: Example) -> tuple[str, str]:
+        a, b = rng.choice(unused(example.text, list(names[example.gender])), 2, replace=False)
+        return str(a), str(b)
+
+    if taught is not None:
+        chosen: list[tuple[Example, int]] = []
+        for row in rng.permutation(np.flatnonzero(taught[:, :2].max(axis=1) >= 0.5))[:most].tolist():
+            pair = drawn(corpus[row])
+            name = pair[int(taught[row, :2].argmax())]
+            copy = replace(substitute_names(corpus[row], *pair, mask), label=None)
+            chosen.append((copy, names[corpus[row].gender][name]))
+        texts = Corpus([copy for copy, _ in chosen], name=f"{corpus.name}, masked pronouns")
+        return texts, [target for _, target in chosen]
     by_order: tuple[list[tuple[Example, int]], ...] = ([], [])
     for example in corpus:
-        ids = names[example.gender]
-        pair = _two_names(example, ids, rng)
+        pair = drawn(example)
         copy = substitute_names(example, *pair)
         # the mentions are added, since one may be a part of a word
         mentions = set(zip((copy.a, copy.b), pair, strict=True))
@@ -104,40 +124,14 @@ def masked_name_examples(
         first = [min(place for place, other in mentions if other == name) for name in pair]
         for place, name in sorted(mentions):
             if place > max(first):
-                chosen_name = _Masked(copy.id, copy.text, place, copy.a, copy.b, copy.url, copy.label)
-                masked = edit(chosen_name, [Replacement(*place, mask)])
-                by_order[first[pair.index(name)] == max(first)].append((masked, ids[name]))
+                masked = edit(
+                    _Masked(copy.id, copy.text, place, copy.a, copy.b, copy.url), [Replacement(*place, mask)]
+                )
+                by_order[first[pair.index(name)] == max(first)].append((masked, names[example.gender][name]))
     each = min(most // 2, *map(len, by_order))
     chosen = [part[place] for part in by_order for place in rng.permutation(len(part))[:each]]
     examples = [replace(masked, id=f"{place}", label=None) for place, (masked, _) in enumerate(chosen)]
     return Corpus(examples, name=f"{corpus.name}, repeated names"), [target for _, target in chosen]
-
-
-def masked_pronoun_examples(
-    answers: Floats, corpus: Corpus, names: Mapping[str, Mapping[str, int]], mask: str, most: int, seed: int
-) -> tuple[Corpus, list[int]]:
-    """Make masked examples of rows whose pronoun is probably A or B: names substituted, and the pronoun masked.
-
-    Rows whose A and B have probabilities below .5 in ``answers`` (n, 3) are left out. Other arguments and the result
-    are as for :func:`masked_name_examples`; targets are the ids of the likelier names.
-    """
-    rng = np.random.default_rng(seed)
-    answered = np.flatnonzero(answers[:, :2].max(axis=1) >= 0.5)
-    examples: list[Example] = []
-    targets: list[int] = []
-    for row in rng.permutation(answered)[:most].tolist():
-        example = corpus[row]
-        ids = names[example.gender]
-        pair = _two_names(example, ids, rng)
-        examples.append(replace(substitute_names(example, *pair, mask), label=None))
-        targets.append(ids[pair[int(answers[row, :2].argmax())]])
-    return Corpus(examples, name=f"{corpus.name}, masked pronouns"), targets
-
-
-def _two_names(example: Example, names: Mapping[str, int], rng: np.random.Generator) -> tuple[str, str]:
-    """Draw the names that take the place of A and B."""
-    a, b = rng.choice(unused(example.text, list(names)), 2, replace=False)
-    return str(a), str(b)
 
 
 @dataclass(frozen=True, slots=True)

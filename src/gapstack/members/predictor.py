@@ -59,8 +59,7 @@ class Predictor(ABC):
         """Return the most probable column of each row, (n,), or of texts what :meth:`ask` returns."""
         if isinstance(rows, Corpus):
             return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
-        answers: list[Answers] = self._resolver().predict(rows)
-        return answers
+        return self._resolver().predict(rows)
 
     def _resolver(self) -> Any:
         # the one import upwards, so that every predictor answers texts

@@ -70,5 +70,4 @@ class PronounHead(nn.Module):
         """Map hidden states (b, L, H) and the pronouns' positions (b,) to logits (b, 3)."""
         # (b, H)
         vector = hidden[torch.arange(len(hidden), device=hidden.device), pronoun]
-        logits: Tensor = self.classifier(self.dropout(torch.tanh(self.dense(vector))))
-        return logits
+        return self.classifier(self.dropout(torch.tanh(self.dense(vector))))

@@ -21,7 +21,6 @@ from typing import Annotated, Any
 import numpy as np
 import torch
 from annotated_types import Interval
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Example, Label
@@ -32,9 +31,10 @@ from gapstack.members.added_pieces import before_text
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.learned import SwapEquivariantLogistic
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import State
 from gapstack.settings import Positive
 from gapstack.training import PieceData, Targets, validation_rows
+from gapstack.types import Floats, Probabilities
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -97,7 +97,19 @@ class QuestionAnswering(FineTuned):
         return PieceData(view, np.dstack([names[..., 0], names[..., 1] - 1, weights]), {"text": text})
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        return span_cross_entropy(output, target, smoothing)
+        """Mean (b,) of the cross-entropies of start and end over the pieces of the text.
+
+        ``output`` (b, L, 2) are logits; ``target`` (b, names, 3) the first and last piece of each name and the
+        probability that it is the answer, which need not sum to 1 in a row; ``smoothing`` the share of each probability
+        that is spread evenly over the text.
+        """
+        log_p = output.log_softmax(dim=1)
+        places, weights = target[..., :2].long(), target[..., 2:]
+        # (b, 2)
+        right = (weights * log_p.gather(1, places)).sum(dim=1)
+        is_text = output > _OUTSIDE
+        anywhere = weights.sum(dim=1) * log_p.masked_fill(~is_text, 0).sum(dim=1) / is_text.sum(dim=1)
+        return -((1 - smoothing) * right + smoothing * anywhere).mean(dim=1)
 
     def _fit(self, corpus: Corpus) -> None:
         calibration = corpus
@@ -112,7 +124,7 @@ class QuestionAnswering(FineTuned):
     def _regression(self) -> SwapEquivariantLogistic:
         return SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
 
-    def _features(self, corpus: Corpus) -> NDArray[np.float64]:
+    def _features(self, corpus: Corpus) -> Floats:
         data = self._data(corpus, self._encoder(), None)
         return span_features(corpus, data.view, self._logits(data))
 
@@ -147,62 +159,27 @@ class AnswerSpanHead(nn.Module):
         return nn.functional.pad(logits, padding, value=_OUTSIDE)
 
 
-def span_cross_entropy(logits: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Mean (b,) of the cross-entropies of start and end over the pieces of the text.
-
-    Parameters
-    ----------
-    logits : (b, L, 2)
-        Start and end logits.
-    target : (b, names, 3)
-        First and last piece of each name, and the probability that it is the answer; a row's need not sum to 1, and
-        the rest has no weight in the loss.
-    smoothing : float
-        Share of each probability that is spread evenly over the text.
-    """
-    log_p = logits.log_softmax(dim=1)
-    places, weights = target[..., :2].long(), target[..., 2:]
-    # (b, 2)
-    right = (weights * log_p.gather(1, places)).sum(dim=1)
-    is_text = logits > _OUTSIDE
-    anywhere = weights.sum(dim=1) * log_p.masked_fill(~is_text, 0).sum(dim=1) / is_text.sum(dim=1)
-    return -((1 - smoothing) * right + smoothing * anywhere).mean(dim=1)
-
-
 def question(example: Example) -> str:
     """The five words of the text, split at white space, from the pronoun on."""
     return " ".join(example.text[example.pronoun.start :].split(maxsplit=QUESTION_WORDS)[:QUESTION_WORDS])
 
 
-def span_features(corpus: Corpus, view: PieceView, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+def span_features(corpus: Corpus, view: PieceView, logits: Floats) -> Floats:
     """:data:`FEATURES` of each row, (n, 7), from its logits (n, L, 2)."""
     at = np.arange(logits.shape[1])
     columns = []
     for name in _NAMES:
-        first, end = view.mentions[:, name, :1], view.mentions[:, name, 1:]
-        inside = (at >= first) & (at < end)
+        inside = (at >= view.mentions[:, name, :1]) & (at < view.mentions[:, name, 1:])
         columns.append(np.where(inside[..., None], logits, -np.inf).max(axis=1))
-    chars = [view.chars[start + span] for start, span in zip(view.bounds, best_spans(logits), strict=False)]
-    answers = [
-        is_a_or_b(example, example.text[first[0] : last[1]])
-        for example, (first, last) in zip(corpus, chars, strict=True)
-    ]
+    # spans that are decoded: (first piece, last piece)
+    steps = at - at[:, None]
+    allowed = (steps >= 0) & (steps < ANSWER_PIECES)
+    answers = []
+    for example, offset, (starts, ends) in zip(corpus, view.bounds, np.moveaxis(logits, 2, 1), strict=False):
+        sums = np.where(allowed, starts[:, None] + ends, -np.inf)
+        first, last = offset + np.array(np.unravel_index(sums.argmax(), sums.shape))
+        answers.append(is_a_or_b(example, example.text[view.chars[first, 0] : view.chars[last, 1]]))
     return np.column_stack([*columns, logits.max(axis=1), answers])
-
-
-def best_spans(logits: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Decode (n, L, 2) logits: first and last piece (n, 2) of the span with the highest sum of logits."""
-    starts, ends = logits[..., 0], logits[..., 1]
-    rows, length = np.arange(len(logits)), logits.shape[1]
-    best, spans = np.full(len(logits), -np.inf), np.zeros((len(logits), 2), dtype=np.int64)
-    for step in range(min(ANSWER_PIECES, length)):
-        sums = starts[:, : length - step] + ends[:, step:]
-        first = sums.argmax(axis=1)
-        highest = sums[rows, first]
-        better = highest > best
-        best[better] = highest[better]
-        spans[better] = np.stack([first, first + step], axis=1)[better]
-    return spans
 
 
 def is_a_or_b(example: Example, answer: str) -> int:

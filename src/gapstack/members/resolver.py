@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.learned import LearnedArrays
-from gapstack.members.member import Member, Probabilities
+from gapstack.members.member import Member
 from gapstack.resolvers.clusters import Clusters
 from gapstack.resolvers.recorded import read_resolvers
 from gapstack.settings import Positive
+from gapstack.types import Bools, Floats, Ints, Probabilities
 
 NOT_COVERED, NEITHER, BOTH, ONE = range(4)
 """Kinds of output."""
@@ -34,15 +34,6 @@ class Resolver(LearnedArrays, Member):
         Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them.
     smoothing : float
         Pseudo-rows of the training rows' average that are added to each kind.
-
-    Attributes
-    ----------
-    shares_ : (4, 3) float64
-        By kind: frequencies of the chosen name (A, where none is), of the other one, and of NEITHER.
-    coverage_ : float
-        Share of the training rows that the files cover.
-    resolver_ : str
-        Resolver and version.
     """
 
     clusters: Sequence[str] = ()
@@ -50,7 +41,7 @@ class Resolver(LearnedArrays, Member):
 
     LEARNED = ("shares", "coverage", "resolver")
 
-    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def decide(self, corpus: Corpus) -> Bools:
         """Decisions for A and B, (n, 2); needs no fit."""
         return self._read().decide(corpus)
 
@@ -61,7 +52,7 @@ class Resolver(LearnedArrays, Member):
             raise MemberError(f"resolver takes files of one resolver's clusters; given: {names}")
         return resolvers[0]
 
-    def _kinds(self, corpus: Corpus) -> tuple[Clusters, NDArray[np.int64], NDArray[np.bool_]]:
+    def _kinds(self, corpus: Corpus) -> tuple[Clusters, Ints, Bools]:
         """The clusters, the (n,) kinds of output, and whether (n,) B alone is chosen."""
         clusters = self._read()
         covered, decided = clusters.covers(corpus), clusters.decide(corpus)
@@ -77,14 +68,13 @@ class Resolver(LearnedArrays, Member):
 
     def _fit(self, corpus: Corpus) -> None:
         clusters, kinds, flipped = self._kinds(corpus)
-        classes = corpus.labels.copy()
-        classes[flipped & (corpus.labels == Label.A)] = Label.B
-        classes[flipped & (corpus.labels == Label.B)] = Label.A
+        classes = np.where(flipped, np.array([Label.B, Label.A, Label.NEITHER])[corpus.labels], corpus.labels)
         counts = np.zeros((4, len(Label)))
         np.add.at(counts, (kinds, classes), 1.0)
         counts[:ONE] = _mean_of_names(counts[:ONE])
         average = _mean_of_names(counts.sum(axis=0, keepdims=True)) + 1.0
         counts += self.smoothing * average / average.sum()
+        # by kind: frequencies of the chosen name (A, where none is), of the other one, and of NEITHER
         self.shares_ = counts / counts.sum(axis=1, keepdims=True)
         self.coverage_ = float((kinds != NOT_COVERED).mean())
         self.resolver_ = clusters.name
@@ -100,7 +90,7 @@ class Resolver(LearnedArrays, Member):
         return np.asarray(probabilities)
 
 
-def _mean_of_names(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_of_names(counts: Floats) -> Floats:
     """Counts (n, 3) with the mean of both names for each."""
     names = counts[:, : Label.NEITHER].mean(axis=1)
     return np.stack([names, names, counts[:, Label.NEITHER]], axis=1)

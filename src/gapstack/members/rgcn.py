@@ -35,6 +35,7 @@ from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.grammar import Parse
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
+from gapstack.types import Bools, Floats32
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -197,7 +198,7 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
     return spans, [(head, dependent) for head, dependent in pairs if head != dependent]
 
 
-def adjacency(pairs: Sequence[tuple[int, int]], present: NDArray[np.bool_]) -> NDArray[np.float32]:
+def adjacency(pairs: Sequence[tuple[int, int]], present: Bools) -> Floats32:
     """Weights of edges, (relations, N, N), into the second axis' node from the third's.
 
     Edges of nodes that are not ``present`` (N,) are left out. An edge weighs 1 over the number of edges into its node;

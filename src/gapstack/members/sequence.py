@@ -74,5 +74,4 @@ class SequenceHead(nn.Module):
         names = self.extractor(hidden, inclusive(mentions[:, 1:]))
         pronoun = first_pieces(hidden, mentions[:, :1])
         joined = torch.cat([names, pronoun], dim=1).flatten(1)
-        logits: Tensor = self.classifier(torch.relu(self.dense(joined)))
-        return logits
+        return self.classifier(torch.relu(self.dense(joined)))

@@ -86,16 +86,10 @@ class Siamese(MentionHead):
 
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = arrays["mentions"].shape[-1]
-        columns = 2 * arrays["names"].shape[-1] + arrays["row"].shape[-1] if self.blocks else 0
         tower = nn.Flatten() if self.naive else SiameseTower(inputs, self.heads, self.width, self.hidden)
-        network = GapNetwork(
-            tower,
-            3 * inputs if self.naive else 2 * self.hidden,
-            columns,
-            input_dropout=self.input_dropout,
-            tower_dropout=0.0 if self.naive else self.tower_dropout,
-            dropout=self.dropout,
-        )
+        outputs = 3 * inputs if self.naive else 2 * self.hidden
+        dropout = self.input_dropout, 0.0 if self.naive else self.tower_dropout, self.dropout
+        network = GapNetwork(tower, outputs, self._columns(arrays), dropout)
         return SwapEquivariant(network) if self.symmetric else network
 
 
@@ -121,22 +115,13 @@ class SiameseTower(nn.Module):
 class GapNetwork(nn.Module):
     """A tower over the mentions, a dense layer over the features, and a classifier over both.
 
-    ``outputs`` is the width of the tower's output, ``columns`` the number of all features (0 for none); for the
-    dropouts see :class:`Siamese`.
+    ``outputs`` is the width of the tower's output, ``columns`` the number of all features (0 for none), ``dropout`` as
+    ``input_dropout``, ``tower_dropout`` and ``dropout`` of :class:`Siamese`.
     """
 
-    def __init__(
-        self,
-        tower: nn.Module,
-        outputs: int,
-        columns: int,
-        *,
-        input_dropout: float,
-        tower_dropout: float,
-        dropout: float,
-    ):
+    def __init__(self, tower: nn.Module, outputs: int, columns: int, dropout: tuple[float, float, float]):
         super().__init__()
-        self.drop_input, self.drop_tower = nn.Dropout(input_dropout), nn.Dropout(tower_dropout)
+        self.drop_input, self.drop_tower = nn.Dropout(dropout[0]), nn.Dropout(dropout[1])
         self.tower = tower
         if columns:
             self.dense = nn.Sequential(
@@ -144,7 +129,7 @@ class GapNetwork(nn.Module):
             )
             outputs += _FEATURE_UNITS
         self.trunk = nn.Sequential(
-            dense_block(outputs, _TRUNK_UNITS, dropout), nn.Linear(_TRUNK_UNITS, len(Label))
+            dense_block(outputs, _TRUNK_UNITS, dropout[2]), nn.Linear(_TRUNK_UNITS, len(Label))
         )
 
     def forward(self, mentions: Tensor, names: Tensor | None = None, row: Tensor | None = None) -> Tensor:
@@ -152,5 +137,4 @@ class GapNetwork(nn.Module):
         units = self.drop_tower(self.tower(self.drop_input(mentions)))
         if names is not None and row is not None:
             units = torch.cat([units, self.dense(torch.cat([names.flatten(1), row], dim=-1))], dim=-1)
-        logits: Tensor = self.trunk(units)
-        return logits
+        return self.trunk(units)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Example, Label
 from gapstack.data.augment import variants
@@ -19,25 +18,17 @@ from gapstack.data.extra import EXTRA, ExtraName, load
 from gapstack.data.teacher import CONTAMINATES, load_teacher
 from gapstack.members.member import Member, each_once
 from gapstack.settings import Positive
-from gapstack.types import Floats
+from gapstack.types import Floats, Ints
 
 Teacher = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows to learn from: those given to ``fit``, then those of extra corpora and of a teacher.
+    """Rows to learn from: ``gold`` rows given to ``fit``, then those of extra corpora and of a teacher.
 
-    Attributes
-    ----------
-    corpus : Corpus
-        n rows; those after the first ``gold`` have targets and no labels.
-    targets : (n, 3) float64
-        Probabilities of A, B and NEITHER to learn; rows sum to 1.
-    weights : (n,) float64
-        Weights of the rows, 1 on average.
-    gold : int
-        Number of rows that were given to ``fit``; they come first.
+    ``targets`` (n, 3) are probabilities of A, B and NEITHER; ``weights`` (n,) are 1 on average. Only the first ``gold``
+    rows have labels.
     """
 
     corpus: Corpus
@@ -54,19 +45,18 @@ class TrainingSet:
         return len(self.corpus)
 
     @property
-    def weighted(self) -> Floats | NDArray[np.int64]:
+    def weighted(self) -> Floats | Ints:
         """Targets for :func:`gapstack.training.cross_entropy`: rows that sum to their weight, or plain labels."""
         if self.gold == len(self):
             return self.corpus.labels
-        weighted: Floats = self.targets * self.weights[:, None]
-        return weighted
+        return self.targets * self.weights[:, None]
 
-    def take(self, rows: NDArray[np.int64]) -> TrainingSet:
+    def take(self, rows: Ints) -> TrainingSet:
         """Select rows, given in increasing order."""
         gold = int((rows < self.gold).sum())
         return TrainingSet(self.corpus.take(rows), self.targets[rows], self.weights[rows], gold)
 
-    def as_classes(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    def as_classes(self) -> tuple[Ints, Ints, Floats]:
         """Rows (m,), classes (m,) and weights (m,) with the same logloss, for estimators without soft labels."""
         if self.gold == len(self):
             return np.arange(len(self)), self.corpus.labels, np.ones(len(self))
@@ -123,9 +113,9 @@ class SoftLabelMember(Member):
     Parameters
     ----------
     extra : sequence of str
-        Corpora whose rows are learned from beside GAP's, by their names in :data:`gapstack.data.extra.EXTRA`.
+        Corpora whose rows are learned from in addition to GAP's, by their names in :data:`gapstack.data.extra.EXTRA`.
     teacher : str or sequence of str, optional
-        Soft labels to learn from beside GAP's labels: see :func:`gapstack.data.teacher.load_teacher`.
+        Soft labels to learn from in addition to GAP's labels: see :func:`gapstack.data.teacher.load_teacher`.
     gold_weight : float
         Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1.
     augment, average

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import torch
 from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
@@ -39,6 +38,7 @@ from gapstack.members.layers import BatchNorm, RunningScale, SwapEquivariant, in
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural
 from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
+from gapstack.types import Floats
 
 _FIRST_STAGE = {
     "epochs": 60,
@@ -136,7 +136,7 @@ class SpanHead(FineTuned):
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         return PieceData(align(corpus, encoder, self.max_pieces), targets, self._features(corpus))
 
-    def _features(self, corpus: Corpus) -> dict[str, NDArray[np.float64]]:
+    def _features(self, corpus: Corpus) -> dict[str, Floats]:
         """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN for missing values."""
         if not self.blocks:
             return {"names": np.empty((len(corpus), 2, 0)), "row": np.empty((len(corpus), 0))}
@@ -147,8 +147,7 @@ class SpanHead(FineTuned):
         """Mean of the heads' losses in training (b, seeds, 3); loss of their mean logits otherwise."""
         if output.dim() == 2:
             return cross_entropy(output, target, smoothing)
-        losses = [cross_entropy(logits, target, smoothing) for logits in output.unbind(1)]
-        return torch.stack(losses).mean(0)
+        return torch.stack([cross_entropy(logits, target, smoothing) for logits in output.unbind(1)]).mean(0)
 
 
 class SpanHeads(nn.Module):
@@ -181,10 +180,8 @@ class SelfAttentiveHead(nn.Module):
 
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
         """Return logits (b, 3)."""
-        # (b, 3, width)
-        spans = self.extractor(self.project(hidden), inclusive(mentions))
-        logits: Tensor = self.vote(mentions=spans, names=names, row=row)
-        return logits
+        spans = self.extractor(self.project(hidden), inclusive(mentions))  # (b, 3, width)
+        return self.vote(mentions=spans, names=names, row=row)
 
 
 class Classifier(nn.Module):
@@ -205,5 +202,4 @@ class Classifier(nn.Module):
     def forward(self, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:
         """Map spans (b, 3, width) and features (b, 2, k) and (b, m) to logits (b, 3)."""
         features = self.features(torch.cat([names.flatten(1), row], dim=-1))
-        logits: Tensor = self.classifier(torch.cat([self.dense(mentions.flatten(1)), features], dim=-1))
-        return logits
+        return self.classifier(torch.cat([self.dense(mentions.flatten(1)), features], dim=-1))

@@ -32,7 +32,7 @@ from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 from gapstack.files import by_content
 from gapstack.members.frozen_head import Arrays, FrozenHead, chosen_layers, mean_vectors
-from gapstack.members.siamese_spans import SiameseSpans, distance_relations
+from gapstack.members.frozen_spans import SiameseSpans, distance_relations
 from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.text.words import words
 from gapstack.training import Schedule, TrainingPlan
@@ -61,7 +61,7 @@ class StaticVectors(FrozenHead):
     context : int
         Words on either side of a mention.
     width, hidden, input_dropout, dropout
-        See :class:`~gapstack.members.siamese_spans.SiameseSpans`; ``dropout`` is on relations too.
+        See :class:`~gapstack.members.frozen_spans.SiameseSpans`; ``dropout`` is on relations too.
     """
 
     vectors: str = ENCODER
@@ -124,18 +124,9 @@ class StaticVectors(FrozenHead):
         }
 
     def _head(self, arrays: Arrays) -> nn.Module:
-        return MeansNetwork(
-            SiameseSpans(
-                seeds=1,
-                inputs=sum(arrays[name].shape[-1] for name in ("mentions", "contextual") if name in arrays),
-                relations=arrays["relations"].shape[-1],
-                width=self.width,
-                hidden=self.hidden,
-                input_dropout=self.input_dropout,
-                relation_dropout=self.dropout,
-                dropout=self.dropout,
-            )
-        )
+        inputs = sum(arrays[name].shape[-1] for name in ("mentions", "contextual") if name in arrays)
+        relations, dropout = arrays["relations"].shape[-1], (self.input_dropout, self.dropout, self.dropout)
+        return MeansNetwork(SiameseSpans(1, inputs, relations, self.width, self.hidden, dropout))
 
 
 class MeansNetwork(nn.Module):
@@ -150,8 +141,7 @@ class MeansNetwork(nn.Module):
         if contextual is not None:
             mentions = torch.cat([mentions, contextual], dim=-1)
         alone = torch.arange(4).unfold(0, 2, 1).expand(len(mentions), -1, -1)
-        logits: Tensor = self.network(mentions, alone, relations)[0]
-        return logits
+        return self.network(mentions, alone, relations)[0]
 
 
 def _bags(example: Example, context: int) -> Iterator[tuple[str, ...]]:

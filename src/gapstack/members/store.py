@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from gapstack.files import atomic_folder, atomic_path, fingerprint, sweep, write
 from gapstack.members import create
 from gapstack.members.identity import inputs_of, refuse_changed
 from gapstack.sealed import read_sealed, seal
-from gapstack.settings import FolderName, SettingError, check_settings
 from gapstack.versions import versions
 
 if TYPE_CHECKING:
@@ -50,37 +48,6 @@ class State:
         return fingerprint(arrays, self.texts, self.values)
 
 
-@dataclass
-class _StateFile:
-    """``state.json``; ``texts`` are names of files without their suffix."""
-
-    format: int
-    texts: Sequence[FolderName]
-    values: dict[str, Any]
-
-
-@dataclass
-class _MemberFile:
-    """``member.json`` without its checksums."""
-
-    name: str
-    parameters: dict[str, Any]
-    not_for: Sequence[str]
-    reads: dict[str, str]
-    versions: dict[str, str] | None = None
-
-
-def _checked(kind: type, values: Any, path: Path) -> dict[str, Any]:
-    """The fields of a file; DamageError if one is missing or invalid."""
-    try:
-        known = {key: value for key, value in dict(values).items() if key not in ("files", "digest")}
-        check_settings(kind, known)
-        kind(**known)
-    except (SettingError, TypeError, ValueError) as problem:
-        raise DamageError(f"not a valid file: {problem}", place=Place(path), remedy=_REMEDY) from None
-    return known
-
-
 def write_state(state: State, folder: Path) -> None:
     """Write learned state into ``folder``; ``state.json`` comes last."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,17 +62,18 @@ def write_state(state: State, folder: Path) -> None:
 
 def read_state(folder: Path) -> State:
     """Read what :func:`write_state` wrote; DataError if a file is missing, invalid or of another format."""
-    path = folder / STATE
     try:
-        record = _checked(_StateFile, json.loads(path.read_text(encoding="utf-8")), path)
+        record = json.loads((folder / STATE).read_text(encoding="utf-8"))
         if record["format"] != FORMAT:
-            raise DataError(f"state of format {record['format']}", place=Place(path), remedy=_REMEDY)
-        texts = {key: (folder / f"{key}.txt").read_text(encoding="utf-8") for key in record["texts"]}
-        return State(load_file(folder / "arrays.safetensors"), texts, record["values"])
-    except (OSError, ValueError, RecursionError, SafetensorError) as problem:
+            raise DataError(
+                f"state of format {record['format']}", place=Place(folder / STATE), remedy=_REMEDY
+            )
+        texts = {key: (folder / f"{Path(key).name}.txt").read_text("utf-8") for key in record["texts"]}
+        return State(load_file(folder / "arrays.safetensors"), texts, dict(record["values"]))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError, SafetensorError) as problem:
         if isinstance(problem, DataError):
             raise
-        raise DamageError(f"cannot be read: {problem}", place=Place(folder), remedy=_REMEDY) from None
+        raise DamageError(f"cannot be read: {problem!r}", place=Place(folder), remedy=_REMEDY) from None
 
 
 def save(member: Member, name: str, folder: Path) -> None:
@@ -114,14 +82,14 @@ def save(member: Member, name: str, folder: Path) -> None:
     sweep(folder.parent)
     with atomic_folder(folder) as temporary:
         write_state(state, temporary)
-        record = _MemberFile(
-            name,
-            member.get_params(),
-            list(member.contaminated_by),
-            inputs_of(member, fitted=True),
-            versions(),
-        )
-        seal(temporary / RECORD, vars(record), beside=True)
+        record = {
+            "name": name,
+            "parameters": member.get_params(),
+            "not_for": list(member.contaminated_by),
+            "reads": inputs_of(member, fitted=True),
+            "versions": versions(),
+        }
+        seal(temporary / RECORD, record, beside=True)
 
 
 def is_saved(folder: Path) -> bool:
@@ -134,22 +102,21 @@ def saved_record(folder: Path) -> dict[str, Any]:
 
     Raises DataError if there is no saved member; DamageError if it is damaged.
     """
+    path = folder / RECORD
     if not is_saved(folder):
-        raise DataError(
-            "no saved member here", place=Place(folder / RECORD), expected="a folder that gapstack wrote"
-        )
-    return _checked(_MemberFile, read_sealed(folder / RECORD, remedy=_REMEDY), folder / RECORD)
+        raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")
+    record = read_sealed(path, remedy=_REMEDY)
+    for key, kind in {"name": str, "parameters": dict, "not_for": list, "reads": dict}.items():
+        if not isinstance(record.get(key), kind):
+            raise DamageError(f"{key} is missing or invalid", place=Place(path), remedy=_REMEDY)
+    return record
 
 
 def load(folder: str | Path) -> Member:
     """Read a member that :func:`save` wrote.
 
-    Raises
-    ------
-    DataError, DamageError
-        As :func:`saved_record`.
-    MismatchError
-        If what it reads (encoder, parser, vectors, clusters, ...) is not what it was fitted with.
+    Raises DataError and DamageError as :func:`saved_record`; MismatchError if what it reads (encoder, parser, vectors,
+    clusters, ...) is not what it was fitted with.
     """
     folder = Path(folder)
     record = saved_record(folder)

@@ -17,16 +17,16 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from gapstack.data import Corpus, Label
 from gapstack.features.blocks import BlockName, Features, features
 from gapstack.members.boosters import restore_booster
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
 from gapstack.settings import AtLeastTwo, Count, NonNegative, Positive, PositiveFraction, Seed
+from gapstack.types import Floats, Probabilities
 
 
 class Surface(SoftLabelMember):
@@ -70,9 +70,7 @@ class Surface(SoftLabelMember):
         table = candidate_table(features(training_set.corpus, self.blocks))
         truth, weights = training_set.targets, training_set.weights[:, None]
 
-        def objective(
-            utilities: NDArray[np.float64], _: lightgbm.Dataset
-        ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        def objective(utilities: Floats, _: lightgbm.Dataset) -> tuple[Floats, Floats]:
             """Gradient and diagonal Hessian of the multinomial logloss in the utilities of A and B."""
             p = choice_probabilities(utilities)
             gradient, hessian = (weights * part[:, : Label.NEITHER] for part in (p - truth, p * (1 - p)))
@@ -117,14 +115,14 @@ class Surface(SoftLabelMember):
         self.boosters_ = [restore_booster(state.texts[f"booster-{i}"]) for i in range(len(state.texts))]
 
 
-def candidate_table(block: Features) -> NDArray[np.float64]:
+def candidate_table(block: Features) -> Floats:
     """Features of all As, then of all Bs: own columns, own minus the rival's, and the row's; (2n, 2k + m)."""
     own = np.concatenate([block.candidates[:, 0], block.candidates[:, 1]])
     rival = np.concatenate([block.candidates[:, 1], block.candidates[:, 0]])
     return np.concatenate([own, own - rival, np.tile(block.shared, (2, 1))], axis=1)
 
 
-def choice_probabilities(utilities: NDArray[np.float64]) -> Probabilities:
+def choice_probabilities(utilities: Floats) -> Probabilities:
     """Utilities of all As, then of all Bs (2n,), to probabilities (n, 3); that of "neither" is 0."""
     a, b = utilities.reshape(2, -1)
     return np.asarray(softmax(np.stack([a, b, np.zeros_like(a)], axis=1), axis=1))

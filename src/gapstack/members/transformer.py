@@ -7,7 +7,7 @@ default (:mod:`gapstack.encoding.attention`); ``direction="name-to-pronoun"`` is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,18 +18,17 @@ from gapstack.encoding.attention import Attention, attention
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation.gap import f1_percent
 from gapstack.members.baselines import CueMember
-from gapstack.members.learned import ArrayFields
-from gapstack.members.member import Probabilities, State
+from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import Count, Natural, ProbabilityFloor, Seed
 from gapstack.text.cues import CueDecisions
 from gapstack.text.scenes import Candidates, CandidatesName
-from gapstack.types import Floats
+from gapstack.types import Bools, Floats, Probabilities
 
 DirectionName = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
 
 
-def head_f1(training_set: TrainingSet, weights: Attention, direction: str) -> NDArray[np.float64]:
+def head_f1(training_set: TrainingSet, weights: Attention, direction: str) -> Floats:
     """Overall F1 of each head's favourite by the targets, (layers, heads), in percent (the paper's Table 8)."""
     # (n, L, H, 2) -> (L, H, n, 2)
     decided = np.moveaxis(weights.choices(direction), 0, 2).astype(np.float64)
@@ -54,11 +53,6 @@ class TransformerSingle(CueMember):
         As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
     candidates, context, ridge, parser, extra, teacher, gold_weight
         As for :class:`~gapstack.members.baselines.CueMember`; a parser is needed for detected names only.
-
-    Attributes
-    ----------
-    layer_, head_ : int
-        The head in use.
     """
 
     layer: Natural | None = None
@@ -71,10 +65,7 @@ class TransformerSingle(CueMember):
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.
 
-        Raises
-        ------
-        NotFittedError
-            Before ``fit``, unless layer and head are given.
+        Raises NotFittedError before ``fit``, unless layer and head are given.
         """
         layer, head = getattr(self, "layer_", self.layer), getattr(self, "head_", self.head)
         if layer is None or head is None:
@@ -83,7 +74,7 @@ class TransformerSingle(CueMember):
             )
         return self._attention(corpus).cue_decisions(layer, head, self.direction)
 
-    def head_table(self, corpus: Corpus) -> NDArray[np.float64]:
+    def head_table(self, corpus: Corpus) -> Floats:
         """Overall F1 of every head on a labelled corpus, (layers, heads), in percent; needs no fit."""
         return head_f1(TrainingSet.given(corpus), self._attention(corpus), self.direction)
 
@@ -113,36 +104,26 @@ class TransformerMulti(SoftLabelMember):
     """ExtraTrees over features of the best attention heads, one instance for each name.
 
     The paper decides TRUE or FALSE for each name and does not state the number of trees. Here A and B get the trees'
-    values, NEITHER the rest to 1, and the three are divided by their sum. ``features="share"`` keeps the size of the
-    attention, which suits a stack.
+    values, NEITHER the rest to 1, and the three are divided by their sum.
 
     Parameters
     ----------
     heads : int
         Largest number of heads that chi-square selects.
     features : str
-        ``choice``: whether the head's favourite counts for the name, as in the paper. ``share``: the name's share of
-        the head's attention to A and B.
-    direction : str
-        As for :class:`TransformerSingle`.
+        ``choice``: the head's favourite counts for the name, as in the paper. ``share``: the name's share of the
+        head's attention to A and B, which suits a stack.
     trees, min_samples_leaf : int
         Size of the forest and of its smallest leaf.
     floor : float
         Lower bound of a class before the three are divided by their sum.
-    encoder, candidates, parser
+    direction, encoder, candidates, parser
         As for :class:`TransformerSingle`.
     seed : int
         Seed of the trees.
     extra, teacher, gold_weight
         See :class:`~gapstack.members.soft_labels.SoftLabelMember`. A name that may be TRUE is an instance of both
         kinds, each with its share of the row's weight; ``min_samples_leaf`` counts both.
-
-    Attributes
-    ----------
-    selected_ : (heads,) int64
-        Positions of the selected heads, layer by layer.
-    heads_a_layer_ : int
-    forest_ : Forest
     """
 
     heads: Count = 3
@@ -160,15 +141,10 @@ class TransformerMulti(SoftLabelMember):
         """Inputs: the parser only where other names compete with A and B."""
         return super().reads() | ({} if self.candidates == Candidates.DETECTED else {"parser": False})
 
-    def decide(self, corpus: Corpus) -> NDArray[np.bool_]:
+    def decide(self, corpus: Corpus) -> Bools:
         """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""
         self._check_fitted()
         return self._name_values(corpus) > 0.5
-
-    def head_names(self) -> list[str]:
-        """The selected heads, as ``L3H1``; for direction ``each`` the second direction's follow the first's."""
-        self._check_fitted()
-        return [f"L{index // self.heads_a_layer_}H{index % self.heads_a_layer_}" for index in self.selected_]
 
     def _prepare(self, corpus: Corpus) -> None:
         self._table(corpus)
@@ -177,7 +153,7 @@ class TransformerMulti(SoftLabelMember):
         from sklearn.ensemble import ExtraTreesClassifier
         from sklearn.feature_selection import SelectKBest
 
-        table, heads_a_layer = self._table(training_set.corpus)
+        table = self._table(training_set.corpus)
         # names as instances: all A, then all B
         rows = np.concatenate([table[:, 0], table[:, 1]])
         true = training_set.targets[:, : Label.NEITHER].T.ravel()
@@ -194,10 +170,9 @@ class TransformerMulti(SoftLabelMember):
             self.trees, min_samples_leaf=self.min_samples_leaf, random_state=self.seed
         )
         self.selected_ = np.flatnonzero(selection.get_support()).astype(np.int64)
-        self.heads_a_layer_ = heads_a_layer
         names, is_true = np.nonzero(kinds)
         forest.fit(rows[np.ix_(names, self.selected_)], is_true.astype(bool), kinds[names, is_true])
-        self.forest_ = Forest.from_sklearn(forest)
+        self.forest_ = forest_arrays(forest)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         names = self._name_values(corpus)
@@ -208,11 +183,11 @@ class TransformerMulti(SoftLabelMember):
         """The trees' values for A and B, (n, 2)."""
         if not len(corpus):
             return np.empty((0, 2))
-        table = self._table(corpus)[0][:, :, self.selected_]
-        return self.forest_.predict(table.reshape(-1, table.shape[2])).reshape(-1, 2)
+        table = self._table(corpus)[:, :, self.selected_]
+        return forest_predict(self.forest_, table.reshape(-1, table.shape[2])).reshape(-1, 2)
 
-    def _table(self, corpus: Corpus) -> tuple[Floats, int]:
-        """Features of each name, (n, 2, layers * heads), and the number of heads in a layer."""
+    def _table(self, corpus: Corpus) -> Floats:
+        """Features of each name, (n, 2, layers * heads)."""
         weights = attention(corpus, self.encoder, self.candidates, self.parser)
         if self.features == "choice":
             table = weights.choices(self.direction).astype(np.float64)
@@ -221,18 +196,14 @@ class TransformerMulti(SoftLabelMember):
             total = pairs.sum(axis=-1, keepdims=True)
             table = np.divide(pairs, total, out=np.full_like(pairs, 0.5), where=total > 0)
         # (n, L, H, 2) -> (n, 2, L * H)
-        return np.moveaxis(table, -1, 1).reshape(len(table), 2, -1), table.shape[2]
+        return np.moveaxis(table, -1, 1).reshape(len(table), 2, -1)
 
     def _state(self) -> State:
-        return State(
-            arrays={"selected": self.selected_, **self.forest_.arrays()},
-            values={"heads_a_layer": self.heads_a_layer_},
-        )
+        return State({"selected": self.selected_, **self.forest_})
 
     def _restore(self, state: State) -> None:
+        self.forest_ = {name: array for name, array in state.arrays.items() if name != "selected"}
         self.selected_ = state.arrays["selected"]
-        self.heads_a_layer_ = state.values["heads_a_layer"]
-        self.forest_ = Forest.from_arrays(state.arrays)
 
 
 def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
@@ -243,55 +214,43 @@ def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
     observed = kinds.T @ rows
     shares = kinds.sum(axis=0) / kinds.sum()
     expected = np.outer(shares, observed.sum(axis=0))
-    statistic: Floats = ((observed - expected) ** 2 / expected).sum(axis=0)
-    return statistic
+    return ((observed - expected) ** 2 / expected).sum(axis=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Forest(ArrayFields):
-    """Binary classification trees, their nodes end to end; rows go left where a feature is at most the threshold."""
+def forest_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
+    """Nodes of a fitted scikit-learn forest over the classes False and True, those of all trees end to end.
 
-    PREFIX = "forest_"
-
-    roots: NDArray[np.int64]  # (trees,) first node of each tree
-    left: NDArray[np.int64]  # (nodes,) child; -1 at a leaf
-    right: NDArray[np.int64]
-    feature: NDArray[np.int64]  # (nodes,) column that a node tests
-    threshold: Floats
-    positive: Floats  # (nodes,) share of the positive class among a node's training rows
-
-    @classmethod
-    def from_sklearn(cls, fitted: Any) -> Forest:
-        """Take the arrays out of a fitted scikit-learn forest over the classes False and True."""
-        trees = [estimator.tree_ for estimator in fitted.estimators_]
-        counts = [tree.node_count for tree in trees]
-        roots = np.cumsum([0, *counts[:-1]]).astype(np.int64)
-        offsets = np.repeat(roots, counts)
-        left, right, feature, threshold, values = (
-            np.concatenate([getattr(tree, name) for tree in trees])
-            for name in ("children_left", "children_right", "feature", "threshold", "value")
-        )
-        shares = values[:, 0] / values[:, 0].sum(axis=1, keepdims=True)
+    ``roots`` (trees,) are the first nodes; ``left`` and ``right`` (nodes,) the children, -1 at a leaf; a row goes left
+    where column ``feature`` is at most ``threshold``; ``positive`` is the share of True among a node's training rows.
+    """
+    trees = [estimator.tree_ for estimator in fitted.estimators_]
+    counts = [tree.node_count for tree in trees]
+    roots = np.cumsum([0, *counts[:-1]]).astype(np.int64)
+    offsets = np.repeat(roots, counts)
+    left, right, feature, threshold, values = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("children_left", "children_right", "feature", "threshold", "value")
+    )
+    shares = values[:, 0] / values[:, 0].sum(axis=1, keepdims=True)
+    return {
+        "forest_roots": roots,
+        "forest_left": np.where(left >= 0, left + offsets, -1),
+        "forest_right": np.where(left >= 0, right + offsets, -1),
+        "forest_feature": feature.astype(np.int64),
+        "forest_threshold": threshold.astype(np.float64),
         # a forest fitted on one class only has one column
-        positive = shares[:, np.flatnonzero(fitted.classes_)].sum(axis=1)
-        inner = left >= 0
-        return cls(
-            roots=roots,
-            left=np.where(inner, left + offsets, -1),
-            right=np.where(inner, right + offsets, -1),
-            feature=feature.astype(np.int64),
-            threshold=threshold.astype(np.float64),
-            positive=positive.astype(np.float64),
-        )
+        "forest_positive": shares[:, np.flatnonzero(fitted.classes_)].sum(axis=1),
+    }
 
-    def predict(self, rows: Floats) -> Floats:
-        """Mean over the trees of the positive share in each row's leaf: (n,) for (n, features)."""
-        # scikit-learn compares in float32
-        values = np.asarray(rows, dtype=np.float32)
-        node = np.tile(self.roots, (len(values), 1))
-        while (inner := self.left[node] >= 0).any():
-            tested = np.take_along_axis(values, np.where(inner, self.feature[node], 0), axis=1)
-            child = np.where(tested <= self.threshold[node], self.left[node], self.right[node])
-            node = np.where(inner, child, node)
-        mean: Floats = self.positive[node].mean(axis=1)
-        return mean
+
+def forest_predict(forest: Mapping[str, NDArray[Any]], rows: Floats) -> Floats:
+    """Mean over the trees of the positive share in each row's leaf: (n,) for (n, features)."""
+    left, right, feature = (forest[f"forest_{name}"] for name in ("left", "right", "feature"))
+    # scikit-learn compares in float32
+    values = np.asarray(rows, dtype=np.float32)
+    node = np.tile(forest["forest_roots"], (len(values), 1))
+    while (inner := left[node] >= 0).any():
+        tested = np.take_along_axis(values, np.where(inner, feature[node], 0), axis=1)
+        child = np.where(tested <= forest["forest_threshold"][node], left[node], right[node])
+        node = np.where(inner, child, node)
+    return forest["forest_positive"][node].mean(axis=1)

@@ -17,7 +17,6 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor, nn
 
@@ -28,17 +27,16 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
-from gapstack.members.layers import RunningScale
-from gapstack.members.member import Probabilities
-from gapstack.members.siamese_spans import (
+from gapstack.members.frozen_spans import (
     SiameseSpans,
     attention_relations,
     distance_relations,
     feature_relations,
 )
+from gapstack.members.layers import RunningScale
 from gapstack.settings import Count, Fraction, FractionBelowOne, Natural
 from gapstack.training import PieceData, Targets
-from gapstack.types import Floats32
+from gapstack.types import Floats32, Ints, Probabilities
 
 TAGS = ("*", "#", "#")
 """Of pronoun, A and B: one piece each in BERT's vocabulary."""
@@ -59,7 +57,7 @@ class TunedSpans(FineTuned):
     answer_forms : int
         Such forms, 0 to 4, over which answers are averaged with that of the row itself.
     width, hidden, input_dropout, relation_dropout, dropout
-        Of the head, see :class:`~gapstack.members.siamese_spans.SiameseSpans`.
+        Of the head, see :class:`~gapstack.members.frozen_spans.SiameseSpans`.
     """
 
     blocks: Sequence[BlockName] = ("surface", "cues")
@@ -78,33 +76,21 @@ class TunedSpans(FineTuned):
         self._relations(corpus, self._encoder())
 
     def _head(self, encoder: Encoder) -> nn.Module:
-        spans = SiameseSpans(
-            seeds=1,
-            inputs=encoder.hidden_size,
-            relations=self._relations(Corpus([]), encoder).shape[-1],
-            width=self.width,
-            hidden=self.hidden,
-            input_dropout=self.input_dropout,
-            relation_dropout=self.relation_dropout,
-            dropout=self.dropout,
-        )
+        dropout = self.input_dropout, self.relation_dropout, self.dropout
+        relations = self._relations(Corpus([]), encoder).shape[-1]
+        spans = SiameseSpans(1, encoder.hidden_size, relations, self.width, self.hidden, dropout)
         return TaggedSpansHead(spans)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         """The input of rows and, for training, of their forms."""
         relations = self._relations(corpus, encoder)
-        if targets is None:
-            return self._input(corpus, encoder, relations)
-        parts = [(variant.corpus.take(rows), rows) for variant, rows in _forms(corpus, self.forms)]
-        together = Corpus(
-            [replace(row, id=f"{row.id}~{k}") for k, (part, _) in enumerate(parts) for row in part]
-        )
-        rows = np.concatenate([rows for _, rows in parts])
-        return self._input(together, encoder, relations[rows], targets[rows])
-
-    def _input(
-        self, corpus: Corpus, encoder: Encoder, relations: Floats32, targets: Targets | None = None
-    ) -> PieceData:
+        if targets is not None:
+            parts = [(variant.corpus.take(rows), rows) for variant, rows in _forms(corpus, self.forms)]
+            corpus = Corpus(
+                replace(row, id=f"{row.id}~{k}") for k, (part, _) in enumerate(parts) for row in part
+            )
+            rows = np.concatenate([rows for _, rows in parts])
+            relations, targets = relations[rows], targets[rows]
         view = tagged(corpus, encoder, self.max_pieces, TAGS)
         return PieceData(view, targets, {"relations": relations})
 
@@ -125,14 +111,15 @@ class TunedSpans(FineTuned):
         for variant, rows in _forms(corpus, self.answer_forms):
             answer = np.zeros((len(corpus), len(Label)))
             if len(rows):
-                data = self._input(variant.corpus.take(rows), encoder, relations[rows])
+                view = tagged(variant.corpus.take(rows), encoder, self.max_pieces, TAGS)
+                data = PieceData(view, None, {"relations": relations[rows]})
                 answer[rows] = softmax(self._logits(data), axis=1)
             forms.append(variant)
             answers.append(answer)
         return average(forms, answers)
 
 
-def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, NDArray[np.int64]]]:
+def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, Ints]]:
     """The corpus and ``count`` forms of it, each with the numbers of the rows that differ there."""
     names = ("original", *(f"anonymise_{k}" for k in range(count)))
     for variant in variants(corpus, names):
@@ -140,7 +127,7 @@ def _forms(corpus: Corpus, count: int) -> Iterator[tuple[Variant, NDArray[np.int
 
 
 class TaggedSpansHead(nn.Module):
-    """:class:`~gapstack.members.siamese_spans.SiameseSpans` of one seed over hidden states and unscaled relations."""
+    """:class:`~gapstack.members.frozen_spans.SiameseSpans` of one seed over hidden states and unscaled relations."""
 
     def __init__(self, spans: SiameseSpans):
         super().__init__()
@@ -151,8 +138,7 @@ class TaggedSpansHead(nn.Module):
         """Map hidden states (b, L, H), piece ranges (b, 3, 2) and relations (b, 2, k) to logits (b, 3)."""
         pieces, spans = _gathered(hidden, mentions)
         scaled = self.scale(relations.flatten(0, 1)).view_as(relations)
-        logits: Tensor = self.spans(pieces, spans, scaled)[0]
-        return logits
+        return self.spans(pieces, spans, scaled)[0]
 
 
 def _gathered(hidden: Tensor, mentions: Tensor) -> tuple[Tensor, Tensor]:
