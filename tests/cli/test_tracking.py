@@ -33,12 +33,12 @@ name = "logistic"
 class Notebook(Tracker):
     """A service that records what it is sent."""
 
-    begin = settings = scores = close = None
+    _begin = _settings = _scores = _close = None
 
     def __init__(self):
         self.curves = {}
 
-    def curve(self, name, updates, values):
+    def _curve(self, name, updates, values):
         self.curves |= {f"{name}/{key}": (updates.tolist(), list(column)) for key, column in values.items()}
 
 

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from gapstack.cli.tune import part_text
+from gapstack.cli.runs import part_text
 from gapstack.errors import ExtraError, RecipeError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError

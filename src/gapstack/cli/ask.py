@@ -45,12 +45,12 @@ def ask_command(
     words: list[str] | None = Argument(
         None,
         metavar="[TEXT]",
-        help="The text; - reads standard input. Without one texts are prompted for.",
+        help="The text; - reads standard input. Default: prompt for texts.",
         show_default=False,
     ),
     pronoun: str | None = Option(None, help="The one pronoun to answer, such as she."),
     names: list[str] | None = Option(
-        None, help="Names to choose among, instead of those that are detected: --names Kate Mary."
+        None, help="Names to choose among instead of detected ones: --names Kate Mary."
     ),
     url: str | None = Option(None, help="Address of the text's page, whose title is read."),
     model: ModelOption = None,
@@ -199,9 +199,7 @@ def annotate_command(
         show_default=False,
         help="Clusters to write: .jsonl (.gz, .xz too), CoNLL columns (.conll) or a page (.html).",
     ),
-    neutral: bool = Option(
-        False, "--neutral", help="Also they and neopronouns; a plural they is taken for a person."
-    ),
+    neutral: bool = Option(False, "--neutral", help="Also they (always read as one person) and neopronouns."),
     model: ModelOption = None,
     parser: common.ParserOption = None,
     workers: int = Option(1, min=1, help="Processes that work at once."),

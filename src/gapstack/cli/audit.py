@@ -29,19 +29,13 @@ def audit_command(
         autocompletion=common.completion("gapstack.audits:SUITES"),
     ),
     folds: int = Option(1, min=1, help="Folds of a run whose predictions are averaged."),
-    average: list[str] | None = Option(
-        None, "--average", help="Test-time augmentation to average over: swap_gender, anonymise_0, ..."
-    ),
-    all_rows: bool = Option(False, "--all-rows", help="Take all rows of suites that are sampled by default."),
+    average: list[str] | None = Option(None, help="Test-time augmentation to average over: swap_gender, ..."),
+    all_rows: bool = Option(False, "--all-rows", help="All rows of suites that are sampled by default."),
     allow_contaminated: bool = Option(
-        False, "--allow-contaminated", help="Include systems trained on a suite's rows, and mark them."
+        False, "--allow-contaminated", help="Include systems trained on a suite."
     ),
-    output: Path | None = Option(
-        None, "--output", help="Folder for the report, its plots and all probabilities."
-    ),
-    html: Path | None = Option(
-        None, "--html", help="Web page with all tables, figures, flipped pairs and the model card."
-    ),
+    output: Path | None = Option(None, help="Folder for report, plots and all probabilities."),
+    html: Path | None = Option(None, help="Web page with tables, figures, flips and model card."),
     details: bool = Option(False, "--details", help="Also print slices and occupations."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -80,9 +74,7 @@ def audit_command(
 def audit_rows_command(
     folder: Path = Argument(..., help="Folder for SUITE.tsv files in GAP's columns, unlabelled."),
     data: common.DataOption = None,
-    all_rows: bool = Option(
-        False, "--all-rows", help="Write all rows of suites that are sampled by default."
-    ),
+    all_rows: bool = Option(False, "--all-rows", help="All rows of suites that are sampled by default."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
@@ -100,15 +92,13 @@ def audit_rows_command(
 @app.command("audit-embeddings")
 def audit_embeddings_command(
     vectors: str = Argument(
-        ..., help="word2vec text or binary, GloVe text; 'encoder' or encoder:NAME for input embeddings."
+        ..., help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."
     ),
-    debias: list[str] | None = Option(None, "--debias", help="hard, gn_glove, ran or inlp; repeatable."),
+    debias: list[str] | None = Option(None, help="hard, gn_glove, ran or inlp; repeatable."),
     data: common.DataOption = None,
-    limit: int = Option(
-        50_000, min=0, help="Number of most frequent words to read in addition to the lists; 0 for all."
-    ),
+    limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
     seed: int = Option(0, help="Seed of partitions, clusters and splits."),
-    output: Path | None = Option(None, "--output", help="Folder for the report as files."),
+    output: Path | None = Option(None, help="Folder for the report as files."),
     details: bool = Option(False, "--details", help="List every missing word."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -138,12 +128,12 @@ def audit_embeddings_command(
 def audit_sentences_command(
     encoder: common.EncoderOption = None,
     vectors: list[str] | None = Option(
-        None, "--vectors", help="Word vectors to compare with (WEAT); repeatable. Default: input embeddings."
+        None, help="Word vectors to compare (WEAT). Default: input embeddings."
     ),
     data: common.DataOption = None,
     layer: int = Option(-1, help="Layer, from 0 (embeddings) up or -1 (the last) down."),
     seed: int = Option(0, min=0, help="Seed of random partitions."),
-    output: Path | None = Option(None, "--output", help="Folder for the table as files."),
+    output: Path | None = Option(None, help="Folder for the table as files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""

@@ -201,7 +201,7 @@ def _status_record(line: Status) -> dict[str, Any]:
 def data_fetch_command(
     names: list[str] | None = Argument(
         None,
-        help="Data sets to download. Default: all that can be and do not come with gapstack.",
+        help="Data sets to download. Default: all public ones.",
         autocompletion=common.completion("gapstack.data.datasets:DATASETS"),
     ),
     again: bool = Option(False, "--again", help="Download again what is there."),

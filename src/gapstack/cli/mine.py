@@ -40,13 +40,9 @@ def mine_command(
         help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
     ),
     corpus: list[GoldCorpus] | None = Option(
-        None, "--corpus", help="Instead of files: a corpus whose clusters give labels; repeatable."
+        None, help="Not files, but a corpus whose clusters give labels."
     ),
-    balance: bool = Option(
-        True,
-        "--balance/--all",
-        help="Keep as many feminine as masculine rows and the patterns 6:1:1, or all rows.",
-    ),
+    balance: bool = Option(True, "--balance/--all", help="Equal genders and patterns 6:1:1, or all rows."),
     per_page: int = Option(3, min=0, help="Rows of a gender from a page at most; 0: all."),
     words: int = Option(100, min=1, help="Tokens of a snippet at most."),
     seed: int = Option(0, help="Seed of the choice of balanced rows."),

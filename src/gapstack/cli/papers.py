@@ -34,16 +34,12 @@ def reproduce_command(
     parser: common.ParserOption = None,
     executor: common.ExecutorOption = common.Executor.LOCAL,
     workers: common.WorkersOption = 1,
-    red: Path | None = Option(
-        None, "--red", help="webster2018: the red.tsv of an earlier --output, annotated, for table 12."
-    ),
+    red: Path | None = Option(None, help="webster2018: annotated red.tsv of an earlier --output (table 12)."),
     runs: list[str] | None = Option(
-        None,
-        "--run",
-        help="rudinger2018: also a run, RUN:MEMBER, a saved member or a folder of answers; repeatable.",
+        None, "--run", help="rudinger2018: also a run, RUN:MEMBER, member or folder of answers."
     ),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
-    output: Path | None = Option(None, "--output", help="Folder for the tables and plots as files."),
+    output: Path | None = Option(None, help="Folder for the tables and plots as files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Print a paper's tables next to our figures.

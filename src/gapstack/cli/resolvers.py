@@ -31,9 +31,9 @@ class Match(StrEnum):
 def clusters_to_gap_command(
     file: Path = Argument(..., help="Output file of a resolver.", show_default=False),
     gold: Path = Option(..., help="GAP or Kaggle TSV of its rows."),
-    output: Path | None = Option(None, "--output", help="Scorer TSV (ID, A-coref, B-coref)."),
-    clusters: Path | None = Option(None, "--clusters", help="Clusters in the exchange format, for members."),
-    format: str | None = Option(None, "--format", help="Format of the file. Default: detected."),
+    output: Path | None = Option(None, help="Scorer TSV (ID, A-coref, B-coref)."),
+    clusters: Path | None = Option(None, help="Clusters in the exchange format, for members."),
+    format: str | None = Option(None, help="Format of the file. Default: detected."),
     resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
     version: str = Option("unstated", help="Version of the resolver, if the file has none."),
     match: Match = Option(
@@ -67,15 +67,11 @@ def clusters_to_gap_command(
 def resolve_command(
     name: str = Argument(..., help="gapstack, fastcoref, lingmess, coreferee or stanza."),
     output: Path = Argument(..., metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too)."),
-    model: Path | None = Option(
-        None, help="Folder of the resolver's model; gapstack comes with one.", show_default=False
-    ),
+    model: Path | None = Option(None, help="Model folder; gapstack comes with one.", show_default=False),
     split: str = Option("development", help="Split of GAP."),
     data: Path | None = Option(None, help="Folder with the GAP files. Default: search."),
     input_path: Path | None = Option(None, "--input", help="Rows to resolve instead: GAP or Kaggle TSV."),
-    pages: bool = Option(
-        False, "--pages", help="Let it read the titles of the rows' pages; only gapstack does."
-    ),
+    pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""

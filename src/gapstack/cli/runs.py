@@ -1,10 +1,12 @@
-"""Runs: execute a recipe, predict new rows, list and show what was run."""
+"""Runs: execute a recipe, predict new rows, list and show what was run, search settings."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ from gapstack.errors import DataError, Place
 if TYPE_CHECKING:
     from gapstack.data import Corpus
     from gapstack.runs import Recipe, Run
+    from gapstack.runs.recipe import Part
 
 app = typer.Typer()
 
@@ -33,51 +36,30 @@ class Service(StrEnum):
 def run_command(
     recipe: str = Argument(
         "quickstart",
-        help="A recipe's name (see `gap recipes`), a .toml file, or the folder of a run to finish or repair.",
+        help="A recipe (see `gap recipes`), a .toml file, or the folder of a run to finish or repair.",
         autocompletion=common.complete_recipe,
     ),
     data: common.DataOption = None,
     labels: common.LabelsOption = None,
-    encoder: str | None = Option(
-        None,
-        help="Encoder of all members: folder, hub name, or minilm. Layers go to its depth. Default: the recipe's.",
-    ),
+    encoder: str | None = Option(None, help="Encoder of all members: folder, hub name or minilm."),
     parser: str | None = Option(None, help="spaCy pipeline: name or folder. Default: en_gapstack."),
     augment: list[str] | None = Option(
-        None, help="Train all members on augmented copies too: swap_gender, anonymise_0, ..."
+        None, help="Augment the training rows of all members: swap_gender, ..."
     ),
-    average: list[str] | None = Option(
-        None, help="Test-time augmentations that all members average over: original, swap_gender, ..."
-    ),
-    members: str | None = Option(
-        None, help="Only these members of the recipe: a,b. The run's name then says so."
-    ),
-    train: list[Path] | None = Option(
-        None, help="Your own labelled rows (GAP TSV) in the place of the recipe's; repeatable."
-    ),
-    test: list[Path] | None = Option(
-        None, help="Your own rows to hold out and predict, labelled or not; repeatable."
-    ),
+    average: list[str] | None = Option(None, help="Test-time augmentations of all members: original, ..."),
+    members: str | None = Option(None, help="Only these members of the recipe: a,b; they name the run."),
+    train: list[Path] | None = Option(None, help="Your own labelled rows (GAP TSV) to train on."),
+    test: list[Path] | None = Option(None, help="Your own rows to hold out, labelled or not."),
     folds: int | None = Option(None, help="Number of folds instead of the recipe's."),
     seed: int | None = Option(None, help="Seed of the folds instead of the recipe's."),
-    epochs: int | None = Option(
-        None, min=1, help="Epochs of every training instead of the recipe's: a quick trial."
-    ),
+    epochs: int | None = Option(None, min=1, help="Epochs of every training instead of the recipe's."),
     name: str | None = Option(None, help="Name of the run instead of the recipe's."),
-    dry_run: bool = Option(
-        False,
-        "--dry-run",
-        help="Print what would be trained, the time, memory and disk space needed, and missing inputs.",
-    ),
+    dry_run: bool = Option(False, "--dry-run", help="Print members, cost and missing inputs; train nothing."),
     fresh: bool = Option(False, "--fresh", help="Discard an earlier run of this name."),
     executor: common.ExecutorOption = common.Executor.LOCAL,
     workers: common.WorkersOption = 1,
-    tensorboard: bool = Option(
-        False, "--tensorboard", help="Write TensorBoard files for fine-tuned members."
-    ),
-    log: Service | None = Option(
-        None, "--log", help="Send settings, learning curves and scores there; extras mlflow, wandb."
-    ),
+    tensorboard: bool = Option(False, "--tensorboard", help="Write TensorBoard files of trainings."),
+    log: Service | None = Option(None, help="Log settings, curves and scores there; needs the extra."),
     on_error: common.OnErrorOption = common.OnError.STOP,
     as_json: common.JsonOption = False,
 ) -> None:
@@ -85,7 +67,7 @@ def run_command(
     started = time.perf_counter()
     plan = load_recipe(recipe, encoder, parser=parser, augment=augment, average=average)
     if members is not None:
-        plan = plan.restricted(listed(members))
+        plan = plan.restricted(_listed(members))
     plan = plan.on_files(train or (), test or ())
     plan = plan.revised(labels=labels, folds=folds, seed=seed, name=name)
     if epochs is not None:
@@ -199,9 +181,7 @@ def show_command(
         autocompletion=common.complete_run,
     ),
     data: common.DataOption = None,
-    identity: bool = Option(
-        False, "--identity", help="What each result was computed from: rows, labels, code, versions."
-    ),
+    identity: bool = Option(False, "--identity", help="What each result was computed from."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Show a run's leaderboard: the stack first, then its members by logloss, with intervals."""
@@ -225,7 +205,7 @@ def show_command(
     common.log_note(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
 
 
-def listed(names: str) -> list[str]:
+def _listed(names: str) -> list[str]:
     """Names of an option like ``a,b``."""
     return [name.strip() for name in names.split(",") if name.strip()]
 
@@ -295,3 +275,69 @@ def execute(
                 remedy="Restore the folder's name, or give its data with --data",
             )
     return run(recipe, train, test, root=root, executor=create_executor(executor.value, workers), **options)
+
+
+@app.command("tune")
+def tune_command(
+    recipe: str = Argument(
+        ..., help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe
+    ),
+    member: str = Argument(..., help="Label of one of its members."),
+    trials: int = Option(20, min=1, help="Trials in all, earlier ones of this search included."),
+    ranges: Path | None = Option(
+        None, help="TOML table of ranges: rounds = { low = 100, high = 800, log = true }."
+    ),
+    settings: str | None = Option(None, help="Search only these settings: a,b. Default: all but texts."),
+    data: common.DataOption = None,
+    labels: common.LabelsOption = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Search a member's settings on out-of-fold logloss, and print the best as part of a recipe (extra tune).
+
+    The held-out split is never used. A killed search resumes when the command is repeated.
+    """
+    from gapstack.runs import Recipe
+    from gapstack.runs.recipe import corpora
+    from gapstack.runs.tune import derived_space, read_space, tune
+
+    if ranges and settings:
+        raise typer.BadParameter("--ranges already names the settings", param_hint="--settings")
+    plan = Recipe.load(recipe).revised(labels=labels)
+    (part,) = plan.restricted([member]).members
+    space = read_space(ranges, part) if ranges else derived_space(part, _listed(settings or ""))
+    plan, train, _ = corpora(plan, data)
+    tuning = tune(plan, member, train, space, trials=trials)
+    best, (first, *_) = tuning.best, tuning.trials
+    common.log_note(f"trials: {tuning.journal}")
+    if as_json:
+        common.print_json(
+            {
+                "best": asdict(best),
+                "part": asdict(tuning.part),
+                "trials": [asdict(one) for one in tuning.trials],
+            }
+        )
+        return
+    result = f"out-of-fold logloss {best.logloss:.4f}, the best of {len(tuning.trials)} trials"
+    before = f"; {first.logloss:.4f} in the first" if first.logloss is not None else ""
+    common.print_line(f"# {member} of {plan.name}, {train.name}, {train.label_set} labels: {result}{before}")
+    print(part_text(tuning.part), end="")
+
+
+def part_text(part: Part) -> str:
+    """TOML of a member, ready to be pasted into a recipe; settings that are not set are left out."""
+    lines = ["[[members]]", f"name = {_toml(part.name)}"]
+    if part.label != part.name:
+        lines.append(f"label = {_toml(part.label)}")
+    lines += ["", "[members.settings]"]
+    lines += [f"{key} = {_toml(value)}" for key, value in part.settings.items() if value is not None]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML, which writes all but tables as JSON does."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -97,7 +97,7 @@ def submit_command(
     competition: str = Option(
         ..., "--kaggle", metavar="COMPETITION", help="Such as gendered-pronoun-resolution."
     ),
-    message: str = Option("gapstack", "--message", help="Message shown on Kaggle."),
+    message: str = Option("gapstack", help="Message shown on Kaggle."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
@@ -125,11 +125,10 @@ def stack_command(
     data: common.DataOption = None,
     folds: int = Option(10, min=3, help="Page-grouped folds of the outer and the inner loop."),
     seed: int = Option(2019, help="Seed of the folds."),
-    stacker: list[str] | None = Option(None, "--stacker", help="Stacker to choose from; repeatable."),
+    stacker: list[str] | None = Option(None, help="Stacker to choose from; repeatable."),
     output: Path | None = Option(
         None,
-        "--output",
-        help="Submission CSV for the stack's out-of-fold predictions.",
+        help="Submission CSV for the out-of-fold predictions.",
         parser=common.output_file,
         metavar="FILE",
     ),
@@ -161,22 +160,21 @@ def compare_command(
     ),
     gold: Path | None = Option(
         None,
-        "--gold",
         help="GAP TSV with labels. Default: what the first run held out; of files, the split that their ids name.",
     ),
     out_of_fold: bool = Option(
-        False, "--out-of-fold", help="Without --gold: compare on the rows that the run predicted out of fold."
+        False, "--out-of-fold", help="Compare on the rows that the run predicted out of fold."
     ),
     trained_on: list[Path] | None = Option(
-        None, "--trained-on", help="GAP TSV that the files' makers trained on, checked for leaks; repeatable."
+        None, help="GAP TSV that files were trained on, checked for leaks."
     ),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     replicates: int = Option(10_000, min=100, help="Resamples of pages, and permutations."),
     seed: int = Option(2019, help="Seed of all resampling."),
     flips: int = Option(0, min=0, help="Rows for counterfactual flips of runs' members; none by default."),
-    html: Path | None = Option(None, "--html", help="Web page with plots and all examples."),
-    csv: Path | None = Option(None, "--csv", help="Folder for CSV files."),
+    html: Path | None = Option(None, help="Web page with plots and all examples."),
+    csv: Path | None = Option(None, help="Folder for CSV files."),
     as_json: common.JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""

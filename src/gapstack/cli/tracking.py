@@ -41,30 +41,26 @@ class Tracker(ABC):
     address: str
 
     @abstractmethod
-    def begin(self, name: str) -> None:
-        """Start a run of the service."""
+    def _begin(self, name: str) -> None: ...
 
     @abstractmethod
-    def settings(self, values: Mapping[str, str]) -> None:
-        """Send settings."""
+    def _settings(self, values: Mapping[str, str]) -> None: ...
 
     @abstractmethod
-    def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
+    def _curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
         """Send values (k,) of a training at these updates (k,); NaN for missing ones."""
 
     @abstractmethod
-    def scores(self, values: Mapping[str, float]) -> None:
-        """Send final scores."""
+    def _scores(self, values: Mapping[str, float]) -> None: ...
 
     @abstractmethod
-    def close(self, finished: bool) -> None:
-        """End the service's run, as finished or as failed."""
+    def _close(self, finished: bool) -> None: ...
 
     def fold(self, folder: RunFolder, label: str, fold: int) -> None:
         """Send the learning curves of a finished fold, if its member is fine-tuned."""
         for number, curve in enumerate(learning_curves(folder, label, [fold]), 1):
             losses = {"loss": curve.training, "validation": curve.validation}
-            self.curve(f"{label}/fold-{fold}/training-{number}", curve.updates, losses)
+            self._curve(f"{label}/fold-{fold}/training-{number}", curve.updates, losses)
 
     def finish(self, run: Run, parts: Sequence[PartScores]) -> None:
         """Send the scores of a finished run, and the identity of each of its results."""
@@ -72,13 +68,11 @@ class Tracker(ABC):
         results = {
             one["label"]: {**one["identity"], "versions": one["versions"]} for one in identity["results"]
         }
-        self.settings(_flat({"identity": {**identity["shared"], **results}}))
-        self.scores(scores_by_name(parts))
+        self._settings(_flat({"identity": {**identity["shared"], **results}}))
+        self._scores(scores_by_name(parts))
 
 
 class _MLflow(Tracker):
-    """A run of MLflow."""
-
     title = "MLflow"
 
     def __init__(self) -> None:
@@ -88,16 +82,16 @@ class _MLflow(Tracker):
             raise ExtraError(self.title, "mlflow") from None
         self._mlflow, self.failures = mlflow, (mlflow.MlflowException,)
 
-    def begin(self, name: str) -> None:
+    def _begin(self, name: str) -> None:
         self._id = self._mlflow.start_run(run_name=name).info.run_id
         # a database's address may contain a password
         place = re.sub(r"//[^/@]*@", "//", self._mlflow.get_tracking_uri())
         self.address = f"MLflow run {self._id} in {place}"
 
-    def settings(self, values: Mapping[str, str]) -> None:
+    def _settings(self, values: Mapping[str, str]) -> None:
         self._mlflow.log_params({self._name(name): value for name, value in values.items()})
 
-    def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
+    def _curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
         now = int(time.time() * 1000)
         metrics = [
             self._mlflow.entities.Metric(self._name(f"{name}/{key}"), float(value), now, int(update))
@@ -107,10 +101,10 @@ class _MLflow(Tracker):
         ]
         self._mlflow.MlflowClient().log_batch(self._id, metrics)
 
-    def scores(self, values: Mapping[str, float]) -> None:
+    def _scores(self, values: Mapping[str, float]) -> None:
         self._mlflow.log_metrics({self._name(name): value for name, value in values.items()})
 
-    def close(self, finished: bool) -> None:
+    def _close(self, finished: bool) -> None:
         self._mlflow.end_run("FINISHED" if finished else "FAILED")
 
     @staticmethod
@@ -120,8 +114,6 @@ class _MLflow(Tracker):
 
 
 class _WeightsAndBiases(Tracker):
-    """A run of Weights & Biases."""
-
     title = "Weights & Biases"
 
     def __init__(self) -> None:
@@ -131,16 +123,16 @@ class _WeightsAndBiases(Tracker):
             raise ExtraError(self.title, "wandb") from None
         self._wandb, self.failures = wandb, (wandb.Error,)
 
-    def begin(self, name: str) -> None:
+    def _begin(self, name: str) -> None:
         # printed lines are not sent
         self._run = self._wandb.init(name=name, settings=self._wandb.Settings(console="off", quiet=True))
         offline = self._run.offline
         self.address = f"wandb sync {self._run.settings.sync_dir}" if offline else f"W&B run {self._run.url}"
 
-    def settings(self, values: Mapping[str, str]) -> None:
+    def _settings(self, values: Mapping[str, str]) -> None:
         self._run.config.update(dict(values))
 
-    def curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
+    def _curve(self, name: str, updates: Floats, values: Mapping[str, Floats]) -> None:
         axis = f"{name}/update"  # an axis for each training, since W&B's own steps only increase
         self._run.define_metric(f"{name}/*", step_metric=axis)
         for row, update in enumerate(updates):
@@ -148,10 +140,10 @@ class _WeightsAndBiases(Tracker):
             known = {key: value for key, value in line.items() if np.isfinite(value)}
             self._run.log({axis: int(update)} | known)
 
-    def scores(self, values: Mapping[str, float]) -> None:
+    def _scores(self, values: Mapping[str, float]) -> None:
         self._run.summary.update(dict(values))
 
-    def close(self, finished: bool) -> None:
+    def _close(self, finished: bool) -> None:
         self._run.finish(exit_code=0 if finished else 1)
 
 
@@ -166,19 +158,19 @@ def tracking(service: str, recipe: Recipe) -> Iterator[Tracker]:
     """
     tracker = SERVICES[service]()
     try:
-        tracker.begin(recipe.name)
+        tracker._begin(recipe.name)
         try:
             parts = {
                 kind: {part.label: {"name": part.name, "settings": part.settings} for part in found}
                 for kind, found in (("members", recipe.members), ("stackers", recipe.stackers))
             }
-            tracker.settings(_flat(asdict(recipe) | parts))
+            tracker._settings(_flat(asdict(recipe) | parts))
             yield tracker
         except BaseException:
             with suppress(*tracker.failures):  # the first error is the one to show
-                tracker.close(finished=False)
+                tracker._close(finished=False)
             raise
-        tracker.close(finished=True)
+        tracker._close(finished=True)
     except tracker.failures as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise RemoteError(
