@@ -24,7 +24,7 @@ def test_points_are_the_scores(made, sample_test):
         expected = score_predictions(sample_test, entry.answers)
         for metric in METRICS:
             value = expected.value(metric)
-            assert made.main.points[metric][place] == pytest.approx(
+            assert made.main.points(metric)[place] == pytest.approx(
                 np.nan if value is None else value, nan_ok=True
             )
 
@@ -44,7 +44,7 @@ def test_slices_cover_what_the_issue_names(made):
     assert all(set(part.scores) == set(SLICE_SCORES) for part in made.slices)
     (whole,) = (part for part in made.slices if part.dimension == "rows")
     assert whole.scores["f1_gap"][0, 0] == pytest.approx(
-        made.main.points["f1_feminine"][0] - made.main.points["f1_masculine"][0]
+        made.main.points("f1_feminine")[0] - made.main.points("f1_masculine")[0]
     )
 
 
@@ -66,7 +66,7 @@ def test_reweighted_figures_are_those_of_rows_that_weigh_the_same_for_both_gende
     assert weighs["feminine"] == pytest.approx(weighs["masculine"])
     assert (made.weights[sample_test.labels == Label.NEITHER] == 0).all()
     doubtful = made.names.index("poor")
-    assert made.balanced.points["bias"][doubtful] != made.main.points["bias"][doubtful]
+    assert made.balanced.points("bias")[doubtful] != made.main.points("bias")[doubtful]
 
 
 def test_without_masculine_rows_nothing_is_reweighted_and_a_note_says_why(files, sample_test, tmp_path):
@@ -94,7 +94,7 @@ def test_wrong_labels_come_first_among_label_errors(files, sample_test):
     assert set(wrong) <= set(np.argsort(found.label_errors.quality)[:8].tolist())
     assert np.flatnonzero(found.label_errors.corrected).tolist() == wrong
     assert found.label_errors.precision == pytest.approx(3 / len(sample_test))
-    assert found.scores["liu"].points["logloss"][0] < found.main.points["logloss"][0]
+    assert found.scores["liu"].points("logloss")[0] < found.main.points("logloss")[0]
 
 
 def test_decisions_alone_can_be_compared(files, sample_test):
@@ -102,7 +102,7 @@ def test_decisions_alone_can_be_compared(files, sample_test):
     found = measure([sample_test], entries, replicates=100)
     assert found.contribution is None
     assert found.label_errors is None
-    assert found.main.points["accuracy"][0] == pytest.approx(1 - 1 / len(sample_test)), (
+    assert found.main.points("accuracy")[0] == pytest.approx(1 - 1 / len(sample_test)), (
         "its first row is TRUE twice"
     )
 

@@ -62,7 +62,7 @@ def test_the_answer_comes_first(opened, attacked):
     rows = opened.locator("#overview table tbody tr")
     assert rows.count() == len(attacked.names)
     first = rows.first.inner_text()
-    assert f"{attacked.main.points['logloss'][0]:.4f}" in first
+    assert f"{attacked.main.points('logloss')[0]:.4f}" in first
     assert "the best" in first
     assert rows.first.locator("svg.whisker line").count() == 2
     assert opened.locator(".findings li").count() >= 3
@@ -230,7 +230,7 @@ def test_plots_are_drawn_and_tell_their_numbers(opened, attacked):
     figure.locator("select").select_option(label="F1 O")
     assert figure.locator("circle").count() == 4
     figure.locator("circle").first.click()
-    value = attacked.main.points["f1_overall"][0]
+    value = attacked.main.points("f1_overall")[0]
     assert f"{value:.4g}" in figure.locator("output").inner_text()
     for part, names in {
         "plots": ("reliability", "risk", "added"),

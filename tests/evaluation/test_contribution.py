@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from gapstack.errors import DataError
 from gapstack.evaluation import contribution as module
 from gapstack.evaluation import log_loss
 from gapstack.evaluation.contribution import blend_game, blend_weights, contribution
@@ -111,13 +110,6 @@ def test_the_blend_is_scored_on_other_folds_than_it_is_fitted_on():
     assert losses[0].mean() == pytest.approx(np.mean(prior))
     assert losses[1].mean() == pytest.approx(log_loss(labels, fair))
     assert losses[2][folds == 0].mean() > losses[1][folds == 0].mean() - 0.02
-
-
-def test_games_that_cannot_be_played_are_refused():
-    with pytest.raises(DataError, match="0 members"):
-        contribution(random_game(1, 0), 0)
-    with pytest.raises(DataError, match="1 draws"):
-        contribution(random_game(1, 0), 1, draws=1)
 
 
 def test_the_cost_of_an_estimate_does_not_explode_with_members():

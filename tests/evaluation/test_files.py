@@ -1,6 +1,7 @@
-"""Files of predictions: every golden score of real competitors, and what each format lets pass."""
+"""Files of predictions: scores of real competitors, what each format accepts, and submissions to Kaggle."""
 
 import csv
+import json
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_gold, write_gap, write_submission
 from gapstack.data.sources import find, gap_split
-from gapstack.errors import DataError
-from gapstack.evaluation import degenerate_scores, read_predictions, score_file
+from gapstack.errors import DataError, ExtraError, RemoteError
+from gapstack.evaluation import degenerate_scores, read_predictions, score_file, submit_check
+from gapstack.evaluation.files import submit
+from tests.commands import gap
 
 FOLDERS = {"test": "gap_test", "development": "gap_dev"}
 SUBMISSIONS, RESOLVERS = find("submissions"), find("resolvers")
@@ -98,11 +101,11 @@ def test_submission_is_put_in_the_order_of_the_corpus(four, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (SUBMISSION.replace("row-1,", "row-9,"), r"1 id of made is not in the file \(row-1\)"),
-        (SUBMISSION + "row-9,1,1,1\n", r"1 id is not in made \(row-9\)"),
+        (SUBMISSION.replace("row-1,", "row-9,"), r"not in the file \(row-1\); 1 id is not in made \(row-9\)"),
+        (SUBMISSION + "row-9,1,1,1\n", "row-9"),
         (SUBMISSION + "row-1,1,1,1\n", "row-1"),
-        (SUBMISSION.replace("row", "line"), "shares no id with made: it begins with 'line-0'"),
-        ("line-0\tTRUE\tFALSE\n", "shares no id with made"),
+        (SUBMISSION.replace("row", "line"), "shares no id"),
+        ("line-0\tTRUE\tFALSE\n", "shares no id"),
     ],
 )
 def test_ids_that_the_format_does_not_allow_are_refused(four, tmp_path, text, problem) -> None:
@@ -141,3 +144,94 @@ def test_scoring_keeps_no_texts(tmp_path, sample_test):
     whole, slim = (score_file(tmp_path / "a.csv", rows)[0] for rows in (sample_test, gold))
     assert replace(whole, data="gold") == slim
     assert degenerate_scores(gold).keys() == degenerate_scores(sample_test).keys()
+
+
+GOOD = "ID,A,B,NEITHER\nrow-0,0.8,0.1,0.1\nrow-1,0.1,0.8,0.1\nrow-2,0.2,0.2,0.6\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fatal", "problems"),
+    [
+        (GOOD, False, []),
+        (GOOD.replace("row-0", '"row-0"'), False, []),
+        (GOOD.replace("0.8,0.1,0.1", "1,0,0"), False, ["no chance at all"]),
+        (GOOD.replace("0.8,0.1,0.1", "8,1,1"), False, ["1 rows do not sum to 1"]),
+        (GOOD.replace("row-0", "x").replace("row-1", "row-0").replace("x", "row-1"), False, ["order"]),
+        (GOOD.replace("ID,A,B", "id,a,b"), True, ["header"]),
+        (GOOD.replace(",NEITHER", ""), True, ["header"]),
+        (GOOD.replace(",", "\t"), True, ["tab"]),
+        ("\ufeff" + GOOD, True, ["byte-order mark"]),
+        ("", True, ["is empty"]),
+        (GOOD.replace("row-2", "row-1"), True, ["line 4", "not in the file (row-2)"]),
+        (GOOD.replace("row-2", "row-9"), True, ["not in the file (row-2)", "not in made (row-9)"]),
+        (GOOD.replace("0.6", "nan"), True, ["line 4, column NEITHER"]),
+        (GOOD.replace("0.6", "-0.6"), True, ["line 4, column NEITHER"]),
+        (GOOD.replace("0.2,0.2,0.6", "0,0,0"), True, ["line 4"]),
+        (GOOD.replace("0.", "x"), True, ["line 2", "line 3", "line 4"]),
+    ],
+)
+def test_submissions_are_checked_as_kaggle_does(make_corpus, tmp_path, text, fatal, problems):
+    found = submit_check(written(tmp_path, text), make_corpus([0, 1, 2], ["he", "she", "her"]).unlabelled())
+    assert [problem.fatal for problem in found] == [fatal] * len(problems)
+    for problem, words in zip(found, problems, strict=True):
+        assert words in str(problem)
+
+
+def test_many_bad_rows_are_counted_not_listed(make_corpus, tmp_path):
+    corpus = make_corpus([0] * 100, ["he"] * 100)
+    bad = "ID,A,B,NEITHER\n" + "".join(f"{one},a,1,1\n" for one in corpus.ids)
+    problems = submit_check(written(tmp_path, bad), corpus)
+    assert len(problems) == 6
+    assert "95 further" in str(problems[-1])
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch, sample_test):
+    """A folder with rows, a submission, and a ``kaggle`` on PATH that writes down its arguments, one a line."""
+    write_gap(tmp_path / "rows.tsv", sample_test)
+    write_submission(tmp_path / "mine.csv", sample_test.ids, [[0.5, 0.3, 0.2]] * len(sample_test))
+    command = tmp_path / "bin" / "kaggle"
+    command.parent.mkdir()
+    command.write_text(
+        f"""#!/bin/sh
+printf '%s\\n' "$@" > '{tmp_path}/calls'
+if [ "$4" = closed ]; then echo '403 - the competition is closed' >&2; exit 1; fi
+echo 'Successfully submitted to GAP'
+"""
+    )
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(command.parent), prepend=":")
+    return tmp_path
+
+
+def test_a_sound_submission_reaches_kaggle_with_its_message(workplace):
+    file = str(workplace / "mine.csv")
+    asked = (
+        "submit",
+        file,
+        "--kaggle",
+        "gap",
+        "--against",
+        workplace / "rows.tsv",
+        "--message",
+        "two; words",
+    )
+    assert json.loads(gap(*asked, "--json"))["answer"] == "Successfully submitted to GAP"
+    calls = (workplace / "calls").read_text().splitlines()
+    assert calls == ["competitions", "submit", "-c", "gap", "-f", file, "-m", "two; words"]
+
+
+def test_a_submission_that_kaggle_would_refuse_is_not_sent(workplace, sample_test):
+    write_submission(workplace / "mine.csv", sample_test.ids[1:], [[0.5, 0.3, 0.2]] * (len(sample_test) - 1))
+    with pytest.raises(DataError, match="not sent"):
+        gap("submit", workplace / "mine.csv", "--kaggle", "gap", "--against", workplace / "rows.tsv")
+    assert not (workplace / "calls").exists()
+
+
+def test_failures_of_kaggles_command_are_errors(workplace, monkeypatch):
+    with pytest.raises(RemoteError, match="403 - the competition is closed"):
+        submit("closed", workplace / "mine.csv", "late")
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    with pytest.raises(ExtraError, match=r"gapstack\[kaggle\]"):
+        submit("gap", workplace / "mine.csv", "")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gapstack.data import Gender
 from gapstack.errors import DataError
 from gapstack.evaluation import GapScores, gap_scores
-from gapstack.evaluation.gap import DecisionCounts, f1_percent
+from gapstack.evaluation.gap import DecisionCounts
 
 GENDERS = [gender.value for gender in Gender]
 ANSWER = st.sampled_from([True, False, None])
@@ -20,16 +20,16 @@ ROWS = st.lists(st.tuples(ROW, st.sampled_from(GENDERS)), min_size=1, max_size=3
 
 def arrays_of(rows):
     gold = np.array([row[0] for row, _ in rows])
-    said = np.array([[row[1] is not None, row[2] is not None] for row, _ in rows])
+    answered = np.array([[row[1] is not None, row[2] is not None] for row, _ in rows])
     decided = np.array([[row[1] is True, row[2] is True] for row, _ in rows])
-    return gold, decided, np.array([gender for _, gender in rows]), said
+    return gold, decided, np.array([gender for _, gender in rows]), answered
 
 
 def slow(rows):
     """Counter of outcomes by gender and overall, by the definition."""
     found = {name: Counter() for name in [*GENDERS, "overall"]}
-    for (gold, *said), gender in rows:
-        for truth, answer in zip(gold, said, strict=True):
+    for (gold, *answers), gender in rows:
+        for truth, answer in zip(gold, answers, strict=True):
             if answer is None or (truth and not answer):
                 kind = "fn"
             elif answer:
@@ -48,7 +48,7 @@ def slow_f1(counter):
 
 
 @given(ROWS)
-def test_scores_are_those_of_the_definition(rows) -> None:
+def test_scores_are_those_of_the_definition(rows):
     scores, expected = gap_scores(*arrays_of(rows)), slow(rows)
     for name, counter in expected.items():
         counts = getattr(scores, name)
@@ -57,29 +57,14 @@ def test_scores_are_those_of_the_definition(rows) -> None:
         )
         assert counts.f1 == pytest.approx(slow_f1(counter))
     masculine, feminine = slow_f1(expected["masculine"]), slow_f1(expected["feminine"])
-    if masculine and feminine:
-        assert scores.bias == pytest.approx(feminine / masculine)
-    else:
-        assert scores.bias is None
+    assert scores.bias == (pytest.approx(feminine / masculine) if masculine and feminine else None)
 
 
 @given(ROWS)
-def test_neutral_pronouns_never_move_the_bias(rows) -> None:
-    binary = [pair for pair in rows if pair[1] != "neutral"]
-    if binary:
-        assert gap_scores(*arrays_of(rows)).bias == gap_scores(*arrays_of(binary)).bias
-
-
-@given(ROWS)
-def test_gold_itself_is_perfect_and_silence_is_worth_nothing(rows) -> None:
-    gold, decided, genders, said = arrays_of(rows)
-    perfect = gap_scores(gold, gold, genders).overall
-    assert (perfect.fp, perfect.fn) == (0, 0)
-    assert perfect.f1 == (100 if gold.any() else 0)
-    silent = gap_scores(gold, decided, genders, np.zeros_like(said))
-    # even where gold is FALSE: the official scorer's rule
+def test_no_answer_is_a_false_negative_even_where_gold_is_false(rows):
+    gold, decided, genders, answered = arrays_of(rows)
+    silent = gap_scores(gold, decided, genders, np.zeros_like(answered))
     assert silent.overall == DecisionCounts(tp=0, fp=0, fn=2 * len(rows), tn=0)
-    assert silent.bias is None
 
 
 @pytest.mark.parametrize(
@@ -87,24 +72,19 @@ def test_gold_itself_is_perfect_and_silence_is_worth_nothing(rows) -> None:
     [
         (DecisionCounts(3, 1, 2, 0), 75.0, 60.0, 200 / 3),
         (DecisionCounts(0, 0, 5, 0), 0.0, 0.0, 0.0),  # no answer TRUE
-        (DecisionCounts(0, 5, 0, 0), 0.0, 0.0, 0.0),  # nothing to find
         (DecisionCounts(0, 0, 0, 0), 0.0, 0.0, 0.0),
     ],
 )
-def test_ratio_without_denominator_is_0(
-    counts: DecisionCounts, precision: float, recall: float, f1: float
-) -> None:
+def test_ratio_without_denominator_is_0(counts, precision, recall, f1):
     assert (counts.precision, counts.recall, counts.f1) == pytest.approx((precision, recall, f1))
-    assert float(f1_percent(counts.tp, counts.fp, counts.fn)) == pytest.approx(f1)
 
 
-def test_shapes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(DataError, match=r"\(2, 2\).*\(3, 2\)"):
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(DataError, match=r"\(3, 2\)"):
         gap_scores(np.zeros((2, 2), bool), np.zeros((3, 2), bool), np.array(["feminine"] * 2))
 
 
-def test_json_has_neutral_only_where_there_is_some() -> None:
-    nothing = DecisionCounts(0, 0, 0, 0)
-    some = DecisionCounts(1, 0, 0, 1)
+def test_json_has_neutral_only_where_there_is_some():
+    nothing, some = DecisionCounts(0, 0, 0, 0), DecisionCounts(1, 0, 0, 1)
     assert "neutral" not in GapScores(some, some, nothing, some).as_dict()
     assert GapScores(some, some, some, some).as_dict()["neutral"]["f1"] == 100

@@ -22,44 +22,22 @@ SEEDS = st.integers(0, 2**32 - 1)
         (1, [1.0, 0.0, 0.0], -math.log(1e-15)),  # clipped below, not infinite
         (2, [1.0, 1.0, 2.0], math.log(2)),  # divided by its sum first
         (0, [5e-16, 5e-16, 0.0], math.log(2)),  # divided before it is clipped
-        (1, [0.2, 0.3, 0.5], -math.log(0.3)),
     ],
 )
-def test_loss_is_kaggles(label: int, row: list[float], loss: float) -> None:
+def test_loss_is_kaggles(label, row, loss):
     assert metrics.log_loss(np.array([label]), [row]) == pytest.approx(loss, rel=1e-12)
 
 
 @given(ROWS, SEEDS)
-def test_logloss_and_brier_agree_with_sklearn(rows: np.ndarray, seed: int) -> None:
+def test_logloss_and_brier_agree_with_sklearn_for_one_member_or_several(rows, seed):
     labels = np.random.default_rng(seed).integers(0, 3, len(rows))
     normalised = metrics.normalise(rows)
-    np.testing.assert_allclose(
-        metrics.log_loss(labels, rows), sklearn_log_loss(labels, normalised, labels=[0, 1, 2]), rtol=1e-9
-    )
+    expected = sklearn_log_loss(labels, normalised, labels=[0, 1, 2])
+    np.testing.assert_allclose(metrics.log_loss(labels, rows), expected, rtol=1e-9)
     expected = brier_score_loss(labels, normalised, labels=[0, 1, 2], scale_by_half=False)
     np.testing.assert_allclose(metrics.example_briers(labels, rows).mean(), expected, rtol=1e-9)
-
-
-@given(ROWS, SEEDS, st.floats(1e-3, 1e3))
-def test_scaling_a_row_changes_nothing(rows: np.ndarray, seed: int, factor: float) -> None:
-    generator = np.random.default_rng(seed)
-    labels = generator.integers(0, 3, len(rows))
-    scales = np.where(generator.random(len(rows)) < 0.5, factor, 1.0)[:, None]
-    for metric in (metrics.example_losses, metrics.example_briers):
-        np.testing.assert_allclose(metric(labels, rows * scales), metric(labels, rows), atol=1e-12)
-    np.testing.assert_allclose(metrics.normalise(metrics.normalise(rows)), metrics.normalise(rows))
-
-
-@given(ROWS, SEEDS)
-def test_members_in_a_leading_axis_score_as_they_do_alone(rows: np.ndarray, seed: int) -> None:
-    labels = np.random.default_rng(seed).integers(0, 3, len(rows))
     members = np.stack([rows, rows[:, ::-1], rows**0.5])
-    for metric in (
-        metrics.example_losses,
-        metrics.example_briers,
-        metrics.example_hits,
-        metrics.calibration_gaps,
-    ):
+    for metric in (metrics.example_losses, metrics.example_briers, metrics.calibration_gaps):
         alone = np.stack([metric(labels, member) for member in members])
         np.testing.assert_array_equal(metric(labels, members), alone)
 
@@ -67,20 +45,18 @@ def test_members_in_a_leading_axis_score_as_they_do_alone(rows: np.ndarray, seed
 @pytest.mark.parametrize(
     ("row", "decided"),
     [
-        ([0.5, 0.3, 0.2], [True, False]),
         ([0.3, 0.5, 0.2], [False, True]),
         ([0.2, 0.3, 0.5], [False, False]),
         ([0.4, 0.4, 0.2], [True, False]),  # ties go left
         ([0.4, 0.2, 0.4], [True, False]),
         ([0.2, 0.4, 0.4], [False, True]),
-        ([1.0, 1.0, 1.0], [True, False]),
     ],
 )
-def test_decision_is_the_leftmost_maximum(row: list[float], decided: list[bool]) -> None:
+def test_decision_is_the_leftmost_maximum(row, decided):
     assert metrics.decisions([row]).tolist() == [decided]
 
 
-def test_calibration_error_by_hand() -> None:
+def test_calibration_error_by_hand():
     # bin (0.6, 0.8]: confidences 0.8 (hit) and 0.7 (miss), gap |1.5 - 1| / 2; bin (0.8, 1]: 0.9 (hit), gap 0.1
     rows = [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.05, 0.05, 0.9]]
     error = metrics.expected_calibration_error(np.array([0, 0, 2]), rows, bins=5)
@@ -88,28 +64,17 @@ def test_calibration_error_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows",
+    ("rows", "named"),
     [
-        [[0.0, 0.0, 0.0]],
-        [[0.5, -0.1, 0.6]],
-        [[math.nan, 0.5, 0.5]],
-        [[math.inf, 0.5, 0.5]],
-        [[0.5, 0.5]],
-        [0.2, 0.3, 0.5],
+        ([[1, 0, 0], [1, 0, 0], [0, 0, 0]], "row 2"),
+        ([[0.5, -0.1, 0.6]], "row 0"),
+        ([[math.nan, 0.5, 0.5]], "row 0"),
+        ([[math.inf, 0.5, 0.5]], "row 0"),
+        ([[0.5, 0.5]], "shape"),
+        ([0.2, 0.3, 0.5], "shape"),
+        (np.ones((2, 3)), "1 labels"),
     ],
 )
-def test_what_is_no_probability_is_refused(rows: list[list[float]]) -> None:
-    with pytest.raises(DataError):
-        metrics.normalise(rows)
-
-
-def test_refusal_names_the_row() -> None:
-    with pytest.raises(DataError, match=r"1 rows .* row 2: \[0\.0, 0\.0, 0\.0\]"):
-        metrics.normalise([[1, 0, 0], [1, 0, 0], [0, 0, 0]])
-
-
-def test_other_number_of_rows_than_labels_is_refused() -> None:
-    with pytest.raises(DataError, match="2 rows of probabilities for 1 labels"):
-        metrics.log_loss(np.array([0]), np.ones((2, 3)))
-    with pytest.raises(DataError, match="nothing to score"):
-        metrics.log_loss(np.array([], dtype=int), np.ones((0, 3)))
+def test_rows_that_are_not_probabilities_are_refused(rows, named):
+    with pytest.raises(DataError, match=named):
+        metrics.log_loss(np.array([0]), rows)

@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.data import Label
@@ -12,8 +12,9 @@ from gapstack.evaluation import METRICS, decisions, degenerate_scores, gold_deci
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["he", "Her", "they"])), min_size=1, max_size=20)
 
 
+@settings(max_examples=40)
 @given(rows=ROWS, seed=st.integers(0, 2**32 - 1))
-def test_probabilities_and_their_decisions_score_alike(make_corpus, rows, seed) -> None:
+def test_probabilities_score_as_their_decisions_and_labels_are_perfect(make_corpus, rows, seed):
     corpus = make_corpus(*zip(*rows, strict=True))
     probabilities = np.random.default_rng(seed).dirichlet([1, 1, 1], len(corpus))
     by_probability = score(corpus, probabilities)
@@ -21,11 +22,6 @@ def test_probabilities_and_their_decisions_score_alike(make_corpus, rows, seed) 
     assert by_probability.gap == by_decision.gap
     assert by_probability.accuracy == pytest.approx(by_decision.accuracy)
     assert (by_decision.logloss, by_decision.brier, by_decision.ece) == (None, None, None)
-
-
-@given(rows=ROWS)
-def test_labels_as_answers_are_perfect(make_corpus, rows) -> None:
-    corpus = make_corpus(*zip(*rows, strict=True))
     perfect = score(corpus, np.eye(3)[corpus.labels])
     assert perfect.accuracy == 1
     assert perfect.logloss == pytest.approx(0, abs=1e-12)
@@ -33,16 +29,7 @@ def test_labels_as_answers_are_perfect(make_corpus, rows) -> None:
     assert score_decisions(corpus, gold_decisions(corpus)).gap == perfect.gap
 
 
-def test_double_true_rows_are_counted_once_answered(make_corpus) -> None:
-    corpus = make_corpus([0, 1, 2], ["he"] * 3)
-    both = np.ones((3, 2), dtype=bool)
-    assert score_decisions(corpus, both).double_true == 3
-    assert score_decisions(corpus, both).accuracy == 0
-    half = np.array([[True, True], [True, False], [False, False]])
-    assert score_decisions(corpus, both, half).double_true == 1
-
-
-def test_scores_say_what_they_are_of_and_go_through_json(make_corpus) -> None:
+def test_scores_record_their_data_and_go_through_json(make_corpus):
     corpus = make_corpus([0, 1, 2], ["he", "she", "her"])
     record = json.loads(json.dumps(score(corpus, np.ones((3, 3))).as_dict()))
     assert (record["data"], record["label_set"], record["n"]) == ("made", "official", 3)
@@ -51,34 +38,27 @@ def test_scores_say_what_they_are_of_and_go_through_json(make_corpus) -> None:
     assert record["bias"] is None  # always A never finds the feminine pronoun's name
 
 
-def test_unlabelled_empty_and_misshapen_are_refused(make_corpus) -> None:
+def test_unlabelled_empty_and_misshapen_are_refused(make_corpus):
     corpus = make_corpus([Label.A], ["he"])
     with pytest.raises(DataError, match="no label"):
         score(corpus.unlabelled(), np.ones((1, 3)))
     with pytest.raises(DataError, match="nothing to score"):
         score(corpus[:0], np.ones((0, 3)))
-    with pytest.raises(DataError, match="nothing to score"):
-        score_decisions(corpus[:0], np.ones((0, 2), dtype=bool))
     with pytest.raises(DataError, match=r"\(2, 2\)"):
         score_decisions(corpus, np.ones((2, 2), dtype=bool))
 
 
+@settings(max_examples=40)
 @given(rows=ROWS, seed=st.integers(0, 2**32 - 1))
-def test_no_constant_answer_beats_the_prior_of_the_labels(make_corpus, rows, seed) -> None:
-    corpus = make_corpus(*zip(*rows, strict=True))
-    prior = degenerate_scores(corpus)["class prior of these labels"]
-    constant = np.random.default_rng(seed).dirichlet([1, 1, 1])
-    assert score(corpus, np.tile(constant, (len(rows), 1))).logloss >= prior.logloss - 1e-9
-
-
-@given(rows=ROWS)
-def test_constant_baselines_are_what_their_names_say(make_corpus, rows) -> None:
+def test_constant_baselines_are_what_their_names_say(make_corpus, rows, seed):
     corpus = make_corpus(*zip(*rows, strict=True))
     found = degenerate_scores(corpus, training_labels=np.array([1, 1, 0]))
     assert list(found) == ["always A", "always B", "both TRUE", "class prior of training labels"]
     assert found["always A"].accuracy == pytest.approx((corpus.labels == 0).mean())
-    assert found["always B"].accuracy == pytest.approx((corpus.labels == 1).mean())
     assert found["both TRUE"].double_true == len(rows)
     named = int((corpus.labels != 2).sum())
     assert found["both TRUE"].f1_overall == pytest.approx(100 * 2 * named / (2 * len(rows) + named))
     assert found["class prior of training labels"].gap == found["always B"].gap
+    prior = degenerate_scores(corpus)["class prior of these labels"]
+    constant = np.random.default_rng(seed).dirichlet([1, 1, 1])
+    assert score(corpus, np.tile(constant, (len(rows), 1))).logloss >= prior.logloss - 1e-9

@@ -13,12 +13,10 @@ import numpy as np
 
 from gapstack.audits.statistics import REPLICATES
 from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents
-from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
-from gapstack.data import Label
+from gapstack.comparison.strata import STRATA, difficulty_weights, strata
 from gapstack.data.sources import gap_split
 from gapstack.display.render import Cell, Column
 from gapstack.evaluation import Interval, bootstrap, contributions, metrics_in
-from gapstack.evaluation.reweighting import balancing_weights
 from gapstack.evaluation.slices import slice_scores
 from gapstack.types import Floats
 
@@ -88,9 +86,7 @@ class GapTest(Suite):
 def _reweighted(items: Items, tables: Mapping[str, Floats]) -> dict[str, dict[str, Cell]]:
     """F1 by gender and bias of weighted decisions; intervals take the weights as fixed."""
     corpus = items.corpus
-    counts, ranks = names_and_ranks(corpus)
-    matched = {"names": counts, "rank": rank_of_answer(ranks, corpus.labels)}
-    weights = balancing_weights(corpus.genders, matched, corpus.labels != Label.NEITHER)
+    weights = difficulty_weights(corpus)
     weighted = {name: table * weights[:, None] for name, table in tables.items()}
     found = bootstrap(corpus.groups, weighted, replicates=REPLICATES)
     return {name: {key: found.interval(name, key) for key in metrics_in("balance")} for name in tables}

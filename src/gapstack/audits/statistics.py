@@ -26,14 +26,14 @@ Groups = NDArray[np.str_]
 def shares(groups: Groups, values: Floats | Bools, parts: Mapping[str, Bools]) -> dict[str, Interval]:
     """Mean in percent of (n,) values over the rows of each part, (n,) bool; NaN without rows."""
     found = clustered(groups, _part_sums(values, parts.values()), _percent, replicates=REPLICATES)
-    return {name: Interval(*row) for name, row in zip(parts, found.intervals().tolist(), strict=True)}
+    return {name: Interval(*row) for name, row in zip(parts, found.tolist(), strict=True)}
 
 
 def contrast(groups: Groups, values: Floats | Bools, one: Bools, other: Bools) -> Interval:
     """Difference in percent of the means of (n,) values over the rows ``one`` and ``other``; NaN without rows."""
     sums = _part_sums(values, (other, one))
     found = clustered(groups, sums, lambda sums: np.diff(_percent(sums))[..., 0], replicates=REPLICATES)
-    return Interval(*found.intervals().tolist())
+    return Interval(*found.tolist())
 
 
 def _part_sums(values: Floats | Bools, parts: Iterable[Bools]) -> Floats:
@@ -55,10 +55,8 @@ def mean_percent(sums: Floats) -> Floats:
 
 def correlation(x: Floats, y: Floats) -> Interval:
     """Pearson correlation of two (n,) arrays, points resampled; NaN where one is constant."""
-    pages = Pages(np.arange(len(x)), len(x))
-    sums = pages.row_sums(np.stack([x, y, x * x, y * y, x * y], axis=1))
-    samples = np.concatenate([weights @ sums for weights in resamples(pages.count, REPLICATES, 0)])
-    return Interval(float(_pearson(sums.sum(axis=0))), *percentiles(_pearson(samples)).tolist())
+    columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
+    return Interval(*clustered(np.arange(len(x)), columns, _pearson, replicates=REPLICATES).tolist())
 
 
 def _pearson(sums: Floats) -> Floats:
@@ -94,7 +92,7 @@ def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> Sides
 
     ``pro`` and ``anti`` (trainings, pairs, k) are the rows' contributions to the sums of the ``score``.
     """
-    pages, trainings = Pages.of(groups), len(pro)
+    pages, trainings = Pages(groups), len(pro)
     # (pages, 2 * trainings, k + 1)
     sums = pages.row_sums(np.concatenate([pro, anti]).swapaxes(0, 1))
     drawn = np.random.default_rng(0).multinomial(trainings, np.full(trainings, 1 / trainings), REPLICATES)

@@ -103,7 +103,7 @@ def submit_command(
     """Check a submission, and hand it to Kaggle through Kaggle's own command line (extra kaggle)."""
     from gapstack.data.gap_files import read_gap
     from gapstack.evaluation import submit_check
-    from gapstack.evaluation.submission import submit
+    from gapstack.evaluation.files import submit
 
     problems = submit_check(submission, read_gap(against))
     for problem in problems:

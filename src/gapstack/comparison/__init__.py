@@ -3,9 +3,8 @@
 :func:`compare` takes arrays, files and runs; :func:`measure` entries that are read already.
 """
 
-from gapstack.comparison.analysis import compare, measure
+from gapstack.comparison.analysis import Comparison, compare, measure
 from gapstack.comparison.entries import ComparedEntry, label_sets, read_entries
-from gapstack.comparison.measurements import Comparison
 from gapstack.comparison.page import write_page
 from gapstack.comparison.records import record, write_csv
 from gapstack.comparison.tables import LISTED, tables

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapstack.comparison.entries import ComparedEntry, entries_of, label_sets, read_entries
-from gapstack.comparison.flips import counterfactual_flips
-from gapstack.comparison.measurements import (
-    RANKED,
-    BlendContribution,
-    Comparison,
-    LabelErrors,
-    Similarity,
-)
-from gapstack.comparison.strata import STRATA, names_and_ranks, rank_of_answer, strata
+from gapstack.comparison.flips import Flips, counterfactual_flips
+from gapstack.comparison.strata import STRATA, difficulty_weights, strata
 from gapstack.data import Corpus, Label
 from gapstack.data.folds import make_folds
 from gapstack.data.sources import data_folder
+from gapstack.display.render import Section, Table, metric_column
 from gapstack.errors import DataError, GapstackError
 from gapstack.evaluation import (
+    METRICS,
     Bootstrap,
+    Difference,
+    PairwiseTests,
     all_pairs,
     bootstrap,
     contributions,
@@ -43,18 +41,143 @@ from gapstack.evaluation.diagnostics import (
     double_fault,
     label_quality,
     likely_errors,
-    reliability,
-    risk_coverage,
 )
 from gapstack.evaluation.resampling import REPLICATES, mean_intervals
-from gapstack.evaluation.reweighting import balancing_weights
-from gapstack.evaluation.slices import slice_scores
-from gapstack.types import Bools, Floats
+from gapstack.evaluation.scores import score_predictions
+from gapstack.evaluation.slices import Slice, slice_scores
+from gapstack.types import Bools, Floats, Labels, Rows, Strings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _log = logging.getLogger(__name__)
 
-_MOST_NAMES, _FARTHEST = 15, 6  # rarer values are joined, or single rows would carry large weights
+RANKED = 100
+"""Number of likely label errors whose precision is measured."""
+
+_MOST = (15, 6)  # names, and rank of the right one; larger values are joined
 _FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class BlendContribution:
+    """Contribution of each member with probabilities to their blend, in nats: (m, 3) value, low and high.
+
+    ``left_out`` is the loss without the member, ``shapley`` its Shapley value; ``error`` is the standard error of the
+    latter over ``draws`` (0 draws: exact). ``prior`` and ``full`` are the losses of no member and of all.
+    """
+
+    members: tuple[str, ...]
+    left_out: Floats
+    shapley: Floats
+    error: float
+    draws: int
+    prior: float
+    full: float
+
+
+@dataclass(frozen=True, eq=False)
+class LabelErrors:
+    """Likely label errors: ``quality`` (n,) of each label, and ``rows`` that confident learning flags, worst first.
+
+    ``corrected`` (n,) marks the rows that another label set changes; ``precision`` is their share among the
+    :data:`RANKED` labels of lowest quality, ``p`` its hypergeometric p-value. None without official labels and others.
+    """
+
+    quality: Floats
+    rows: Rows
+    corrected: Bools | None = None
+    precision: float | None = None
+    p: float | None = None
+
+    def ranked(self, count: int = RANKED) -> list[int]:
+        """The rows of lowest quality."""
+        ranked: list[int] = np.argsort(self.quality, kind="stable")[:count].tolist()
+        return ranked
+
+
+class Verdict(NamedTuple):
+    """A member against the best: its score minus the best's, with a p-value corrected for all pairs (Holm).
+
+    The metric is logloss, or F1 where one of the two has no probabilities; ``outcome`` is ``better`` or ``worse`` at
+    5%, else ``not significant``.
+    """
+
+    metric: str
+    difference: Difference
+    outcome: str
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All measurements; member axes are in the order of ``entries``, the best first.
+
+    Everything except ``scores`` and ``labels``, which are by label set, is under the label set of ``rows``. The slices
+    are made by ``dimensions``, (n,) each; the first is all rows. ``balanced`` are scores of rows reweighted by
+    ``weights`` (n,), so that the genders are equally difficult: in number of names and rank of the right one.
+    ``similarity`` holds (m, m) arrays: ``correlation`` of losses, NaN for decisions, ``disagreement`` and
+    ``double_fault``. ``right`` is (m, n). What was not measured is None, with the reason in ``notes``.
+    """
+
+    rows: Corpus
+    entries: tuple[ComparedEntry, ...]
+    scores: dict[str, Bootstrap]
+    labels: dict[str, Labels]
+    pairs: dict[str, PairwiseTests]
+    dimensions: dict[str, Strings]
+    slices: list[Slice]
+    balanced: Bootstrap | None
+    weights: Floats | None
+    similarity: dict[str, Floats]
+    right: Bools
+    contribution: BlendContribution | None
+    label_errors: LabelErrors | None
+    flips: Flips | None
+    notes: tuple[str, ...]
+    replicates: int
+    seed: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the entries, in order."""
+        return tuple(entry.name for entry in self.entries)
+
+    @property
+    def main(self) -> Bootstrap:
+        """Scores under the label set of ``rows``."""
+        return self.scores[self.rows.label_set]
+
+    def against_best(self) -> list[Verdict]:
+        """Verdicts on all members except the best, which is the first."""
+        verdicts = []
+        for place in range(1, len(self.names)):
+            metrics = (
+                m for m in ("logloss", "f1_overall") if not np.isnan(self.pairs[m].difference[place, 0, 0])
+            )
+            metric = next(metrics)
+            pairs = self.pairs[metric]
+            value, low, high = pairs.difference[place, 0].tolist()
+            difference = Difference(value, low, high, float(pairs.p_holm[place, 0]))
+            better = (value < 0) == (METRICS[metric].better == "low")
+            outcome = ("better" if better else "worse") if difference.p <= 0.05 else "not significant"
+            verdicts.append(Verdict(metric, difference, outcome))
+        return verdicts
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A data frame, a row for each entry: every metric and its 95% interval (``logloss``, ``logloss_low``, ...)."""
+        frame = self._scores_table().to_pandas().drop(columns="section").set_index("name")
+        return frame.rename_axis(None)
+
+    def _repr_html_(self) -> str:
+        return self._scores_table()._repr_html_()
+
+    def _scores_table(self) -> Table:
+        """Scores of all entries with their 95% intervals, the best first."""
+        rows = [
+            (name, {metric: self.main.interval(name, metric) for metric in METRICS}) for name in self.names
+        ]
+        title = f"{self.rows.name}, {len(self.rows):,} rows, {self.rows.label_set} labels; 95% intervals"
+        return Table([metric_column(metric) for metric in METRICS], [Section("", rows)], title)
 
 
 def compare(
@@ -126,58 +249,53 @@ def measure(
         raise DataError("there is nothing to compare", expected="at least one entry")
     if any(other.fingerprint != rows.fingerprint for other in corpora):
         raise DataError("the label sets are of different rows", expected="one corpus under several labels")
+    entries = sorted(entries, key=lambda entry: _rank(rows, entry))
+    resampling: dict[str, Any] = {"replicates": replicates, "seed": seed}
     _log.info("scores of %d members on %d label sets", len(entries), len(corpora))
     tables = {
         corpus.label_set: {e.name: contributions(corpus, e.answers) for e in entries} for corpus in corpora
     }
-    scores = {
-        name: bootstrap(rows.groups, members, replicates=replicates, seed=seed)
-        for name, members in tables.items()
-    }
-    order = _order(scores[rows.label_set])
-    ordered = tuple(entries[place] for place in order)
-    scores = {name: each.reordered(order) for name, each in scores.items()}
-    members = {entry.name: tables[rows.label_set][entry.name] for entry in ordered}
+    scores = {name: bootstrap(rows.groups, each, **resampling) for name, each in tables.items()}
+    members = tables[rows.label_set]
     _log.info("pairs")
-    pairs = all_pairs(
-        rows.groups, members, scores[rows.label_set], metrics_in("pairs"), replicates=replicates, seed=seed
-    )
+    pairs = all_pairs(rows.groups, members, scores[rows.label_set], metrics_in("pairs"), **resampling)
     _log.info("slices")
-    right = np.stack([_right(rows, entry) for entry in ordered])
-    dimensions = _dimensions(rows, right)
-    slices = slice_scores(
-        rows.groups,
-        rows.genders,
-        members,
-        dimensions,
-        order={name: stratum.values for name, stratum in STRATA.items()} | {"difficulty": DIFFICULTIES},
-        replicates=replicates,
-        seed=seed,
-    )
+    given = np.stack([entry.answers.decided for entry in entries])
+    answered = np.stack([entry.answers.answered for entry in entries])
+    right = ((given == gold_decisions(rows)) & answered).all(axis=-1)
+    dimensions = {
+        "rows": np.full(len(rows), "all"),
+        **strata(rows),
+        "label": np.array([Label(label).name for label in rows.labels]),
+        "difficulty": difficulty(right),
+    }
+    order = {name: stratum.values for name, stratum in STRATA.items()} | {"difficulty": DIFFICULTIES}
+    slices = slice_scores(rows.groups, rows.genders, members, dimensions, order=order, **resampling)
     _log.info("weights that balance the difficulty of both genders")
     notes = [warning] if (warning := few_pages_warning(rows.groups)) else []
-    weights = balanced = shares = None
+    weights = balanced = shares = changed = None
     try:
-        weights = _weights(rows)
+        weights = difficulty_weights(rows, _MOST)
         weighted = {name: each * weights[:, None] for name, each in members.items()}
-        balanced = bootstrap(rows.groups, weighted, replicates=replicates, seed=seed)
+        balanced = bootstrap(rows.groups, weighted, **resampling)
     except DataError as problem:
         notes.append(f"no weights balance the difficulty of both genders: {problem}")
     _log.info("contributions")
+    soft = {e.name: e.answers.probabilities for e in entries if e.answers.probabilities is not None}
     try:
-        shares = _contribution(rows, ordered, replicates, seed)
+        shares = _contribution(rows, soft, replicates, seed) if len(soft) > 1 else None
     except DataError as problem:
         notes.append(f"contributions were not measured: {problem}")
-    changed = None
     if flips:
         try:
-            changed = counterfactual_flips(rows, ordered, flips, data=data, replicates=replicates, seed=seed)
+            changed = counterfactual_flips(rows, entries, flips, data=data, **resampling)
         except GapstackError as problem:
             notes.append(f"no counterfactuals: {problem}")
-    soft = _with_probabilities(ordered)
+    missing = np.full(len(rows), np.nan)
+    losses = [example_losses(rows.labels, soft[e.name]) if e.name in soft else missing for e in entries]
     return Comparison(
         rows=rows,
-        entries=ordered,
+        entries=tuple(entries),
         scores=scores,
         labels={corpus.label_set: corpus.labels for corpus in corpora},
         pairs=pairs,
@@ -185,12 +303,14 @@ def measure(
         slices=slices,
         balanced=balanced,
         weights=weights,
-        similarity=_similarity(rows, ordered, right),
+        similarity={
+            "correlation": correlations(np.stack(losses)),
+            "disagreement": disagreement(given & answered),
+            "double_fault": double_fault(right),
+        },
         right=right,
-        reliability={name: reliability(rows.labels, p) for name, p in soft.items()},
-        risk_coverage={name: risk_coverage(rows.labels, p) for name, p in soft.items()},
         contribution=shares,
-        label_errors=_label_errors(corpora, ordered),
+        label_errors=_label_errors(corpora, soft),
         flips=changed,
         notes=tuple(notes),
         replicates=replicates,
@@ -198,90 +318,36 @@ def measure(
     )
 
 
-def _order(scores: Bootstrap) -> list[int]:
+def _rank(rows: Corpus, entry: ComparedEntry) -> tuple[float, float]:
     """The best first: by logloss, then those without one by F1."""
-    loss, f1 = scores.points["logloss"], scores.points["f1_overall"]
-    return sorted(
-        range(len(loss)), key=lambda place: (np.isnan(loss[place]), np.nan_to_num(loss[place]), -f1[place])
-    )
+    scores = score_predictions(rows, entry.answers)
+    loss, f1 = scores.value("logloss"), scores.value("f1_overall")
+    return np.inf if loss is None else loss, -(f1 or 0.0)
 
 
-def _right(rows: Corpus, entry: ComparedEntry) -> Bools:
-    """Whether both decisions are right, (n,)."""
-    answers = entry.answers
-    right: Bools = ((answers.decided == gold_decisions(rows)) & answers.answered).all(axis=1)
-    return right
-
-
-def _dimensions(rows: Corpus, right: Bools) -> dict[str, NDArray[np.str_]]:
-    return {
-        "rows": np.full(len(rows), "all"),
-        **strata(rows),
-        "label": np.array([Label(label).name for label in rows.labels]),
-        "difficulty": difficulty(right),
-    }
-
-
-def _weights(rows: Corpus) -> Floats:
-    counts, ranks = names_and_ranks(rows)
-    attributes = {
-        "names": np.minimum(counts, _MOST_NAMES),
-        "rank": np.minimum(rank_of_answer(ranks, rows.labels), _FARTHEST),
-    }
-    return balancing_weights(rows.genders, attributes, rows.labels != Label.NEITHER)
-
-
-def _similarity(rows: Corpus, entries: Sequence[ComparedEntry], right: Bools) -> Similarity:
-    soft = _with_probabilities(entries)
-    missing = np.full(len(rows), np.nan)
-    losses = [example_losses(rows.labels, soft[e.name]) if e.name in soft else missing for e in entries]
-    decided = np.stack([entry.answers.decided & entry.answers.answered for entry in entries])
-    return Similarity(correlations(np.stack(losses)), disagreement(decided), double_fault(right))
-
-
-def _with_probabilities(entries: Sequence[ComparedEntry]) -> dict[str, Floats]:
-    return {e.name: e.answers.probabilities for e in entries if e.answers.probabilities is not None}
-
-
-def _contribution(
-    rows: Corpus, entries: Sequence[ComparedEntry], replicates: int, seed: int
-) -> BlendContribution | None:
-    members = _with_probabilities(entries)
-    if len(members) < 2:
-        return None
+def _contribution(rows: Corpus, soft: Mapping[str, Floats], replicates: int, seed: int) -> BlendContribution:
     folds = make_folds(rows, _FOLDS, seed=seed).assignment
-    by_row = contribution(
-        blend_game(np.stack(list(members.values())), rows.labels, folds), len(members), seed=seed
-    )
+    found = contribution(blend_game(np.stack(list(soft.values())), rows.labels, folds), len(soft), seed=seed)
     left_out, shapley = (
         mean_intervals(rows.groups, each.T, replicates=replicates, seed=seed)
-        for each in (by_row.left_out, by_row.shapley)
+        for each in (found.left_out, found.shapley)
     )
-    return BlendContribution(
-        tuple(members),
-        left_out,
-        shapley,
-        by_row.error,
-        by_row.draws,
-        float(by_row.prior.mean()),
-        float(by_row.full.mean()),
-    )
+    losses = float(found.prior.mean()), float(found.full.mean())
+    return BlendContribution(tuple(soft), left_out, shapley, found.error, found.draws, *losses)
 
 
-def _label_errors(corpora: Sequence[Corpus], entries: Sequence[ComparedEntry]) -> LabelErrors | None:
+def _label_errors(corpora: Sequence[Corpus], soft: Mapping[str, Floats]) -> LabelErrors | None:
     """From the mean of all members' probabilities, in which the chance hits of one weigh less."""
     rows, *others = corpora
-    members = _with_probabilities(entries)
-    if not members or len(np.unique(rows.labels)) < len(Label):
+    if not soft or len(np.unique(rows.labels)) < len(Label):
         return None
-    mean = np.mean(list(members.values()), axis=0)
-    quality = label_quality(rows.labels, mean)
-    corrected = precision = p = None
-    if rows.label_set == "official" and others:
-        corrected = np.any([other.labels != rows.labels for other in others], axis=0)
-        precision = float(corrected[np.argsort(quality, kind="stable")[:RANKED]].mean())
-        from scipy.stats import hypergeom  # slow to import
+    mean = np.mean(list(soft.values()), axis=0)
+    found = LabelErrors(label_quality(rows.labels, mean), likely_errors(rows.labels, mean))
+    if rows.label_set != "official" or not others:
+        return found
+    from scipy.stats import hypergeom  # slow to import
 
-        drawn = min(RANKED, len(rows))
-        p = float(hypergeom.sf(round(precision * drawn) - 1, len(rows), corrected.sum(), drawn))
-    return LabelErrors(quality, likely_errors(rows.labels, mean), corrected, precision, p)
+    corrected = np.any([other.labels != rows.labels for other in others], axis=0)
+    hits, drawn = int(corrected[found.ranked()].sum()), min(RANKED, len(rows))
+    p = float(hypergeom.sf(hits - 1, len(rows), corrected.sum(), drawn))
+    return LabelErrors(found.quality, found.rows, corrected, hits / drawn, p)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from gapstack.evaluation import Predictions, read_predictions
 if TYPE_CHECKING:
     from gapstack.members.predictor import Predictor
     from gapstack.runs import RunFolder
-    from gapstack.runs.predictors import FittedRun
 
 
 @dataclass(frozen=True)
@@ -41,27 +40,6 @@ class ComparedEntry:
     predictor: Predictor | None = None
     warnings: tuple[str, ...] = ()
     curves: tuple[LearningCurve, ...] = ()
-
-
-@dataclass(eq=False)
-class _FittedSystems:
-    """A run's fits, read and checked when one of its systems first predicts new rows."""
-
-    folder: RunFolder
-    labels: list[str] = field(default_factory=list)
-
-    def system(self, label: str) -> Predictor:
-        """A system; all of a run's share their base predictions."""
-        from gapstack.runs.predictors import RunSystem
-
-        self.labels.append(label)
-        return RunSystem(lambda: self._run, label)
-
-    @cached_property
-    def _run(self) -> FittedRun:
-        from gapstack.runs.predictors import FittedRun
-
-        return FittedRun(self.folder, self.labels)
 
 
 def read_entries(
@@ -90,20 +68,24 @@ def read_entries(
     """
     folders: dict[Path, RunFolder] = {}
     found = [_source(text, folders) for text in sources]
-    runs = list(folders.values())
     if gold is None:
-        if not runs:
+        if not folders:
             raise DataError("files do not contain labels", remedy="Name the labelled rows with --gold")
-        gold = _run_rows(runs[0], out_of_fold, data)
-    given = [leak for other in trained_on for leak in leaks(gold, other)]
-    learned = {folder: _training_leaks(folder, gold, data) for folder in runs}
-    fits = {folder: _FittedSystems(folder) for folder in runs}
+        from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
+
+        gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
+    leaked = [leak for other in trained_on for leak in leaks(gold, other)]
+    warnings = tuple(f"{leak}, on which its makers trained" for leak in leaked)
+    runs = {folder: (_training_leaks(folder, gold, data), _systems(folder)) for folder in folders.values()}
     entries: list[ComparedEntry] = []
     for source, member in found:
         if isinstance(source, Path):
-            entries.append(_file_entry(source, gold, given))
+            name = source.name.removesuffix(".csv").removesuffix(".tsv")
+            entries.append(
+                ComparedEntry(name, read_predictions(source, gold), str(source), warnings=warnings)
+            )
         else:
-            entries += _run_entries(fits[source], member, gold, learned[source])
+            entries += _run_entries(source, member, gold, *runs[source])
     return gold, _with_warnings(_with_unique_names(entries))
 
 
@@ -155,18 +137,6 @@ def _source(text: str, folders: dict[Path, RunFolder]) -> tuple[Path | RunFolder
     return folders.setdefault(folder.root.resolve(), folder), member
 
 
-def _run_rows(folder: RunFolder, out_of_fold: bool, data: str | None) -> Corpus:
-    from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
-
-    return run_corpora(folder, data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
-
-
-def _file_entry(path: Path, gold: Corpus, given_away: Sequence[str]) -> ComparedEntry:
-    warnings = tuple(f"{leak}, on which its makers trained" for leak in given_away)
-    name = path.name.removesuffix(".csv").removesuffix(".tsv")
-    return ComparedEntry(name, read_predictions(path, gold), str(path), warnings=warnings)
-
-
 def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[str]:
     """Rows that a run's training data share with ``gold``, in words."""
     from gapstack.runs.results import OUT_OF_FOLD, run_corpora
@@ -178,34 +148,52 @@ def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[s
     return [f"{leak}, on which it was trained" for leak in leaks(gold, train)]
 
 
+def _systems(folder: RunFolder) -> Callable[[str], Predictor]:
+    """A run's systems by label, which share their base predictions; the run is read when one first predicts."""
+    from gapstack.runs.predictors import FittedRun, RunSystem
+
+    labels: list[str] = []
+    fitted = cache(lambda: FittedRun(folder, labels))
+
+    def system(label: str) -> Predictor:
+        labels.append(label)
+        return RunSystem(fitted, label)
+
+    return system
+
+
 def _run_entries(
-    fits: _FittedSystems, member: str, gold: Corpus, given_away: Sequence[str]
+    folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str], system: Callable[[str], Predictor]
 ) -> list[ComparedEntry]:
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
-    found = run_answers(fits.folder, gold, [member] if member else ())
-    general = given_away if found.part == HELD_OUT else ()
+    found = run_answers(folder, gold, [member] if member else ())
     entries = []
     for label, probabilities in found.members.items():
-        answers = _predictions(probabilities, gold)
-        warnings = [
-            *general,
-            *(f"learned from data that share rows with {name}" for name in found.contaminated_by[label]),
-        ]
+        warnings = [f"learned from data that share rows with {name}" for name in found.contaminated_by[label]]
+        if found.part == HELD_OUT:
+            warnings = [*leaked, *warnings]
         if label == "stack" and found.part == OUT_OF_FOLD:
             warnings.append(
                 "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
             )
-        source = f"{fits.folder.root.name}:{label}"
-        predictor = fits.system(label) if found.part == HELD_OUT else None
-        curves = learning_curves(fits.folder, label)
-        entries.append(ComparedEntry(label, answers, source, found.part, predictor, tuple(warnings), curves))
+        entries.append(
+            ComparedEntry(
+                label,
+                _predictions(probabilities, gold),
+                f"{folder.root.name}:{label}",
+                found.part,
+                system(label) if found.part == HELD_OUT else None,
+                tuple(warnings),
+                learning_curves(folder, label),
+            )
+        )
     return entries
 
 
 def _with_unique_names(entries: list[ComparedEntry]) -> list[ComparedEntry]:
     """Entries that share a name are named after their sources."""
-    names, sources = (Counter(getattr(entry, of) for entry in entries) for of in ("name", "source"))
+    names, sources = (Counter(getattr(entry, key) for entry in entries) for key in ("name", "source"))
     twice = [source for source, count in sources.items() if count > 1]
     if twice:
         raise DataError(f"{twice[0]} is given twice", expected="each file and each member once")
@@ -218,11 +206,9 @@ def _with_warnings(entries: list[ComparedEntry]) -> list[ComparedEntry]:
     for entry in entries:
         found = entry.answers
         odd = list(found.notes)
-        both = int((found.decided & found.answered).all(axis=1).sum())
-        if both:
+        if both := int((found.decided & found.answered).all(axis=1).sum()):
             odd.append(f"{both:,} rows are TRUE for both names, which is never right in GAP and raises F1")
-        twins = [other.name for other in result if _same_answers(other.answers, found)]
-        if twins:
+        if twins := [other.name for other in result if _same_answers(other.answers, found)]:
             odd.append(f"the same answers as {twins[0]}")
         result.append(replace(entry, warnings=(*entry.warnings, *odd)))
     return result

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapstack.comparison.measurements import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
 from gapstack.display.render import Column, metric_column
 from gapstack.evaluation import METRICS, Interval
 
@@ -27,21 +27,21 @@ def findings(comparison: Comparison) -> list[ComparisonFinding]:
     if not np.isnan(comparison.main.interval(comparison.names[0], "bias")).any():
         result.append(_genders(comparison))
     if comparison.contribution:
-        result.append(_worth(comparison))
-    if comparison.label_errors and comparison.label_errors.precision is not None:
-        result.append(_labels(comparison))
+        result.append(_worth(comparison.contribution))
+    if comparison.label_errors and comparison.label_errors.corrected is not None:
+        result.append(_labels(comparison.label_errors))
     return result
 
 
 def _best(comparison: Comparison) -> ComparisonFinding:
     best = comparison.names[0]
-    metric = "f1_overall" if np.isnan(comparison.main.points["logloss"][0]) else "logloss"
+    metric = "f1_overall" if np.isnan(comparison.main.points("logloss")[0]) else "logloss"
     score = metric_column(metric).show(comparison.main.interval(best, metric))
-    verdicts = dict(zip(comparison.names[1:], comparison.against_best()[1:], strict=True))
+    verdicts = dict(zip(comparison.names[1:], comparison.against_best(), strict=True))
     if not verdicts:
         return ComparisonFinding(f"{best} has {METRICS[metric].title} {score}, 95% interval.", "plot-scores")
-    beaten = [name for name, verdict in verdicts.items() if verdict and verdict.outcome == "worse"]
-    level = {name: verdict for name, verdict in verdicts.items() if verdict and name not in beaten}
+    beaten = [name for name, verdict in verdicts.items() if verdict.outcome == "worse"]
+    level = {name: verdict for name, verdict in verdicts.items() if name not in beaten}
     text = (
         f"{best} is the best, {METRICS[metric].title} {score}: it beats {_count(beaten, len(verdicts))} "
         "by permutation of pages (5%, Holm's correction for all pairs)."
@@ -50,36 +50,34 @@ def _best(comparison: Comparison) -> ComparisonFinding:
         name, nearest = min(level.items(), key=lambda item: abs(item[1].difference.value))
         difference = metric_column(nearest.metric).show(nearest.difference)
         text += (
-            f" Whether it beats {_count(list(level), len(verdicts))} cannot be told; {name} is nearest, at a "
+            f" Its lead over {_count(list(level), len(verdicts))} is not significant; {name} is nearest, at a "
             f"difference of {difference}."
         )
     return ComparisonFinding(text, "plot-forest")
 
 
 def _genders(comparison: Comparison) -> ComparisonFinding:
-    best = comparison.names[0]
-    intervals = {name: comparison.main.interval(name, "bias") for name in comparison.names}
+    best, names = comparison.names[0], comparison.names
+    intervals = {name: comparison.main.interval(name, "bias") for name in names}
     low = [name for name, interval in intervals.items() if interval.high < 1]
     high = [name for name, interval in intervals.items() if interval.low > 1]
-    own = intervals[best]
-    outside = own.high < 1 or own.low > 1
-    masculine, feminine = (
-        f"{comparison.main.points[metric][0]:.1f}" for metric in ("f1_masculine", "f1_feminine")
+    verdict = (
+        "excludes 1, a significant difference"
+        if best in low + high
+        else "includes 1: no significant difference"
     )
-    bias = metric_column("bias").show(own)
+    f1 = [f"{comparison.main.points(metric)[0]:.1f}" for metric in ("f1_masculine", "f1_feminine")]
     text = (
-        f"{best} has F1 {masculine} on masculine and {feminine} on feminine pronouns, bias {bias}: its "
-        f"95% interval {'leaves 1 out, a significant difference' if outside else 'holds 1: no difference can be told'}."
+        f"{best} has F1 {f1[0]} on masculine and {f1[1]} on feminine pronouns, bias "
+        f"{metric_column('bias').show(intervals[best])}: its 95% interval {verdict}."
     )
-    if len(intervals) > 1:
-        text += f" The interval lies below 1, against feminine pronouns, for {_count(low, len(intervals))}"
-        text += f", above 1 for {_count(high, len(intervals))}." if high else "."
+    if len(names) > 1:
+        text += f" The interval lies below 1, against feminine pronouns, for {_count(low, len(names))}"
+        text += f", above 1 for {_count(high, len(names))}." if high else "."
     return ComparisonFinding(text, "plot-gaps")
 
 
-def _worth(comparison: Comparison) -> ComparisonFinding:
-    found = comparison.contribution
-    assert found is not None
+def _worth(found: BlendContribution) -> ComparisonFinding:
     most = int(np.argmax(found.shapley[:, 0]))
     needed = [name for name, (_, low, _) in zip(found.members, found.left_out, strict=True) if low > 0]
     shapley = Column("", "", 4).show(Interval(*found.shapley[most]))
@@ -91,9 +89,7 @@ def _worth(comparison: Comparison) -> ComparisonFinding:
     return ComparisonFinding(text, "plot-added")
 
 
-def _labels(comparison: Comparison) -> ComparisonFinding:
-    found = comparison.label_errors
-    assert found is not None
+def _labels(found: LabelErrors) -> ComparisonFinding:
     assert found.corrected is not None
     assert found.p is not None
     chance = "p<0.001" if found.p < 0.001 else f"p={found.p:.3f}"
@@ -105,8 +101,6 @@ def _labels(comparison: Comparison) -> ComparisonFinding:
     return ComparisonFinding(text, "label-errors")
 
 
-def _count(names: Sequence[str], of: int) -> str:
+def _count(names: Sequence[str], total: int) -> str:
     """Few members by name, more by number."""
-    if names and len(names) <= _NAMED:
-        return ", ".join(names)
-    return f"{len(names) or 'none'} of {of}"
+    return ", ".join(names) if 0 < len(names) <= _NAMED else f"{len(names) or 'none'} of {total}"

@@ -57,36 +57,7 @@ def counterfactual_flips(
     """
     predictors = {entry.name: entry.predictor for entry in entries if entry.predictor is not None}
     if not predictors:
-        raise DataError("nobody here is a member of a run that held these rows out")
-    drawn = np.random.default_rng(seed).permutation(len(rows))[:count]
-    some = rows.take(np.sort(drawn)).unlabelled()
-    kinds, names_swapped = _kinds(data)
-    told = {
-        kind: [(row, other) for row, one in enumerate(some) if (other := each.change(one)) not in (None, one)]
-        for kind, each in kinds.items()
-    }
-    told = {kind: changed for kind, changed in told.items() if changed}
-    # one corpus of everything, so that each member's views are computed in one pass
-    everything = Corpus(
-        [
-            *some,
-            *(replace(o, id=f"{o.id} {kind}") for kind, changed in told.items() for _, o in changed if o),
-        ],
-        name="counterfactuals",
-    )
-    answers = np.stack([predictor.predict_proba(everything) for predictor in predictors.values()])
-    shares, at = {}, len(some)
-    for kind, changed in told.items():
-        places = [row for row, _ in changed]
-        after = answers[:, at : at + len(places)][..., kinds[kind].columns]
-        at += len(places)
-        differs = (most_probable(answers[:, places]) != most_probable(after)).astype(np.float64)
-        shares[kind] = mean_intervals(some.groups[places], differs.T, replicates=replicates, seed=seed)
-    counts = {kind: len(changed) for kind, changed in told.items()}
-    return Flips(tuple(predictors), counts, shares, names_swapped)
-
-
-def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
+        raise DataError("none of these is a member of a run that held these rows out")
     try:
         names = first_names(data)
     except DataNotFoundError:
@@ -96,4 +67,25 @@ def _kinds(data: Path | None) -> tuple[dict[str, Augmentation], bool]:
         "order": Augmentation(swap_names, (1, 0, 2)),
         "names": Augmentation(anonymise_names),
     }
-    return kinds, names is not None
+    drawn = np.random.default_rng(seed).permutation(len(rows))[:count]
+    some = rows.take(np.sort(drawn)).unlabelled()
+    examples, changed = list(some), {}
+    for kind, augmentation in kinds.items():
+        variants = {
+            row: other
+            for row, one in enumerate(some)
+            if (other := augmentation.change(one)) is not None and other != one
+        }
+        if variants:
+            changed[kind] = list(variants), range(len(examples), len(examples) + len(variants))
+            examples += [replace(other, id=f"{other.id} {kind}") for other in variants.values()]
+    # one corpus of everything, so that each member's inputs are computed in one pass
+    corpus = Corpus(examples, name="counterfactuals")
+    answers = np.stack([predictor.predict_proba(corpus) for predictor in predictors.values()])
+    shares = {}
+    for kind, (before, after) in changed.items():
+        swapped = most_probable(answers[:, after][..., kinds[kind].columns])
+        differs = (most_probable(answers[:, before]) != swapped).astype(np.float64)
+        shares[kind] = mean_intervals(some.groups[before], differs.T, replicates=replicates, seed=seed)
+    counts = {kind: len(before) for kind, (before, _) in changed.items()}
+    return Flips(tuple(predictors), counts, shares, names is not None)

@@ -55,25 +55,20 @@ def learning_curves(
         for number, path in enumerate(paths, 1):
             name = fold.name.replace("-", " ") + (f", training {number}" if len(paths) > 1 else "")
             try:
-                curves.append(read_curve(path, name))
+                curves.append(_read_curve(path, name))
             except DataError as damage:
                 _log.warning("a learning curve is left out: %s", damage)
     return tuple(curves)
 
 
-def read_curve(path: Path, name: str = "") -> LearningCurve:
-    """Read a training's ``history.jsonl``; DataError with the line if it is damaged or empty."""
+def _read_curve(path: Path, name: str) -> LearningCurve:
     lines: list[dict[str, Any]] = [
         read_json(line, path, number, _Line) for number, line in enumerate(path.read_bytes().splitlines(), 1)
     ]
     if not lines:
         raise DataError(f"{path} is empty", expected="a line for each evaluation of a training")
-    updates, before = [], 0
-    for line, previous in zip(lines, [None, *lines[:-1]], strict=True):
-        if previous and line["phase"] != previous["phase"]:
-            before += previous["update"]  # a phase counts its own updates
-        updates.append(before + line["update"])
-    losses = [
-        [np.nan if line[key] is None else line[key] for line in lines] for key in ("loss", "validation")
-    ]
-    return LearningCurve(name, np.array(updates, dtype=np.float64), *np.array(losses, dtype=np.float64))
+    phases, updates = (np.array([line[key] for line in lines]) for key in ("phase", "update"))
+    # a phase counts its own updates
+    before = np.cumsum(np.where(np.diff(phases, prepend=phases[0]), np.roll(updates, 1), 0))
+    losses = [np.array([line[key] for line in lines], dtype=np.float64) for key in ("loss", "validation")]
+    return LearningCurve(name, (updates + before).astype(np.float64), *losses)

@@ -72,7 +72,7 @@ function drawPair() {
     const {low, high, p, better} = view.tests;
     const gain = view.values[one][other];
     const shown = (value) => (value === null ? "-" : String(value));
-    const verdict = p[one][other] === null || p[one][other] > 0.05 ? "cannot be told" : gain > 0 ? "better" : "worse";
+    const verdict = p[one][other] === null || p[one][other] > 0.05 ? "not significant" : gain > 0 ? "better" : "worse";
     const [difference, from, to] = [gain && better * gain, low[one][other], high[one][other]];
     return [view.title, [`${shown(difference)} [${shown(from)}, ${shown(to)}]`, difference, "", from, to],
       [shown(p[one][other]), p[one][other]], [verdict, verdict]];

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from gapstack.comparison.analysis import Comparison
 from gapstack.comparison.entries import ComparedEntry
 from gapstack.comparison.findings import findings
-from gapstack.comparison.measurements import Comparison
 from gapstack.comparison.plots import plots, rounded
 from gapstack.comparison.strata import STRATA
 from gapstack.comparison.tables import tables, warnings
@@ -19,8 +19,9 @@ from gapstack.display.render import Section, Table, point
 from gapstack.display.web import render, utf16
 from gapstack.evaluation import answers, metrics_in
 from gapstack.files import write_text
+from gapstack.types import Floats, Ints
 
-_SCALE = 1000  # probabilities go out as whole thousandths
+_SCALE = 1000  # probabilities are whole thousandths
 
 
 def write_page(comparison: Comparison, path: Path) -> None:
@@ -30,54 +31,40 @@ def write_page(comparison: Comparison, path: Path) -> None:
 
 def page(comparison: Comparison) -> str:
     """The page as HTML."""
-    rows = {f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)}
     scores, *others = tables(comparison)
     label_errors = [table for table in others if table.name_title == "row"]
-    shown = [table for table in others if table.name_title == "member"]
+    linked = [name for table in label_errors for section in table.sections for name, _ in section.rows]
+    parts = ["Overview", "Differences", "Plots", "Slices", "Examples", "Tables"]
+    if len(comparison.entries) < 2:
+        parts.remove("Differences")
     return render(
         "gapstack.comparison",
         page_data(comparison),
         ["page.js", "plots.js"],
         title=f"{comparison.rows.name}: {len(comparison.entries)} members compared",
-        parts=[
-            ("overview", "Overview"),
-            *([("differences", "Differences")] if len(comparison.entries) > 1 else []),
-            ("plots", "Plots"),
-            ("slices", "Slices"),
-            ("examples", "Examples"),
-            ("tables", "Tables"),
-        ],
+        parts=[(part.lower(), part) for part in parts],
         comparison=comparison,
         pages=len(set(comparison.rows.groups)),
         warnings=warnings(comparison)[0],
         findings=findings(comparison),
-        members=rows,
+        members={f"{place:2} {name}": name for place, name in enumerate(comparison.names, 1)},
         leaderboard=_leaderboard(scores),
-        tables=[replace(scores, caption=""), *shown],
+        tables=[replace(scores, caption=""), *(table for table in others if table.name_title == "member")],
         label_errors=label_errors,
-        links={
-            name: f"#examples?{urlencode({'text': name})}" for table in label_errors for name in _names(table)
-        },
+        links={name: f"#examples?{urlencode({'text': name})}" for name in linked},
     )
 
 
 def _leaderboard(scores: Table) -> Table:
     """The scores that decide, their intervals in the table of all scores; the best cells are not emphasised."""
-    columns = [
-        replace(column, better=None)
-        for column in scores.columns
-        if column.key in ("verdict", "warnings", *metrics_in("leaderboard"))
-    ]
+    keys = ("verdict", "warnings", *metrics_in("leaderboard"))
+    columns = [replace(column, better=None) for column in scores.columns if column.key in keys]
     (section,) = scores.sections
     plain = [
         (name, {key: cell if key == "logloss" else point(cell) for key, cell in cells.items()})
         for name, cells in section.rows
     ]
     return replace(scores, columns=columns, sections=[Section("", plain)], title="Leaderboard", caption="")
-
-
-def _names(table: Table) -> list[str]:
-    return [name for section in table.sections for name, _ in section.rows]
 
 
 def page_data(comparison: Comparison) -> dict[str, Any]:
@@ -95,25 +82,21 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
         [listed[name].index(value) if value else -1 for value in values.tolist()]
         for name, values in dimensions.items()
     ]
-    choices = [_answers(entry) for entry in comparison.entries]
     labels = np.array(list(comparison.labels.values())).T.tolist()
-    trust = (
-        None
-        if comparison.label_errors is None
-        else np.round(_SCALE * comparison.label_errors.quality).astype(int).tolist()
-    )
+    choices = np.stack([_answers(entry) for entry in comparison.entries], axis=1).tolist()
+    errors = comparison.label_errors
+    trust = _thousandths(errors.quality).tolist() if errors else [None] * len(comparison.rows)
     examples = [
         [
             example.id,
             example.url or "",
             example.text,
             *(utf16(example.text, span) for span in (example.pronoun, example.a, example.b)),
-            labels[row],
-            [each[row] for each in places],
-            [each[row] for each in choices],
-            None if trust is None else trust[row],
+            *rest,
         ]
-        for row, example in enumerate(comparison.rows)
+        for example, *rest in zip(
+            comparison.rows, labels, zip(*places, strict=True), choices, trust, strict=True
+        )
     ]
     return {
         "members": [
@@ -139,15 +122,17 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _answers(entry: ComparedEntry) -> list[list[int]]:
+def _thousandths(values: Floats) -> Ints:
+    return np.round(_SCALE * values).astype(np.int64)
+
+
+def _answers(entry: ComparedEntry) -> Ints:
+    """Thousandths of A and of B, or the two decisions, and the answer, (n, 3)."""
     found = entry.answers
-    if found.probabilities is None:
-        given = found.decided & found.answered
-        # neither both names nor silence is an answer
-        valid = found.answered.all(axis=1) & ~given.all(axis=1)
-        choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
-        rows: list[list[int]] = np.column_stack([given.astype(int), choice]).tolist()
-        return rows
-    soft = np.round(_SCALE * found.probabilities[:, :2]).astype(int)
-    rows = np.column_stack([soft, answers(found.probabilities)]).tolist()
-    return rows
+    if found.probabilities is not None:
+        return np.column_stack([_thousandths(found.probabilities[:, :2]), answers(found.probabilities)])
+    given = found.decided & found.answered
+    # neither both names nor silence is an answer
+    valid = found.answered.all(axis=1) & ~given.all(axis=1)
+    choice = np.where(valid, np.select([given[:, 0], given[:, 1]], [0, 1], default=2), -1)
+    return np.column_stack([given.astype(np.int64), choice])

@@ -9,7 +9,7 @@ function svg(tag, attributes, ...children) {
   made.append(...children);
   return made;
 }
-function told(value) {
+function short(value) {
   return value === null ? "-" : Number(value.toPrecision(4)).toString();
 }
 const pen = document.createElement("canvas").getContext("2d");
@@ -69,13 +69,13 @@ function dots(plot, view, chosen, width) {
     root.append(svg("line", {class: "zero", x1: scale(plot.line), x2: scale(plot.line), y1: 0, y2: bottom}));
   }
   rows.forEach((row, line) => {
-    const name = view.rows[row], note = view.notes[row] ? `, ${view.notes[row]}` : "";
+    const name = view.rows[row], note = view.notes?.[row] ? `, ${view.notes[row]}` : "";
     root.append(label(name, left, {x: left, y: 6 + step * (line + 0.5), "text-anchor": "end"}));
     series.forEach((one, place) => {
       const [value, start, end] = one.ends[row];
       if (value === null) return;
       const y = 6 + step * line + (step * (place + 1)) / (series.length + 1);
-      const tip = `${name}, ${one.name}: ${told(value)} (${told(start)} to ${told(end)})${note}`;
+      const tip = `${name}, ${one.name}: ${short(value)} (${short(start)} to ${short(end)})${note}`;
       if (start !== null) root.append(svg("line", {x1: scale(start), x2: scale(end), y1: y, y2: y, stroke: COLOURS[one.k], "stroke-width": 2}));
       root.append(svg("circle", {cx: scale(value), cy: y, r: 5, fill: COLOURS[one.k], "data-tip": tip, tabindex: -1}));
     });
@@ -103,7 +103,7 @@ function matrix(plot, view, chosen, width) {
       const share = (Math.abs(value) - least) / (most - least || 1);
       const fill = plot.diverging && value < 0 ? "var(--b)" : "var(--a)";
       const {tests} = view;
-      const shown = tests ? `${told(tests.better * value)} (${told(tests.low[i][j])} to ${told(tests.high[i][j])}), p=${told(tests.p[i][j])} (Holm)` : told(value);
+      const shown = tests ? `${short(tests.better * value)} (${short(tests.low[i][j])} to ${short(tests.high[i][j])}), p=${short(tests.p[i][j])} (Holm)` : short(value);
       const tip = `${name} against ${other}: ${shown}`;
       root.append(svg("rect", {x: left + size * column, y: top + size * row, width: size - 1, height: size - 1, rx: 3, fill, "fill-opacity": 0.06 + 0.54 * share, "data-tip": tip, tabindex: -1}));
       if (view.signs) {
@@ -137,7 +137,7 @@ function curves(plot, view, chosen, width) {
     const rows = Math.max(...points.map((point) => point[2] ?? 0));
     root.append(svg("polyline", {points: points.map(([across, up]) => `${x(across)},${y(up)}`).join(" "), fill: "none", stroke: COLOURS[k], "stroke-width": 2}));
     for (const [across, up, count] of points) {
-      const tip = `${name}: ${view.x} ${told(across)}, ${view.y} ${told(up)}${count === undefined ? "" : `, ${count} rows`}`;
+      const tip = `${name}: ${view.x} ${short(across)}, ${view.y} ${short(up)}${count === undefined ? "" : `, ${count} rows`}`;
       root.append(svg("circle", {cx: x(across), cy: y(up), r: count === undefined ? 4 : 3 + 4 * Math.sqrt(count / rows), fill: COLOURS[k],
         "fill-opacity": count === undefined ? 0 : 0.85, tabindex: -1, "data-tip": tip}));
     }

@@ -10,25 +10,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gapstack.comparison.measurements import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED, Comparison
+from gapstack.data import Label
 from gapstack.evaluation import METRICS, metrics_in
 from gapstack.files import write_text
 
-_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "\uff1d",
-    "\uff0b",
-    "\uff0d",
-    "\uff20",
-)  # also in full width
+_FORMULA = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also in full width
 INTERVAL = ("value", "low", "high")
 
 
@@ -85,10 +72,14 @@ def unrun(cell: Any) -> Any:
 
 def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
     """Header and rows of each kind of result."""
-    tests = ("value", "low", "high", "p_bootstrap", "p_permutation", "p_holm")
-    counts, similarities = ("rows", "masculine", "feminine"), ("correlation", "disagreement", "double_fault")
-    names, balanced, added = comparison.names, comparison.balanced, comparison.contribution
-    flips = comparison.flips
+    names, balanced, added, flips = (
+        comparison.names,
+        comparison.balanced,
+        comparison.contribution,
+        comparison.flips,
+    )
+    pairs = list(combinations(range(len(names)), 2))
+    tests = ("p_bootstrap", "p_permutation", "p_holm")
     return {
         "scores": (
             ("label_set", "member", "metric", *INTERVAL),
@@ -100,26 +91,27 @@ def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[A
             ],
         ),
         "pairs": (
-            ("metric", "first", "second", *tests, "winner"),
+            ("metric", "first", "second", *INTERVAL, *tests, "winner"),
             [
                 [
-                    metric,
-                    names[i],
-                    names[j],
+                    *(metric, names[i], names[j], *_known(found.difference[i, j])),
                     *_known(getattr(found, test)[i, j] for test in tests),
-                    {1: names[i], -1: names[j]}.get(int(found.wins()[i, j])),
+                    {1: names[i], -1: names[j]}.get(int(wins[i, j])),
                 ]
                 for metric, found in comparison.pairs.items()
-                for i, j in combinations(range(len(names)), 2)
+                for wins in [found.wins()]
+                for i, j in pairs
             ],
         ),
         "slices": (
-            ("dimension", "slice", *counts, "member", "metric", *INTERVAL),
+            ("dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL),
             [
                 [
                     part.dimension,
                     part.value,
-                    *(getattr(part, count) for count in counts),
+                    part.rows,
+                    part.masculine,
+                    part.feminine,
                     name,
                     metric,
                     *_known(ends),
@@ -150,37 +142,38 @@ def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[A
         ),
         "flips": (
             ("counterfactual", "rows", "member", *INTERVAL),
-            []
-            if flips is None
-            else [
+            [
                 [kind, flips.rows[kind], name, *_known(ends)]
                 for kind, values in flips.shares.items()
                 for name, ends in zip(flips.members, values, strict=True)
-            ],
+            ]
+            if flips
+            else [],
         ),
         "likeness": (
-            ("first", "second", *similarities),
+            ("first", "second", *comparison.similarity),
             [
-                [
-                    names[i],
-                    names[j],
-                    *_known(getattr(comparison.similarity, each)[i, j] for each in similarities),
-                ]
-                for i, j in combinations(range(len(names)), 2)
+                [names[i], names[j], *_known(values[i, j] for values in comparison.similarity.values())]
+                for i, j in pairs
             ],
         ),
-        "label_errors": (("id", "label", "quality", "corrected"), list(_label_errors(comparison))),
+        "label_errors": (("id", "label", "quality", "corrected"), _label_errors(comparison)),
     }
 
 
-def _label_errors(comparison: Comparison) -> Iterable[list[Any]]:
+def _label_errors(comparison: Comparison) -> list[list[Any]]:
     found = comparison.label_errors
-    if found is not None:
-        for row in np.argsort(found.quality, kind="stable")[:RANKED]:
-            example = comparison.rows[int(row)]
-            label = None if example.label is None else example.label.name
-            changed = None if found.corrected is None else bool(found.corrected[row])
-            yield [example.id, label, *_known([found.quality[row]]), changed]
+    if found is None:
+        return []
+    return [
+        [
+            comparison.rows[row].id,
+            Label(comparison.rows.labels[row]).name,
+            float(found.quality[row]),
+            None if found.corrected is None else bool(found.corrected[row]),
+        ]
+        for row in found.ranked()
+    ]
 
 
 def _known(values: Iterable[float]) -> list[float | None]:

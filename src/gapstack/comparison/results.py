@@ -24,7 +24,6 @@ from gapstack.evaluation import (
     score,
     score_decisions,
 )
-from gapstack.types import Labels, Probabilities
 
 if TYPE_CHECKING:
     from gapstack.resolvers.clusters import Clusters, Heads
@@ -70,33 +69,27 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
     if run.test.is_labelled:
         parts.append((HELD_OUT, run.test, {result.label: result.test for result in results}))
     first = run.stack.label if run.stack else None
-    return tuple(_score_part(*part, run.train.labels, first) for part in parts)
+    scored = []
+    for name, corpus, answers in parts:
+        scores = {label: score(corpus, probabilities) for label, probabilities in answers.items()}
+        order = sorted(scores, key=lambda label: (label != first, _logloss(scores[label])))
+        intervals: dict[str, dict[str, Interval]] = {}
+        if order:
+            tables = {label: contributions(corpus, answers[label]) for label in order}
+            resampled = bootstrap(corpus.groups, tables, replicates=_REPLICATES)
+            intervals = {
+                label: {metric: resampled.interval(label, metric) for metric in metrics_in("summary")}
+                for label in order
+            }
+        systems = {label: scores[label] for label in order}
+        degenerate = degenerate_scores(corpus, run.train.labels)
+        scored.append(PartScores(name, corpus, systems, intervals, degenerate))
+    return tuple(scored)
 
 
 def _logloss(scores: Scores) -> float:
     value = scores.value("logloss")
     return math.inf if value is None else value
-
-
-def _score_part(
-    name: str,
-    corpus: Corpus,
-    answers: Mapping[str, Probabilities],
-    training_labels: Labels,
-    first: str | None,
-) -> PartScores:
-    scores = {label: score(corpus, probabilities) for label, probabilities in answers.items()}
-    order = sorted(scores, key=lambda label: (label != first, _logloss(scores[label])))
-    intervals: dict[str, dict[str, Interval]] = {}
-    if order:
-        tables = {label: contributions(corpus, answers[label]) for label in order}
-        resampled = bootstrap(corpus.groups, tables, replicates=_REPLICATES)
-        intervals = {
-            label: {metric: resampled.interval(label, metric) for metric in metrics_in("summary")}
-            for label in order
-        }
-    degenerate = degenerate_scores(corpus, training_labels)
-    return PartScores(name, corpus, {label: scores[label] for label in order}, intervals, degenerate)
 
 
 def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:

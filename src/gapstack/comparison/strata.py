@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Example, Label, Span
+from gapstack.evaluation.reweighting import balancing_weights
 from gapstack.features.candidate import SurfaceRow
 from gapstack.text.page_title import distinctive_tokens, shared_tokens
 from gapstack.text.words import Words
+from gapstack.types import Floats, Ints, Strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ STRATA: dict[str, Stratum] = {
     "URL overlap": Stratum(
         "names that share a word with the page's title", _NONE_ONE_BOTH[::-1], _url_overlap
     ),
-    "name overlap": Stratum("whether A and B share a word", ("distinct", "share a word"), _name_overlap),
+    "name overlap": Stratum("words that A and B share", ("distinct", "share a word"), _name_overlap),
     "length": Stratum(
         "words of the text", _steps(*_LENGTHS), lambda example, row: _step(len(row.words), _LENGTHS)
     ),
@@ -101,34 +102,35 @@ STRATA: dict[str, Stratum] = {
 """By name."""
 
 
-def strata(corpus: Corpus) -> dict[str, NDArray[np.str_]]:
+def strata(corpus: Corpus) -> dict[str, Strings]:
     """Value of every row in every dimension of :data:`STRATA`, (n,) each."""
-    rows = [SurfaceRow(example) for example in corpus]
+    rows = [(example, SurfaceRow(example)) for example in corpus]
     return {
-        name: np.array(
-            [stratum.value(example, row) for example, row in zip(corpus, rows, strict=True)], dtype=str
-        )
-        for name, stratum in STRATA.items()
+        name: np.array([stratum.value(*row) for row in rows], dtype=str) for name, stratum in STRATA.items()
     }
 
 
-def names_and_ranks(corpus: Corpus) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number of names in each text, (n,), and the ranks of A and B by distance to the pronoun, (n, 2), from 1.
+def names_and_ranks(corpus: Corpus) -> tuple[Ints, Ints]:
+    """Number of names in each text, and rank of the right one by distance to the pronoun, from 1 (0 for NEITHER).
 
-    Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual annotation.
+    Names are runs of capitalised words, and A and B; Kocijan et al. 2020 used manual annotation. Both are (n,).
     """
     counts, ranks = [], []
-    for example in corpus:
+    for example, label in zip(corpus, corpus.labels, strict=True):
         row = SurfaceRow(example)
         spans = [row.words.span(run) for run in row.names]
         others = [span for span in spans if not (span.overlaps(example.a) or span.overlaps(example.b))]
         distances = [distance(row.words, example.pronoun, span) for span in (example.a, example.b, *others)]
         counts.append(len(distances))
-        ranks.append([1 + sum(d < own for d in distances) for own in distances[:2]])
-    return np.array(counts, dtype=np.int64), np.array(ranks, dtype=np.int64).reshape(-1, 2)
+        ranks.append(0 if label == Label.NEITHER else 1 + sum(d < distances[label] for d in distances))
+    return np.array(counts, dtype=np.int64), np.array(ranks, dtype=np.int64)
 
 
-def rank_of_answer(ranks: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rank of the right name, (n,); 0 for NEITHER."""
-    named = labels != Label.NEITHER
-    return np.where(named, ranks[np.arange(len(labels)), np.where(named, labels, 0)], 0)
+def difficulty_weights(corpus: Corpus, most: tuple[int, int] | None = None) -> Floats:
+    """Weights (n,) that balance :func:`names_and_ranks` of both genders; 0 for NEITHER. DataError if there are none.
+
+    Values above ``most`` are joined, or single rows could carry large weights.
+    """
+    values = names_and_ranks(corpus)
+    names, rank = np.minimum(values, np.array(most)[:, None]) if most else values
+    return balancing_weights(corpus.genders, {"names": names, "rank": rank}, corpus.labels != Label.NEITHER)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gapstack.comparison.measurements import RANKED, Comparison
+from gapstack.comparison.analysis import RANKED, BlendContribution, Comparison, LabelErrors
+from gapstack.comparison.flips import Flips
+from gapstack.data import Label
 from gapstack.display.render import Cell, Column, Section, Table, metric_column, point
 from gapstack.evaluation import METRICS, Interval, metrics_in
 from gapstack.types import Floats
@@ -24,17 +25,17 @@ def tables(comparison: Comparison, listed: int | None = None) -> list[Table]:
     """All tables in the order of the report; those after the scores list ``listed`` members at most."""
     found = [scores_table(comparison)]
     if len(comparison.scores) > 1:
-        found.append(_shortened(label_sets_table(comparison), listed))
+        found.append(_shortened(_label_sets(comparison), listed))
     if len(comparison.entries) > 1:
-        found.append(_shortened(wins_table(comparison), listed))
-        found.append(_shortened(similarity_table(comparison), listed, "agreement"))
+        found.append(_shortened(_wins(comparison), listed))
+        found.append(_shortened(_similarity(comparison), listed, "agreement"))
     if comparison.contribution:
-        found.append(_shortened(contribution_table(comparison), listed, "shapley"))
-    found += [slices_table(comparison), _shortened(balance_table(comparison), listed)]
+        found.append(_shortened(_contribution(comparison, comparison.contribution), listed, "shapley"))
+    found += [slices_table(comparison), _shortened(_balance(comparison), listed)]
     if comparison.flips:
-        found.append(flips_table(comparison))
+        found.append(_flips(comparison, comparison.flips))
     if comparison.label_errors:
-        found.append(label_errors_table(comparison))
+        found.append(_label_errors(comparison, comparison.label_errors))
     return found
 
 
@@ -53,17 +54,19 @@ def scores_table(comparison: Comparison) -> Table:
     texts, numbers = warnings(comparison)
     rows = comparison.rows
     columns: dict[Column, Values] = {
-        metric_column(metric): comparison.main.intervals(metric) for metric in metrics_in("compare")
+        metric_column(metric): comparison.main.intervals[metric] for metric in metrics_in("compare")
     }
-    verdicts = [
-        "the best"
-        if verdict is None
-        else verdict.outcome + (f" by {METRICS[verdict.metric].title}" if verdict.metric != "logloss" else "")
-        for verdict in comparison.against_best()
-    ]
     if len(comparison.entries) > 1:
+        verdicts = [
+            verdict.outcome + (f" by {METRICS[verdict.metric].title}" if verdict.metric != "logloss" else "")
+            for verdict in comparison.against_best()
+        ]
         (loss, values), *others = columns.items()
-        columns = {loss: values, Column("verdict", "against the best"): verdicts, **dict(others)}
+        columns = {
+            loss: values,
+            Column("verdict", "against the best"): ["the best", *verdicts],
+            **dict(others),
+        }
     if texts:
         columns[Column("warnings", "see")] = [numbers[name] or None for name in comparison.names]
     notes = [
@@ -76,21 +79,20 @@ def scores_table(comparison: Comparison) -> Table:
     return _by_member(comparison, title, columns, caption=" ".join(notes))
 
 
-def label_sets_table(comparison: Comparison) -> Table:
-    """Logloss and F1 under every label set, a column each."""
-    columns = {
-        metric_column(metric, key=f"{metric} {name}", title=name, group=METRICS[metric].title): scores.points[
+def _label_sets(comparison: Comparison) -> Table:
+    columns: dict[Column, Values] = {
+        metric_column(metric, key=f"{metric} {name}", title=name, group=METRICS[metric].title): scores.points(
             metric
-        ]
+        )
         for metric in ("logloss", "f1_overall")
         for name, scores in comparison.scores.items()
     }
     return _by_member(comparison, "every label set", columns)
 
 
-def wins_table(comparison: Comparison) -> Table:
+def _wins(comparison: Comparison) -> Table:
     """Number of significant wins and losses of each member by each metric."""
-    columns = {
+    columns: dict[Column, Values] = {
         Column(f"{metric} {key}", title, group=METRICS[metric].title): (pairs.wins() == outcome)
         .sum(axis=1)
         .tolist()
@@ -99,24 +101,29 @@ def wins_table(comparison: Comparison) -> Table:
     }
     count = len(comparison.names) * (len(comparison.names) - 1) // 2
     caption = (
-        f"At 5% by permutation of pages, Holm's correction for {count} pairs of each metric; other pairs cannot be "
-        "told apart."
+        f"At 5% by permutation of pages, Holm's correction for {count} pairs of each metric; other differences are "
+        "not significant."
     )
     if count / 0.05 > comparison.replicates + 1:
         caption += f" {comparison.replicates:,} permutations are too few for {count} pairs to be significant."
     return _by_member(comparison, "pairwise wins", columns, caption=caption)
 
 
-def similarity_table(comparison: Comparison) -> Table:
+def _similarity(comparison: Comparison) -> Table:
     """Mean similarity of each member to the others, and the most similar one."""
-    similarity, names = comparison.similarity, comparison.names
-    others = ~np.eye(len(names), dtype=bool)
-    nearest = np.where(others, similarity.disagreement, np.inf).argmin(axis=1)
-    agreement = 1 - similarity.disagreement[np.arange(len(names)), nearest]
+    names, found = comparison.names, comparison.similarity
+    itself = np.eye(len(names), dtype=bool)
+    nearest = np.where(itself, np.inf, found["disagreement"]).argmin(axis=1)
+    agreement = 1 - found["disagreement"][np.arange(len(names)), nearest]
+    means = {}
+    for key, values in found.items():
+        known = ~(itself | np.isnan(values))
+        count = np.where(known.any(axis=1), known.sum(axis=1), np.nan)
+        means[key] = np.where(known, values, 0).sum(axis=1) / count
     columns: dict[Column, Values] = {
-        Column("correlation", "corr. of losses", 2): _mean_over(similarity.correlation, others),
-        Column("disagreement", "disagreement"): _mean_over(similarity.disagreement, others),
-        Column("double fault", "both wrong"): _mean_over(similarity.double_fault, others),
+        Column("correlation", "corr. of losses", 2): means["correlation"],
+        Column("disagreement", "disagreement"): means["disagreement"],
+        Column("double fault", "both wrong"): means["double_fault"],
         Column("nearest", "most similar"): [
             f"{names[near]} ({100 * share:.1f}%)" for near, share in zip(nearest, agreement, strict=True)
         ],
@@ -129,20 +136,8 @@ def similarity_table(comparison: Comparison) -> Table:
     return replace(table, columns=list(columns))
 
 
-def _mean_over(values: Floats, others: NDArray[np.bool_]) -> Floats:
-    """Mean of each row over the other members, without NaNs."""
-    known = others & ~np.isnan(values)
-    mean: Floats = np.where(known, values, 0).sum(axis=1) / np.where(
-        known.any(axis=1), known.sum(axis=1), np.nan
-    )
-    return mean
-
-
-def contribution_table(comparison: Comparison) -> Table:
-    """Leave-one-out and Shapley values."""
-    found = comparison.contribution
-    assert found is not None
-    columns = {
+def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
+    columns: dict[Column, Values] = {
         Column("left out", "leave-one-out", 4, "high"): found.left_out,
         Column("shapley", "Shapley value", 4, "high"): found.shapley,
     }
@@ -174,12 +169,8 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     for part in comparison.slices:
         gap = Interval(*part.scores["f1_gap"][place])
         scores = {key: _cell(part.scores[key][place, 0]) for key in ("logloss", "accuracy", "f1_overall")}
-        cells: dict[str, Cell] = {
-            "rows": part.rows,
-            **scores,
-            "f1_gap": gap,
-            "clear": "*" if gap.low > 0 or gap.high < 0 else None,
-        }
+        clear = "*" if gap.low > 0 or gap.high < 0 else None
+        cells: dict[str, Cell] = {"rows": part.rows, **scores, "f1_gap": gap, "clear": clear}
         sections.setdefault(part.dimension, []).append((f"  {part.value}", cells))
     caption = (
         "F1 F-M is the F1 of feminine less that of masculine rows; * marks intervals without 0, of which one in "
@@ -193,14 +184,14 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     )
 
 
-def balance_table(comparison: Comparison) -> Table:
+def _balance(comparison: Comparison) -> Table:
     """F1 and bias, unweighted and reweighted by difficulty."""
-    columns = {metric_column("bias"): comparison.main.intervals("bias")}
-    if comparison.balanced:
+    columns: dict[Column, Values] = {metric_column("bias"): comparison.main.intervals["bias"]}
+    caption = "No weights balance the difficulty of both genders; the first table says why."
+    if comparison.balanced and comparison.weights is not None:
         for key in ("bias", "f1_masculine", "f1_feminine"):
             column = metric_column(key, key=f"weighted {key}", group="weighted")
-            columns[column] = comparison.balanced.intervals(key)
-    if comparison.weights is not None:
+            columns[column] = comparison.balanced.intervals[key]
         used = comparison.weights[comparison.weights > 0]
         effective = used.sum() ** 2 / (used**2).sum()
         caption = (
@@ -208,16 +199,11 @@ def balance_table(comparison: Comparison) -> Table:
             "names and rank of the right one (Kocijan et al. 2020); effective sample size "
             f"{effective:,.0f} of {len(used):,} rows with an answer. Intervals take the weights as fixed."
         )
-    else:
-        caption = "No weights balance the difficulty of both genders; the first table says why."
     return _by_member(comparison, "bias", columns, caption=caption)
 
 
-def flips_table(comparison: Comparison) -> Table:
-    """Share of predictions that counterfactuals flip."""
-    flips = comparison.flips
-    assert flips is not None
-    columns = {
+def _flips(comparison: Comparison, flips: Flips) -> Table:
+    columns: dict[Column, Values] = {
         Column(kind, f"{kind} ({count:,})", 3, "low"): flips.shares[kind]
         for kind, count in flips.rows.items()
     }
@@ -229,24 +215,22 @@ def flips_table(comparison: Comparison) -> Table:
     return _by_member(comparison, "counterfactual flips", columns, flips.members, caption)
 
 
-def label_errors_table(comparison: Comparison, count: int = 10) -> Table:
-    """Rows with the lowest label quality."""
-    found = comparison.label_errors
-    assert found is not None
+def _label_errors(comparison: Comparison, found: LabelErrors) -> Table:
+    """The ten rows with the lowest label quality."""
     columns = [Column("label", "label"), Column("quality", "quality", 4), Column("corrected", "corrected")]
     rows: list[tuple[str, dict[str, Cell]]] = []
-    for row in np.argsort(found.quality, kind="stable")[:count]:
-        example = comparison.rows[int(row)]
-        changed = None if found.corrected is None else "yes" if found.corrected[row] else "no"
-        label = None if example.label is None else example.label.name
-        rows.append(
-            (example.id, {"label": label, "quality": float(found.quality[row]), "corrected": changed})
-        )
+    for row in found.ranked(10):
+        cells: dict[str, Cell] = {
+            "label": Label(comparison.rows.labels[row]).name,
+            "quality": float(found.quality[row]),
+            "corrected": None if found.corrected is None else "yes" if found.corrected[row] else "no",
+        }
+        rows.append((comparison.rows[row].id, cells))
     caption = f"By the mean of all members' probabilities; confident learning flags {len(found.rows)} labels."
-    if found.precision is not None and found.corrected is not None:
+    if found.corrected is not None:
         caption += (
-            f" Of the {RANKED} of lowest quality, published corrections change {100 * found.precision:.0f}%; of all "
-            f"rows {100 * found.corrected.mean():.1f}%."
+            f" Of the {RANKED} of lowest quality, published corrections change {found.precision:.0%}; of all "
+            f"rows {found.corrected.mean():.1%}."
         )
     return Table(columns, [Section("likely label errors", rows)], caption=caption, name_title="row")
 

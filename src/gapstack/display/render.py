@@ -110,7 +110,7 @@ class Column:
 def metric_column(name: str, **changes: Any) -> Column:
     """The column of a metric in :data:`gapstack.evaluation.METRICS`, with ``changes`` to its fields."""
     metric = METRICS[name]
-    return replace(Column(name, metric.title, metric.decimals, metric.best), **changes)
+    return replace(Column(name, metric.title, metric.decimals, metric.better), **changes)
 
 
 @dataclass(frozen=True, slots=True)

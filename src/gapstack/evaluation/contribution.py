@@ -15,10 +15,9 @@ from itertools import pairwise, product
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.errors import DataError
-from gapstack.types import Bools, Floats, Labels
+from gapstack.types import Bools, Floats, Floats32, Ints, Labels
 
 Worth = Callable[[Bools], Floats]
 """Coalitions (c, m), True where a member takes part, to the loss of each on each row, (c, n)."""
@@ -30,7 +29,7 @@ MOST_DRAWS, MOST_COALITIONS = 8, 7_000
 """Upper bounds of an estimate; at least two draws are made."""
 
 FLOOR = 1e-4
-"""Least probability that a member is taken to give, as in the simplex stacker."""
+"""Smallest probability that a member is taken to give, as in the simplex stacker."""
 
 _BATCH = 32  # coalitions that are fitted together; neighbours have most members in common
 _LAST_STRATUM = 64  # from this place on gains are so small that one stratum is enough
@@ -66,59 +65,41 @@ def contribution(worth: Worth, members: int, *, draws: int | None = None, seed: 
     (Maleki et al. 2013; Castro et al. 2017): a Shapley value is the mean over places of a member's mean gain on
     arriving there. Places are in strata of 1, 2, 3-4, 5-8 and so on, since gains are large at the first places and
     alike at the last; a draw takes one place of each stratum, at which every member arrives once in the rotations of a
-    random order. The estimate is unbiased, and its sum is corrected to the known total gain. Raises DataError without
-    members, or for fewer than two ``draws``, by default as many as :data:`MOST_COALITIONS` allow.
+    random order. The estimate is unbiased, and its sum is corrected to the known total gain. By default there are as
+    many ``draws``, two or more, as :data:`MOST_COALITIONS` allow.
     """
-    if draws is None:
-        per_draw = 2 * members * len(_strata(members))
-        draws = min(MOST_DRAWS, max(2, MOST_COALITIONS // max(per_draw, 1)))
-    if members < 1 or draws < 2:
-        raise DataError(f"{members} members and {draws} draws", expected="members, and two draws or more")
-    everyone = np.ones((1, members), dtype=bool)
     if members <= EXACT_UP_TO:
         # in the order of binary numbers
         losses = worth(np.array(list(product([False, True], repeat=members))))
         prior, full = losses[0], losses[-1]
         left_out = losses[-1 - 2 ** np.arange(members)[::-1]] - full
         return Contributions(left_out, _exact(losses, members), 0.0, prior, full, 0)
-    prior, full = worth(~everyone)[0], worth(everyone)[0]
+    bounds = [0, 1]
+    while bounds[-1] < members:
+        bounds.append(min(2 * bounds[-1] if bounds[-1] < _LAST_STRATUM else members, members))
+    draws = draws or min(MOST_DRAWS, max(2, MOST_COALITIONS // (2 * members * (len(bounds) - 1))))
+    prior, full = worth(np.array([[False], [True]]).repeat(members, axis=1))
     left_out = worth(~np.eye(members, dtype=bool)) - full
     generator = np.random.default_rng(seed)
-    each = np.stack([_draw(worth, members, generator) for _ in range(draws)])
+    each = np.stack([_draw(worth, members, bounds, generator) for _ in range(draws)])
     each += (prior - full - each.sum(axis=1))[:, None] / members
     # a few draws are too few for one member's error and enough for all together
     error = float(np.sqrt(each.mean(axis=2).var(axis=0, ddof=1).mean() / draws))
     return Contributions(left_out, each.mean(axis=0), error, prior, full, draws)
 
 
-def _draw(worth: Worth, members: int, generator: np.random.Generator) -> Floats:
-    """One draw of all Shapley values, (m, n), before its sum is set right."""
+def _draw(worth: Worth, members: int, bounds: list[int], generator: np.random.Generator) -> Floats:
+    """One draw of all Shapley values, (m, n), before its sum is corrected."""
     values: Floats | float = 0.0
-    for start, stop in _strata(members):
+    for start, stop in pairwise(bounds):
         place = int(generator.integers(start, stop))
         order = generator.permutation(members)
-        gains = worth(_rotations(order, place)) - worth(_rotations(order, place + 1))
-        # by member the rotation in which it arrives at the place
-        arriving = np.argsort(np.roll(order, -place))
-        values = values + (stop - start) / members * gains[arriving]
+        position = np.argsort(order)
+        # (rotations, members): the place at which each member arrives
+        arrival = (position - np.arange(members)[:, None]) % members
+        gains = worth(arrival < place) - worth(arrival < place + 1)
+        values = values + (stop - start) / members * gains[(position - place) % members]
     return np.asarray(values)
-
-
-def _strata(members: int) -> list[tuple[int, int]]:
-    """Ranges of places, from 0: each as long as all before it, but for the last, which has all that is left."""
-    bounds = [0, 1]
-    while bounds[-1] < members:
-        bounds.append(min(2 * bounds[-1] if bounds[-1] < _LAST_STRATUM else members, members))
-    return list(pairwise(bounds))
-
-
-def _rotations(order: NDArray[np.int64], size: int) -> Bools:
-    """The first ``size`` members of each rotation of an order, as (m, m) coalitions."""
-    members = len(order)
-    coalitions = np.zeros((members, members), dtype=bool)
-    turns = np.add.outer(np.arange(members), np.arange(size)) % members
-    np.put_along_axis(coalitions, order[turns], True, axis=1)
-    return coalitions
 
 
 def _exact(losses: Floats, members: int) -> Floats:
@@ -135,7 +116,7 @@ def _exact(losses: Floats, members: int) -> Floats:
     return values
 
 
-def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) -> Worth:
+def blend_game(probabilities: Floats, labels: Labels, folds: Ints) -> Worth:
     """The game of cross-fitted simplex blends of (m, n, 3) probabilities; ``folds`` (n,) keep pages together."""
     raised = np.clip(probabilities, FLOOR, None)
     # (n, m): each member's probability of the label, all that the blend's logloss depends on
@@ -143,11 +124,11 @@ def blend_game(probabilities: Floats, labels: Labels, folds: NDArray[np.int64]) 
 
     def worth(coalitions: Bools) -> Floats:
         losses = np.empty((len(coalitions), len(labels)))
+        some = np.flatnonzero(coalitions.any(axis=1))
         for fold in np.unique(folds):
             inside = folds == fold
             prior = np.bincount(labels[~inside], minlength=3) / (~inside).sum()
             losses[:, inside] = -np.log(np.clip(prior[labels[inside]], FLOOR, None))
-            some = np.flatnonzero(coalitions.any(axis=1))
             weights = blend_weights(of_label[~inside], coalitions[some])
             losses[np.ix_(some, np.flatnonzero(inside))] = -np.log(of_label[inside] @ weights).T
         return losses
@@ -171,7 +152,7 @@ def blend_weights(of_label: Floats, coalitions: Bools) -> Floats:
     return weights
 
 
-def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
+def _optimum(of_label: Floats32, coalitions: Bools) -> Floats:
     """Weights of :func:`blend_weights`, by multiplicative updates of all coalitions at once.
 
     Between two checks of all weights, only those are updated that matter or would grow: of a hundred members a blend
@@ -184,13 +165,8 @@ def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
     for step in range(_STEPS // _BETWEEN):
         gains = _gains(of_label, weights, allowed)
         optimum[:, going] = weights
-        unfinished = np.log(gains.max(axis=0)) > _TOLERANCE
-        going, allowed, weights, gains = (
-            going[unfinished],
-            allowed[:, unfinished],
-            weights[:, unfinished],
-            gains[:, unfinished],
-        )
+        keep = np.log(gains.max(axis=0)) > _TOLERANCE
+        going, allowed, weights, gains = going[keep], allowed[:, keep], weights[:, keep], gains[:, keep]
         if not len(going):
             return optimum / optimum.sum(axis=0)
         active = ((weights > _ACTIVE) | (gains > 1)).any(axis=1) if step else allowed.any(axis=1)
@@ -204,9 +180,7 @@ def _optimum(of_label: NDArray[np.float32], coalitions: Bools) -> Floats:
     raise DataError(f"the blends of {len(going)} coalitions are not at their optimum after {_STEPS} steps")
 
 
-def _gains(
-    of_label: NDArray[np.float32], weights: NDArray[np.float32], allowed: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _gains(of_label: Floats32, weights: Floats32, allowed: Floats32) -> Floats32:
     """Derivatives of the mean log by weight, (m, c)."""
     gains = allowed * (of_label.T @ (1 / (of_label @ weights))) / len(of_label)
     return np.asarray(gains, dtype=np.float32)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gapstack.evaluation.metrics import ECE_BINS, answers, normalise
-from gapstack.types import Bools, Floats, Ints, Labels
+from gapstack.evaluation.metrics import ECE_BINS, answers, confidence_bins, normalise
+from gapstack.types import Bools, Floats, Ints, Labels, Rows, Strings
 
 DIFFICULTIES = ("all right", "most right", "few right", "none right")
 """Values of :func:`difficulty`, the easiest first."""
@@ -31,13 +31,13 @@ def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BIN
     between the two columns, weighted by rows.
     """
     normalised = normalise(probabilities)
-    top = normalised.max(axis=1)
-    place = np.clip(np.ceil(top * bins).astype(int) - 1, 0, bins - 1)
+    place = confidence_bins(normalised, bins)
     rows = np.bincount(place, minlength=bins)
-    sums = (np.bincount(place, each, minlength=bins) for each in (top, answers(normalised) == labels))
-    confidence, accuracy = (
-        np.divide(total, rows, out=np.full(bins, np.nan), where=rows > 0) for total in sums
-    )
+    sums = [
+        np.bincount(place, each, minlength=bins)
+        for each in (normalised.max(axis=1), answers(normalised) == labels)
+    ]
+    confidence, accuracy = np.divide(sums, rows, out=np.full((2, bins), np.nan), where=rows > 0)
     return Reliability(confidence, accuracy, rows)
 
 
@@ -71,11 +71,8 @@ def correlations(values: Floats) -> Floats:
     centred = values - values.mean(axis=1, keepdims=True)
     # losses that are equal up to rounding have no correlation
     spread = np.sqrt((centred**2).sum(axis=1))
-    flat = spread <= 1e-12 * np.abs(values).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        result = centred @ centred.T / np.outer(spread, spread)
-    result[flat | np.isnan(spread)] = result[:, flat | np.isnan(spread)] = np.nan
-    return np.clip(result, -1, 1)
+    spread[spread <= 1e-12 * np.abs(values).sum(axis=1)] = np.nan
+    return np.clip(centred @ centred.T / np.outer(spread, spread), -1, 1)
 
 
 def disagreement(decided: Bools) -> Floats:
@@ -93,7 +90,7 @@ def double_fault(right: Bools) -> Floats:
     return wrong @ wrong.T / right.shape[1]
 
 
-def difficulty(right: Bools) -> NDArray[np.str_]:
+def difficulty(right: Bools) -> Strings:
     """Difficulty of each row by the share of (m, n) members that are right: of :data:`DIFFICULTIES`, (n,).
 
     After the GAP paper's "agreement with gold" (Webster et al. 2018), with bins that do not depend on the number of
@@ -112,7 +109,7 @@ def label_quality(labels: Labels, probabilities: ArrayLike) -> Floats:
     return normalise(probabilities)[np.arange(len(labels)), labels]
 
 
-def likely_errors(labels: Labels, probabilities: ArrayLike) -> NDArray[np.int64]:
+def likely_errors(labels: Labels, probabilities: ArrayLike) -> Rows:
     """Rows off the diagonal of the confident joint (confident learning), those of lowest quality first.
 
     A row counts if the probability of another class is at least the mean that rows of this class give it (Northcutt et

@@ -1,4 +1,4 @@
-"""Files of predictions, put in the order of a corpus and scored as their format's scorer would.
+"""Files of predictions: read in the order of a corpus, scored as their format's scorer would, checked and submitted.
 
 ============================  ==============================  ===========================================
 what is wrong with an id      submission CSV (Kaggle)         scorer TSV (official gap_scorer.py)
@@ -13,21 +13,36 @@ Refused means a :class:`~gapstack.errors.DataError`; what the scorer accepts sil
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from gapstack.data import Corpus
+from gapstack.data.cells import Quarantine
 from gapstack.data.corpus import Gold
-from gapstack.data.gap_files import MISSING, read_scorer_tsv, read_submission
-from gapstack.errors import DataError, Place
-from gapstack.evaluation.metrics import Predictions
+from gapstack.data.gap_files import MISSING, SUBMISSION_COLUMNS, read_scorer_tsv, read_submission
+from gapstack.errors import DataError, ExtraError, Place, RemoteError
+from gapstack.evaluation.metrics import FLOOR, Predictions
 from gapstack.evaluation.scores import Scores, score_predictions
 from gapstack.files import open_bytes
 
-_SHOWN = 3
+_SHOWN = 5
+
+SUM_TOLERANCE = 1e-4
+"""Row sums further from 1 are worth a note; sums of float32 probabilities stay well within."""
+
+
+def _is_scorer_tsv(path: Path) -> bool:
+    """True if the first line has a tab."""
+    with open_bytes(path) as stream:
+        return b"\t" in stream.readline()
 
 
 def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
@@ -37,20 +52,54 @@ def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
     ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is no such
     file.
     """
-    with open_bytes(path) as stream:
-        read = _scorer_rows if b"\t" in stream.readline() else _submission_rows
-    return read(Path(path), corpus)
+    scorer = _is_scorer_tsv(path)
+    ids, values = read_scorer_tsv(path) if scorer else read_submission(path)
+    first = {name: row for row, name in reversed(list(enumerate(ids)))}
+    rows = np.array([first.get(name, -1) for name in corpus.ids], dtype=np.int64)
+    absent = [name for name in corpus.ids if name not in first]
+    unknown = _not_in(dict.fromkeys(ids), corpus.ids)
+    if len(absent) == len(corpus):
+        raise DataError(
+            f"shares no id with {corpus.name}: it begins with {ids[0]!r}",
+            place=Place(path),
+            expected=f"ids such as {corpus.ids[0]!r}" if len(corpus) else "a corpus with rows",
+            remedy="Score it against the data that it is for",
+        )
+    if not scorer:
+        if problems := _id_problems(absent, unknown, corpus):
+            raise DataError(
+                "; ".join(problems),
+                place=Place(path),
+                expected=f"one row for each of the {len(corpus)} ids of {corpus.name} and no others",
+                remedy="Add or remove rows, or score against the data that the file is for",
+            )
+        return Predictions.of(values[rows])
+    ordered = np.where((rows >= 0)[:, None], values[rows], MISSING)
+    answered = ordered != MISSING
+    notes = []
+    if repeated := [name for name, times in Counter(ids).items() if times > 1]:
+        notes.append(f"{_describe(repeated, 'again in the file')}: the first row of each counts")
+    if absent:
+        notes.append(
+            f"{_describe(absent, 'not in the file', corpus.name)}: "
+            "each counts as two false negatives, even where gold is FALSE"
+        )
+    if silent := int((~answered[rows >= 0]).sum()):
+        notes.append(
+            f"empty decisions in the file: {silent:,}; each counts as a false negative, even where gold is FALSE"
+        )
+    if unknown:
+        notes.append(f"{_describe(unknown, f'not in {corpus.name}')}: ignored")
+    return Predictions(None, ordered == 1, answered, tuple(notes))
 
 
 def prediction_ids(path: Path) -> list[str]:
     """The ids of a submission CSV or scorer TSV, in its order; raises as its reader does."""
-    with open_bytes(path) as stream:
-        read = read_scorer_tsv if b"\t" in stream.readline() else read_submission
-    return list(read(Path(path))[0])
+    return list((read_scorer_tsv if _is_scorer_tsv(path) else read_submission)(path)[0])
 
 
 def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
-    """Score a submission CSV or scorer TSV on a labelled corpus; gives the scores and notes.
+    """Score a submission CSV or scorer TSV on a labelled corpus: scores and notes.
 
     Raises as :func:`read_predictions` does, and DataError for a corpus without labels.
     """
@@ -58,79 +107,97 @@ def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ..
     return score_predictions(corpus, predictions), predictions.notes
 
 
-def _submission_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
-    ids, probabilities = read_submission(path)
-    place = {name: row for row, name in enumerate(ids)}
-    missing = [name for name in corpus.ids if name not in place]
-    if len(missing) == len(corpus):
-        raise _other_data(path, ids, corpus)
-    if missing:
-        raise DataError(
-            describe_ids(missing, "not in the file", of=corpus.name),
-            place=Place(path),
-            expected=f"a row for each of the {len(corpus)} ids, since logloss is a mean over all of them",
-            remedy="Add the rows, or score a corpus without them",
-        )
-    unknown = _not_in(ids, corpus)
-    if unknown:
-        raise DataError(
-            describe_ids(unknown, f"not in {corpus.name}"),
-            place=Place(path),
-            expected=f"the {len(corpus)} ids of {corpus.name} and no others",
-            remedy="Remove the rows, or score against the data that the file is for",
-        )
-    return Predictions.of(probabilities[[place[name] for name in corpus.ids]])
+@dataclass(frozen=True, slots=True)
+class SubmissionProblem:
+    """A problem of a submission: ``fatal`` if Kaggle would refuse the file for it, else worth knowing."""
+
+    text: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        return f"{'error' if self.fatal else 'note'}: {self.text}"
 
 
-def _scorer_rows(path: Path, corpus: Corpus | Gold) -> Predictions:
-    ids, values = read_scorer_tsv(path)
-    place: dict[str, int] = {}
-    for row, name in enumerate(ids):
-        place.setdefault(name, row)
-    rows = np.array([place.get(name, -1) for name in corpus.ids], dtype=np.int64)
-    if (rows < 0).all():
-        raise _other_data(path, ids, corpus)
-    ordered = np.where((rows >= 0)[:, None], values[rows], MISSING)
-    answered = ordered != MISSING
-    notes = []
-    repeated = [name for name, times in Counter(ids).items() if times > 1]
-    if repeated:
-        notes.append(f"{describe_ids(repeated, 'again in the file')}: the first row of each counts")
-    absent = [name for name, row in zip(corpus.ids, rows, strict=True) if row < 0]
-    if absent:
+@dataclass
+class _BadRows(Quarantine):
+    """Collects the bad rows of a file in memory, and their ids."""
+
+    ids: set[str] = field(default_factory=set)
+
+    def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
+        self.problems += [problem for problem, _ in rejected]
+        self.ids |= {raw.split(b",")[0].decode("utf-8", "replace").strip('"') for _, raw in rejected}
+
+
+def submit_check(path: Path, corpus: Corpus) -> list[SubmissionProblem]:
+    """Check if Kaggle would accept a submission for the rows of ``corpus``: problems, fatal ones first.
+
+    It accepts files with exactly the header ``ID,A,B,NEITHER`` and every id of the corpus once and no other, in any
+    order, with finite numbers from 0 up that are not all 0 in a row. Rows out of order, rows that do not sum to 1 and
+    probabilities that Kaggle would clip are notes. Raises DataNotFoundError if there is no such file.
+    """
+    bad = _BadRows()
+    try:
+        ids, probabilities = read_submission(path, quarantine=bad)
+    except DataError as problem:
+        if not bad.problems:
+            return [SubmissionProblem(str(problem))]
+        ids, probabilities = [], np.empty((0, 3))  # every single row is bad
+    with open_bytes(path) as stream:
+        header = stream.readline().removesuffix(b"\n").decode("utf-8")
+    errors, notes = [], []
+    if header != ",".join(SUBMISSION_COLUMNS):
+        errors.append(f"the header is {header!r}; expected exactly {','.join(SUBMISSION_COLUMNS)!r}")
+    errors += [str(problem) for problem in bad.problems[:_SHOWN]]
+    if len(bad.problems) > _SHOWN:
+        errors.append(f"{len(bad.problems) - _SHOWN:,} further rows are bad")
+    errors += _id_problems(_not_in(corpus.ids, [*ids, *bad.ids]), _not_in(ids, corpus.ids), corpus)
+    if not errors and ids != corpus.ids:
+        notes.append(f"the rows are not in the order of {corpus.name}; Kaggle matches them by id")
+    sums = probabilities.sum(axis=1)
+    if off := int((np.abs(sums - 1) > SUM_TOLERANCE).sum()):
+        notes.append(f"{off:,} rows do not sum to 1; Kaggle divides each by its sum")
+    if clipped := int((probabilities < FLOOR * sums[:, None]).any(axis=1).sum()):
         notes.append(
-            f"{describe_ids(absent, 'not in the file', of=corpus.name)}: "
-            "each counts as two false negatives, even where gold is FALSE"
+            f"{clipped:,} rows give an answer no chance at all (below {FLOOR:g}); "
+            f"where it is the right one, Kaggle counts a loss of {-np.log(FLOOR):.1f}"
         )
-    silent = int((~answered[rows >= 0]).sum())
-    if silent:
-        notes.append(
-            f"empty decisions in the file: {silent:,}; each counts as a false negative, "
-            "even where gold is FALSE"
-        )
-    unknown = _not_in(place, corpus)
-    if unknown:
-        notes.append(f"{describe_ids(unknown, f'not in {corpus.name}')}: ignored")
-    return Predictions(None, ordered == 1, answered, tuple(notes))
+    return [*map(SubmissionProblem, errors), *(SubmissionProblem(note, fatal=False) for note in notes)]
 
 
-def describe_ids(ids: Sequence[str], state: str, *, of: str = "") -> str:
+def submit(competition: str, submission: Path, message: str) -> str:
+    """Upload a file with ``kaggle competitions submit``, without checking it; returns the command's output.
+
+    Raises ExtraError if the command is not installed, and RemoteError if it fails: no token, competition or network.
+    """
+    # an environment need not be activated, so the folder of this Python counts too
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+    command = shutil.which("kaggle", path=places)
+    if command is None:
+        raise ExtraError("Kaggle's command line", "kaggle")
+    arguments = ["competitions", "submit", "-c", competition, "-f", str(submission), "-m", message]
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = (done.stderr.strip() or done.stdout.strip() or f"exit status {done.returncode}").splitlines()
+        raise RemoteError(f"kaggle did not take {submission} for {competition}: {lines[-1]}")
+    return done.stdout.strip()
+
+
+def _not_in(ids: Iterable[str], known: Iterable[str]) -> list[str]:
+    present = set(known)
+    return [name for name in ids if name not in present]
+
+
+def _id_problems(absent: Sequence[str], unknown: Sequence[str], corpus: Corpus | Gold) -> list[str]:
+    """Ids that a submission lacks, and those that it must not have."""
+    return [
+        *([_describe(absent, "not in the file", corpus.name)] if absent else []),
+        *([_describe(unknown, f"not in {corpus.name}")] if unknown else []),
+    ]
+
+
+def _describe(ids: Sequence[str], state: str, of: str = "") -> str:
     """Describe ids by their number and the first of them: ``2 ids of gap-test are missing (a, b)``."""
-    count = "1 id" if len(ids) == 1 else f"{len(ids):,} ids"
-    verb = "is" if len(ids) == 1 else "are"
-    shown = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
+    count, verb = ("1 id", "is") if len(ids) == 1 else (f"{len(ids):,} ids", "are")
+    shown = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
     return f"{count}{f' of {of}' if of else ''} {verb} {state} ({shown})"
-
-
-def _not_in(ids: Iterable[str], corpus: Corpus | Gold) -> list[str]:
-    known: Collection[str] = set(corpus.ids)
-    return [name for name in ids if name not in known]
-
-
-def _other_data(path: Path, ids: Sequence[str], corpus: Corpus | Gold) -> DataError:
-    return DataError(
-        f"shares no id with {corpus.name}: it begins with {ids[0]!r}",
-        place=Place(path),
-        expected=f"ids such as {corpus.ids[0]!r}" if len(corpus) else "a corpus with rows",
-        remedy="Score it against the data that it is for",
-    )

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapstack.data import Gender
 from gapstack.errors import DataError
-from gapstack.types import Bools, Floats
+from gapstack.types import Bools, Floats, Ints, Strings
 
 
 def f1_percent(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike) -> Floats:
@@ -42,14 +42,12 @@ class DecisionCounts:
     @property
     def precision(self) -> float:
         """True positives among the decisions TRUE, in percent."""
-        predicted = self.tp + self.fp
-        return 100.0 * self.tp / predicted if predicted else 0.0
+        return 100.0 * self.tp / max(self.tp + self.fp, 1)
 
     @property
     def recall(self) -> float:
         """True positives among what is TRUE, in percent; a missing decision counts as not found."""
-        actual = self.tp + self.fn
-        return 100.0 * self.tp / actual if actual else 0.0
+        return 100.0 * self.tp / max(self.tp + self.fn, 1)
 
     @property
     def f1(self) -> float:
@@ -91,42 +89,30 @@ class GapScores:
         return {**{name: counts.as_dict() for name, counts in self.groups.items()}, "bias": self.bias}
 
 
-def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> NDArray[np.int64]:
+def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> Ints:
     """Count true positives, false positives, false negatives and true negatives of each row: (..., n, 4), summing to 2.
 
-    Raises DataError if the shapes do not fit.
-
-    Parameters
-    ----------
-    gold : (n, 2) bool array
-        True where the pronoun is A, and where it is B.
-    decided : (..., n, 2) bool array
-        Decisions of one or more systems.
-    answered : (..., n, 2) bool array, optional
-        False without a decision, which is a false negative **even where gold is FALSE**, as in the official scorer.
+    ``gold`` (n, 2) is True where the pronoun is A, and where it is B; ``decided`` (..., n, 2) are the decisions of one
+    or more systems. ``answered``, of the same shape, is False without a decision, which is a false negative **even
+    where gold is FALSE**, as in the official scorer. Raises DataError if the shapes do not fit.
     """
     if gold.shape[-1:] != (2,) or decided.shape[-2:] != gold.shape:
         raise DataError(
             f"gold of shape {gold.shape}, decisions of shape {decided.shape}", expected="(n, 2) for both"
         )
     present = np.ones_like(decided) if answered is None else answered
-    # (..., n, 2, 4), summed over the two decisions
     kinds = (
         gold & decided & present,
         ~gold & decided & present,
         ~present | (gold & ~decided),
         ~gold & ~decided & present,
     )
+    # (..., n, 2, 4), summed over the two decisions
     return np.stack(kinds, axis=-1).sum(axis=-2)
 
 
-def gap_scores(
-    gold: Bools, decided: Bools, genders: NDArray[np.str_], answered: Bools | None = None
-) -> GapScores:
-    """Score two decisions a row like the official scorer.
-
-    ``genders`` is (n,), values of :class:`~gapstack.data.Gender`; all else as in :func:`outcomes`.
-    """
+def gap_scores(gold: Bools, decided: Bools, genders: Strings, answered: Bools | None = None) -> GapScores:
+    """Score decisions like the official scorer; ``genders`` (n,) are of the pronouns, see also :func:`outcomes`."""
     rows = outcomes(gold, decided, answered)
     groups = {gender.value: rows[genders == gender.value] for gender in Gender} | {"overall": rows}
     return GapScores(**{name: DecisionCounts(*each.sum(axis=0).tolist()) for name, each in groups.items()})

@@ -5,8 +5,8 @@ This is the one place where probabilities are clipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from gapstack.data import Corpus, Gender, Label
 from gapstack.data.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.evaluation.gap import f1_percent, f1_ratio, outcomes
-from gapstack.types import Bools, Floats, Labels
+from gapstack.types import Bools, Floats, Ints, Labels
 
 FLOOR = 1e-15
 """Kaggle clips normalised probabilities to [FLOOR, 1 - FLOOR]."""
@@ -27,8 +27,8 @@ ECE_BINS = 15
 def normalise(probabilities: ArrayLike) -> Floats:
     """Divide each row by its sum, as Kaggle does first: (..., n, 3) to float64 rows that sum to 1.
 
-    Columns are A, B, NEITHER; leading axes may hold members. Raises DataError, which names the first bad row from 0, if
-    the shape is another, or a value is negative or not finite, or a row sums to 0.
+    Columns are A, B, NEITHER; leading axes may hold members. Raises DataError for another shape, and for a row with a
+    negative value, a value that is not finite or a sum of 0; it names the first one, counted from 0.
     """
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim < 2 or values.shape[-1] != len(Label):
@@ -63,8 +63,7 @@ def example_losses(labels: Labels, probabilities: ArrayLike) -> Floats:
     Kaggle's rule: rows divided by their sum, then clipped to [1e-15, 1 - 1e-15]. Labels are (n,), probabilities (...,
     n, 3). Raises DataError as :func:`normalise`, and if there is not one row for each label.
     """
-    normalised = _aligned(labels, probabilities)
-    of_label = normalised[..., np.arange(len(labels)), labels]
+    of_label = _aligned(labels, probabilities)[..., np.arange(len(labels)), labels]
     return -np.log(np.clip(of_label, FLOOR, 1 - FLOOR))
 
 
@@ -91,20 +90,16 @@ def decisions(probabilities: ArrayLike) -> Bools:
     return answers(probabilities)[..., None] == np.array([Label.A, Label.B])
 
 
-def example_hits(labels: Labels, probabilities: ArrayLike) -> Floats:
-    """1.0 where the most probable column is the label, else 0.0. Shapes as in the losses."""
-    return (answers(_aligned(labels, probabilities)) == labels).astype(np.float64)
+def confidence_bins(normalised: Floats, bins: int) -> Ints:
+    """Bin of each row's highest probability, (..., n): equal parts of (0, 1], closed on the right."""
+    return np.clip(np.ceil(normalised.max(axis=-1) * bins).astype(np.int64) - 1, 0, bins - 1)
 
 
 def calibration_gaps(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> Floats:
-    """Confidence minus hit of each example in the bin of its confidence, 0 in all others: (..., n, bins).
-
-    Confidence is the highest probability of the row; the bins are equal parts of (0, 1], closed on the right.
-    """
-    confidence = _aligned(labels, probabilities).max(axis=-1)
-    place = np.clip(np.ceil(confidence * bins).astype(int) - 1, 0, bins - 1)
-    gap = confidence - example_hits(labels, probabilities)
-    return np.where(place[..., None] == np.arange(bins), gap[..., None], 0.0)
+    """Confidence minus hit of each example in the bin of its confidence, 0 in all others: (..., n, bins)."""
+    normalised = _aligned(labels, probabilities)
+    gap = normalised.max(axis=-1) - (answers(normalised) == labels)
+    return np.where(confidence_bins(normalised, bins)[..., None] == np.arange(bins), gap[..., None], 0.0)
 
 
 def expected_calibration_error(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BINS) -> float:
@@ -118,7 +113,7 @@ class Predictions:
     """Predictions of one system for the rows of a corpus, in their order.
 
     ``probabilities`` (n, 3) are normalised, or None for a system that only decides; ``decided`` and ``answered`` (n, 2)
-    are as in :func:`~gapstack.evaluation.gap.outcomes`; ``notes`` tell what the scorer of their file format accepts
+    are as in :func:`~gapstack.evaluation.gap.outcomes`; ``notes`` say what the scorer of their file format accepts
     silently.
     """
 
@@ -135,7 +130,7 @@ class Predictions:
         return cls(normalised, decided, np.ones_like(decided))
 
 
-RowSums = Callable[[Corpus | Gold, Predictions], Floats]
+RowValues = Callable[[Corpus | Gold, Predictions], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,35 +141,31 @@ class Metric:
     ----------
     name, title : str
         Attribute of :class:`~gapstack.evaluation.Scores` and key in JSON; heading of its columns.
-    better : {"low", "high", "one"}
-        Its direction; "one" is best near 1.
+    better : {"low", "high"}, optional
+        Its direction; None if it is best near 1.
     decimals : int
     rows : callable
         Maps a labelled corpus and :class:`Predictions` to the (n, columns) contributions of the rows.
     score : callable
         Maps sums (..., 1 + columns), the number of rows first, to scores (...); NaN without a value.
-    probabilities : bool
-        True if it has no value without probabilities.
     tables : tuple of str
         Where it is shown: ``score`` (tables of scores), ``summary`` (with intervals, in runs and their listing),
         ``compare`` and ``leaderboard`` (of a comparison), ``pairs`` (tests of all pairs), ``balance`` (genders
         reweighted by difficulty).
+    columns : int
+    probabilities : bool
+        True if it has no value without probabilities.
     """
 
     name: str
     title: str
-    better: str
+    better: str | None
     decimals: int
-    rows: RowSums
+    rows: RowValues
     score: Callable[[Floats], Floats]
+    tables: tuple[str, ...]
     columns: int = 1
     probabilities: bool = False
-    tables: tuple[str, ...] = ()
-
-    @property
-    def best(self) -> str | None:
-        """``"low"`` or ``"high"``; None for a metric that is best near 1."""
-        return None if self.better == "one" else self.better
 
     def contributions(self, corpus: Corpus | Gold, predictions: Predictions) -> Floats:
         """Contributions of the rows, (n, k); NaN where it lacks probabilities."""
@@ -200,13 +191,12 @@ def mean_score(sums: Floats) -> Floats:
     return mean
 
 
-def f1_score(sums: Floats) -> Floats:
-    """F1 in percent from true positives, false positives and false negatives."""
+def _f1(sums: Floats) -> Floats:
     return f1_percent(sums[..., 1], sums[..., 2], sums[..., 3])
 
 
 def _bias(sums: Floats) -> Floats:
-    return f1_ratio(f1_score(sums), f1_score(sums[..., [0, 4, 5, 6]]))
+    return f1_ratio(_f1(sums), _f1(sums[..., [0, 4, 5, 6]]))
 
 
 def _calibration_error(sums: Floats) -> Floats:
@@ -214,54 +204,48 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def _counts(*genders: Gender) -> RowSums:
-    """True positives, false positives and false negatives: of each gender, or without genders of all rows."""
+def _counts(corpus: Corpus | Gold, found: Predictions) -> Floats:
+    """True positives, false positives and false negatives of each row, (n, 3)."""
+    return outcomes(gold_decisions(corpus), found.decided, found.answered)[:, :3].astype(np.float64)
 
-    def rows(corpus: Corpus | Gold, found: Predictions) -> Floats:
-        counts = outcomes(gold_decisions(corpus), found.decided, found.answered)[:, :3].astype(np.float64)
-        masks = [corpus.genders == gender.value for gender in genders] or [np.ones(len(corpus), dtype=bool)]
-        return np.concatenate([counts * mask[:, None] for mask in masks], axis=1)
 
-    return rows
+def _counts_of(*genders: Gender) -> RowValues:
+    """The counts on the rows of each gender side by side, 0 on all others."""
+    return lambda corpus, found: np.hstack(
+        [_counts(corpus, found) * (corpus.genders == gender.value)[:, None] for gender in genders]
+    )
 
 
 def _both_right(corpus: Corpus | Gold, found: Predictions) -> Floats:
-    wrong = _counts()(corpus, found)[:, 1:].sum(axis=1, keepdims=True)
-    return (wrong == 0).astype(np.float64)
+    return (_counts(corpus, found)[:, 1:].sum(axis=1, keepdims=True) == 0).astype(np.float64)
 
 
-def _soft(name: str, title: str, decimals: int, values: Callable[..., Floats], *tables: str) -> Metric:
-    """A metric that is the mean of values per example, which need probabilities; lower is better."""
-
-    def rows(corpus: Corpus | Gold, found: Predictions) -> Floats:
-        return values(corpus.labels, found.probabilities).reshape(len(corpus), -1)
-
-    return Metric(name, title, "low", decimals, rows, mean_score, probabilities=True, tables=tables)
+def _soft(values: Callable[..., Floats]) -> RowValues:
+    """Values of each example that need probabilities."""
+    return lambda corpus, found: values(corpus.labels, found.probabilities).reshape(len(corpus), -1)
 
 
-def _f1(name: str, title: str, genders: Sequence[Gender], *tables: str) -> Metric:
-    return Metric(name, title, "high", 1, _counts(*genders), f1_score, columns=3, tables=tables)
+_FIRST = ("score", "compare", "leaderboard")
+_GENDERS = Gender.FEMININE, Gender.MASCULINE
+_losses, _briers, _gaps = _soft(example_losses), _soft(example_briers), _soft(calibration_gaps)
+_masculine, _feminine = _counts_of(Gender.MASCULINE), _counts_of(Gender.FEMININE)
 
-
-_M, _F = Gender.MASCULINE, Gender.FEMININE
-_BIAS = Metric("bias", "bias", "one", 3, _counts(_F, _M), _bias, columns=6)
-_ECE = replace(_soft("ece", "ECE", 3, calibration_gaps), score=_calibration_error, columns=ECE_BINS)
-_ACCURACY = Metric("accuracy", "acc", "high", 3, _both_right, mean_score)
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        _soft("logloss", "logloss", 4, example_losses, "score", "compare", "summary", "pairs", "leaderboard"),
-        _f1("f1_masculine", "F1 M", [_M], "score", "compare", "leaderboard", "balance"),
-        _f1("f1_feminine", "F1 F", [_F], "score", "compare", "leaderboard", "balance"),
-        _f1("f1_overall", "F1 O", [], "score", "compare", "summary", "pairs", "balance"),
-        replace(_BIAS, tables=("score", "compare", "summary", "leaderboard", "balance")),
-        replace(_ACCURACY, tables=("score", "compare", "pairs")),
-        _soft("brier", "Brier", 4, example_briers),
-        replace(_ECE, tables=("compare", "leaderboard")),
-    )
-}
-"""All metrics by name. A new one is one entry here: scores, intervals, tests, tables and plots follow."""
+_LIST = [
+    Metric(
+        "logloss", "logloss", "low", 4, _losses, mean_score, (*_FIRST, "summary", "pairs"), probabilities=True
+    ),
+    Metric("f1_masculine", "F1 M", "high", 1, _masculine, _f1, (*_FIRST, "balance"), columns=3),
+    Metric("f1_feminine", "F1 F", "high", 1, _feminine, _f1, (*_FIRST, "balance"), columns=3),
+    Metric(
+        "f1_overall", "F1 O", "high", 1, _counts, _f1, (*_FIRST[:2], "summary", "pairs", "balance"), columns=3
+    ),
+    Metric("bias", "bias", None, 3, _counts_of(*_GENDERS), _bias, (*_FIRST, "summary", "balance"), columns=6),
+    Metric("accuracy", "acc", "high", 3, _both_right, mean_score, (*_FIRST[:2], "pairs")),
+    Metric("brier", "Brier", "low", 4, _briers, mean_score, (), probabilities=True),
+    Metric("ece", "ECE", "low", 3, _gaps, _calibration_error, _FIRST[1:], ECE_BINS, probabilities=True),
+]
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _LIST}
+"""All metrics by name. A new one is one entry of the list: scores, intervals, tests, tables and plots follow."""
 
 
 def metrics_in(table: str) -> tuple[str, ...]:

@@ -1,35 +1,40 @@
-"""Resampling of whole pages: intervals by bootstrap, p-values by exchanging two systems' predictions.
+"""Intervals by bootstrap and p-values by permutation, over whole pages.
 
 Rows of one page are not independent, so whole pages are resampled (pairs-cluster bootstrap; Cameron, Gelbach and Miller
-2008, section 3.1) or exchanged. Every score follows from sums over rows, such as counts or losses, so that one matrix
-product of (replicates, pages) by (pages, sums) gives every score of every member on the same replicates, which pairs
-their differences. The same seed and number of pages give the same draws, which pairs separate calls.
+2008, section 3.1), or two systems exchange their predictions on them. Every score follows from sums over rows, such as
+counts or losses: one matrix product of (replicates, pages) by (pages, sums) gives every score of every member on the
+same replicates, which pairs their differences. The same seed and number of pages give the same draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gapstack.data import Corpus
 from gapstack.errors import DataError, MismatchError
-from gapstack.types import Floats
+from gapstack.evaluation.metrics import METRICS, Predictions
+from gapstack.types import Floats, Ints
 
 REPLICATES = 10_000
 FEWEST_PAGES = 30
-"""Below this number of pages intervals are too narrow, and come with a warning."""
+"""With fewer pages intervals are too narrow, and come with a warning."""
 
 _BLOCK = 500  # replicates at a time, whose weights and sums stay near the cache
+
+Groups = NDArray[Any]
+"""The page of each row, (n,): ``corpus.groups``, or other groups of rows that are not independent."""
 
 Score = Callable[[Floats], Floats]
 """Maps sums (..., 1 + k), the first of which is the number of rows, to scores (...) or (..., scores)."""
 
 
 class Interval(NamedTuple):
-    """A value with its percentile interval; NaN where it has none."""
+    """A value with its 95% percentile interval; NaN where it has none."""
 
     value: float
     low: float
@@ -37,7 +42,7 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """First value minus second, its interval, and the two-sided p-value of no difference."""
+    """First value minus second, its 95% interval, and the two-sided p-value of no difference."""
 
     value: float
     low: float
@@ -45,36 +50,31 @@ class Difference(NamedTuple):
     p: float
 
 
-@dataclass(frozen=True, eq=False)
 class Pages:
     """The page of each row: ``place`` (n,) numbers the pages from 0 to ``count`` - 1."""
 
-    place: NDArray[np.int64]
-    count: int
-
-    @classmethod
-    def of(cls, groups: NDArray[np.str_]) -> Pages:
-        """Number the pages of a corpus's ``groups``."""
-        names, place = np.unique(groups, return_inverse=True)
-        return cls(place, len(names))
-
-    def sums(self, values: Floats) -> Floats:
-        """Sum (n, ...) values by page: (pages, ...). Raises MismatchError if there is not one value for each row."""
-        if len(values) != len(self.place):
-            raise MismatchError(f"{len(values)} values for {len(self.place)} rows")
-        order = np.argsort(self.place, kind="stable")
-        starts = np.flatnonzero(np.diff(self.place[order], prepend=-1))
-        summed: Floats = np.add.reduceat(np.asarray(values)[order], starts, axis=0)
-        return summed
+    def __init__(self, groups: Groups) -> None:
+        names, self.place = np.unique(groups, return_inverse=True)
+        self.count = len(names)
 
     def row_sums(self, rows: Floats) -> Floats:
         """Number of rows and sums of (n, ..., k) contributions by page: (pages, ..., 1 + k)."""
         if not rows.size:
             raise DataError("there is nothing to resample", expected="at least one member and one row")
-        return self.sums(np.concatenate([np.ones((*rows.shape[:-1], 1)), rows], axis=-1))
+        if len(rows) != len(self.place):
+            raise MismatchError(f"{len(rows)} values for {len(self.place)} rows")
+        return page_sums(self.place, np.concatenate([np.ones((*rows.shape[:-1], 1)), rows], axis=-1))
 
 
-def few_pages_warning(groups: NDArray[np.str_]) -> str:
+def page_sums(place: Ints, values: Floats) -> Floats:
+    """Sum (n, ...) values by the number of their page: (pages, ...)."""
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    summed: Floats = np.add.reduceat(values[order], starts, axis=0)
+    return summed
+
+
+def few_pages_warning(groups: Groups) -> str:
     """The warning that belongs next to intervals over these pages; empty from :data:`FEWEST_PAGES` pages on."""
     count = len(np.unique(groups))
     if count >= FEWEST_PAGES:
@@ -87,71 +87,52 @@ def few_pages_warning(groups: NDArray[np.str_]) -> str:
 def resamples(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
     """Blocks of (replicates, pages): counts of each page in a sample of all pages with replacement."""
     generator = np.random.default_rng(seed)
-    for size in _blocks(replicates):
-        draws = generator.integers(0, pages, (size, pages))
-        draws += np.arange(size)[:, None] * pages
+    for start in range(0, replicates, _BLOCK):
+        size = min(_BLOCK, replicates - start)
+        draws = generator.integers(0, pages, (size, pages)) + np.arange(size)[:, None] * pages
         yield np.bincount(draws.ravel(), minlength=size * pages).reshape(size, pages).astype(np.float64)
 
 
 def sign_flips(pages: int, replicates: int, seed: int) -> Iterator[Floats]:
     """Blocks of (replicates, pages) random signs, 1 or -1."""
     generator = np.random.default_rng(seed)
-    for size in _blocks(replicates):
-        yield generator.integers(0, 2, (size, pages), dtype=np.int8).astype(np.float64) * 2 - 1
-
-
-def _blocks(replicates: int) -> Iterator[int]:
     for start in range(0, replicates, _BLOCK):
-        yield min(_BLOCK, replicates - start)
+        shape = min(_BLOCK, replicates - start), pages
+        yield generator.integers(0, 2, shape, dtype=np.int8).astype(np.float64) * 2 - 1
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled:
-    """Scores of all rows, ``points`` (...), and of resampled pages, ``samples`` (replicates, ...)."""
+def resample(
+    groups: Groups, rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """Scores of all rows, (...), and of resampled pages, (replicates, ...), which are NaN of a single page.
 
-    points: Floats
-    samples: Floats
-    pages: int
-
-    def intervals(self) -> Floats:
-        """Value, low and high of every score, (..., 3)."""
-        ends = percentiles(self.samples) if self.pages > 1 else np.full((2, *self.points.shape), np.nan)
-        return np.stack([self.points, *ends], axis=-1)
-
-
-def clustered(
-    groups: NDArray[np.str_], rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
-) -> Resampled:
-    """Score resampled pages.
-
-    Parameters
-    ----------
-    groups : (n,) array
-        What is resampled as a whole: ``corpus.groups``.
-    rows : (n, ..., k) float64
-        Contributions of the rows to the sums that the score follows from; other axes may hold members.
-    score : callable
-        See :data:`Score`.
-    replicates, seed : int
+    ``rows`` (n, ..., k) are the rows' contributions to the sums that the score follows from; other axes may hold
+    members.
     """
-    pages = Pages.of(groups)
+    pages = Pages(groups)
     sums = pages.row_sums(rows)
     flat = sums.reshape(pages.count, -1)
     blocks = [
         score((weights @ flat).reshape(-1, *sums.shape[1:]))
         for weights in resamples(pages.count, replicates, seed)
     ]
-    return Resampled(score(sums.sum(axis=0)), np.concatenate(blocks), pages.count)
+    samples = np.concatenate(blocks)
+    return score(sums.sum(axis=0)), samples if pages.count > 1 else np.full_like(samples, np.nan)
 
 
-def mean_intervals(
-    groups: NDArray[np.str_], values: Floats, *, replicates: int = REPLICATES, seed: int = 0
+def clustered(
+    groups: Groups, rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Floats:
+    """Value, low and high of every score, (..., 3); arguments as in :func:`resample`."""
+    points, samples = resample(groups, rows, score, replicates=replicates, seed=seed)
+    return np.stack([points, *percentiles(samples)], axis=-1)
+
+
+def mean_intervals(groups: Groups, values: Floats, *, replicates: int = REPLICATES, seed: int = 0) -> Floats:
     """Means of (n, k) values over rows with their intervals, (k, 3)."""
-    means = clustered(
+    return clustered(
         groups, values, lambda sums: sums[..., 1:] / sums[..., :1], replicates=replicates, seed=seed
     )
-    return means.intervals()
 
 
 def percentiles(samples: Floats) -> Floats:
@@ -178,15 +159,15 @@ def bootstrap_p(differences: Floats) -> Floats:
 
 
 def exchange_p(
-    groups: NDArray[np.str_], rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
+    groups: Groups, rows: Floats, score: Score, *, replicates: int = REPLICATES, seed: int = 0
 ) -> Floats:
     """Two-sided p-values of equal scores for all pairs of members, (m, m), NaN on the diagonal and without a score.
 
     The test exchanges the predictions of two members on random pages (approximate randomisation: Noreen 1989; Yeh 2000
     for F1). The sums after an exchange are half their total plus and minus half the signed difference, so one matrix
-    product serves all pairs. ``rows`` are (n, m, k); all else as in :func:`clustered`.
+    product serves all pairs. ``rows`` are (n, m, k).
     """
-    pages = Pages.of(groups)
+    pages = Pages(groups)
     sums = pages.row_sums(rows)
     count, flat = sums.shape[1], sums.reshape(pages.count, -1)
     signed = np.concatenate([signs @ flat for signs in sign_flips(pages.count, replicates, seed)])
@@ -198,37 +179,21 @@ def exchange_p(
     for one in range(count - 1):
         others = slice(one + 1, count)
         middle = ((totals[:, one, None] + totals[:, others]) / 2)[..., None]
-        observed = np.abs(scores[one] - scores[others])
         # equal sums added in another order differ in their last bits; those are ties, and count
-        slack = 1e-9 * (1 + np.abs(scores[one]))
+        observed = np.abs(scores[one] - scores[others]) - 1e-9 * (1 + np.abs(scores[one]))
         beyond = np.ones(count - one - 1)
         for start in range(0, replicates, _BLOCK):
-            half = (
-                signed[:, one, None, start : start + _BLOCK] - signed[:, others, start : start + _BLOCK]
-            ) / 2
+            block = slice(start, start + _BLOCK)
+            half = (signed[:, one, None, block] - signed[:, others, block]) / 2
             swapped = score(np.moveaxis(middle + half, 0, -1)) - score(np.moveaxis(middle - half, 0, -1))
-            # an exchange after which a score has no value speaks for no difference
-            beyond += (~(np.abs(swapped) < (observed - slack)[:, None])).sum(axis=1)
+            # an exchange after which a score has no value counts against a difference
+            beyond += (~(np.abs(swapped) < observed[:, None])).sum(axis=1)
         p[one, others] = p[others, one] = np.where(np.isnan(observed), np.nan, beyond / (replicates + 1))
     return p
 
 
-def permutation_test(
-    groups: NDArray[np.str_],
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    replicates: int = REPLICATES,
-    seed: int = 0,
-) -> float:
-    """Two-sided p-value of equal means of two systems' (n,) per-example values, such as ``example_losses``."""
-    rows = np.stack([first, second], axis=1).astype(np.float64)[..., None]
-    found = exchange_p(groups, rows, lambda sums: sums[..., 1], replicates=replicates, seed=seed)
-    return float(found[0, 1])
-
-
 def paired(
-    groups: NDArray[np.str_],
+    groups: Groups,
     first: Floats,
     second: Floats,
     score: Score,
@@ -242,9 +207,8 @@ def paired(
     def difference(sums: Floats) -> Floats:
         return score(sums[..., 0, :]) - score(sums[..., 1, :])
 
-    interval = clustered(groups, rows, difference, replicates=replicates, seed=seed).intervals()
+    value, low, high = clustered(groups, rows, difference, replicates=replicates, seed=seed).tolist()
     p = exchange_p(groups, rows, score, replicates=replicates, seed=seed)[0, 1]
-    value, low, high = interval.tolist()
     return Difference(value, low, high, float(p))
 
 
@@ -257,3 +221,134 @@ def holm(p: ArrayLike) -> Floats:
     steps = values[order] * np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return corrected
+
+
+def contributions(corpus: Corpus, predictions: Predictions | ArrayLike) -> Floats:
+    """Contributions of each row to the sums behind every metric, (n, columns); NaN for what needs probabilities.
+
+    ``predictions`` are (n, 3) probabilities or :class:`~gapstack.evaluation.Predictions`. Raises DataError as
+    :func:`gapstack.evaluation.score`.
+    """
+    found = predictions if isinstance(predictions, Predictions) else Predictions.of(predictions)
+    return np.concatenate([metric.contributions(corpus, found) for metric in METRICS.values()], axis=1)
+
+
+def metric_columns(name: str) -> slice:
+    """The columns of :func:`contributions` that belong to a metric."""
+    names = list(METRICS)
+    start = sum(METRICS[other].columns for other in names[: names.index(name)])
+    return slice(start, start + METRICS[name].columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """Scores of all members on the same resampled pages, by metric; missing values are NaN.
+
+    ``intervals`` hold value, low and high, (members, 3); ``samples`` the scores of the replicates, (replicates,
+    members). A single page has no intervals. Noise biases the calibration error upwards, and resampling adds noise: its
+    interval may lie above its value, so use it to compare members and not to test for 0.
+    """
+
+    members: tuple[str, ...]
+    intervals: dict[str, Floats]
+    samples: dict[str, Floats]
+
+    def points(self, metric: str) -> Floats:
+        """Scores of all rows, (members,)."""
+        return self.intervals[metric][:, 0]
+
+    def interval(self, member: str, metric: str) -> Interval:
+        """The 95% percentile interval of one score; replicates without a value are left out."""
+        return Interval(*self.intervals[metric][self.members.index(member)].tolist())
+
+
+def bootstrap(
+    groups: Groups, members: Mapping[str, Floats], *, replicates: int = REPLICATES, seed: int = 0
+) -> Bootstrap:
+    """Resample pages: every metric of every member, on the same replicates.
+
+    Raises DataError if there is nothing to resample, MismatchError if there are other rows than ``groups``.
+
+    Parameters
+    ----------
+    groups : (n,) array of str
+        The corpus's ``groups``: a page for each row.
+    members : mapping of name to (n, columns) array
+        From :func:`contributions`.
+    replicates, seed : int
+    """
+    rows = np.stack(list(members.values()), axis=1) if members else np.empty((len(groups), 0, 1))
+
+    points, samples = resample(groups, rows, _all_scores, replicates=replicates, seed=seed)
+    ends = np.stack([points, *percentiles(samples)], axis=1)
+    return Bootstrap(
+        tuple(members),
+        {metric: ends[..., place] for place, metric in enumerate(METRICS)},
+        {metric: samples[..., place] for place, metric in enumerate(METRICS)},
+    )
+
+
+def _all_scores(sums: Floats) -> Floats:
+    scores = []
+    for name, metric in METRICS.items():
+        own = metric_columns(name)
+        scores.append(metric.score(sums[..., [0, *range(own.start + 1, own.stop + 1)]]))
+    return np.stack(scores, axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseTests:
+    """All pairs of members under one metric: the row's member minus the column's.
+
+    ``difference`` (m, m, 3) holds value, low and high. ``p_bootstrap`` and ``p_permutation`` (m, m) are two-sided, by
+    :func:`bootstrap_p` and :func:`exchange_p`; ``p_holm`` is the latter, corrected for all pairs. NaN on the diagonal
+    of the p-values, and where a member has no such score.
+    """
+
+    metric: str
+    difference: Floats
+    p_bootstrap: Floats
+    p_permutation: Floats
+    p_holm: Floats
+
+    def wins(self, alpha: float = 0.05) -> Ints:
+        """(m, m): 1 where the row's member wins at ``alpha`` after correction, -1 where it loses, else 0."""
+        sign = -1 if METRICS[self.metric].better == "low" else 1
+        won = sign * np.sign(np.nan_to_num(self.difference[..., 0]))
+        return np.where(self.p_holm <= alpha, won, 0).astype(np.int64)
+
+
+def all_pairs(
+    groups: Groups,
+    members: Mapping[str, Floats],
+    found: Bootstrap,
+    metrics: Iterable[str],
+    *,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> dict[str, PairwiseTests]:
+    """Compare every pair of members under each of ``metrics``, which need a direction.
+
+    ``found`` is the bootstrap of the same members; ``replicates`` and ``seed`` are of the exchanges.
+    """
+    rows = np.stack(list(members.values()), axis=1)
+    upper = np.triu_indices(len(members), 1)
+    tests = {}
+    for metric in metrics:
+        own = rows[..., metric_columns(metric)]
+        p_permutation = exchange_p(groups, own, METRICS[metric].score, replicates=replicates, seed=seed)
+        p_holm = np.full_like(p_permutation, np.nan)
+        p_holm[upper] = p_holm.T[upper] = holm(p_permutation[upper])
+        points, samples = found.points(metric), np.ascontiguousarray(found.samples[metric].T)
+        difference = np.zeros((*p_holm.shape, 3))
+        difference[..., 0] = np.where(np.eye(len(points)), 0.0, points[:, None] - points)
+        p_bootstrap = np.full_like(p_holm, np.nan)
+        for one in range(len(points) - 1):
+            rest = slice(one + 1, None)
+            each = (samples[one] - samples[rest]).T
+            low, high = percentiles(each)
+            difference[one, rest, 1:] = np.stack([low, high], axis=-1)
+            difference[rest, one, 1:] = np.stack([-high, -low], axis=-1)
+            p_bootstrap[one, rest] = p_bootstrap[rest, one] = bootstrap_p(each)
+        tests[metric] = PairwiseTests(metric, difference, p_bootstrap, p_permutation, p_holm)
+    return tests

@@ -46,12 +46,12 @@ class Scores:
         return self.values[metric]
 
     def __str__(self) -> str:
-        values = ", ".join(f"{title} {value}" for title, value in self._shown().items())
-        return f"{self._heading}: {values}"
+        heading, values = self._shown()
+        return f"{heading}: {', '.join(f'{title} {value}' for title, value in values.items())}"
 
     def _repr_html_(self) -> str:
-        shown = self._shown()
-        return html.table(list(shown), [list(shown.values())], caption=self._heading)
+        heading, values = self._shown()
+        return html.table(list(values), [list(values.values())], caption=heading)
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame of one row: data, label set, number of rows and every metric."""
@@ -59,14 +59,11 @@ class Scores:
 
         return pd.DataFrame([{key: value for key, value in self.as_dict().items() if key != "gap"}])
 
-    @property
-    def _heading(self) -> str:
-        return f"{self.data}, {self.n:,} rows, {self.label_set} labels"
-
-    def _shown(self) -> dict[str, str]:
-        """Each metric that has a value, as printed, by its title."""
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        """Heading, and each metric that has a value, as printed, by its title."""
         values = {METRICS[name]: value for name, value in self.values.items() if value is not None}
-        return {metric.title: f"{value:.{metric.decimals}f}" for metric, value in values.items()}
+        shown = {metric.title: f"{value:.{metric.decimals}f}" for metric, value in values.items()}
+        return f"{self.data}, {self.n:,} rows, {self.label_set} labels", shown
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -107,14 +104,9 @@ def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
     return score_predictions(corpus, Predictions.of(probabilities))
 
 
-def score_decisions(corpus: Corpus | Gold, decided: Bools, answered: Bools | None = None) -> Scores:
-    """Score (n, 2) decisions in the order of a labelled corpus; there is no logloss.
-
-    ``answered`` is False where there is no decision (see :func:`~gapstack.evaluation.gap.outcomes`). Raises DataError
-    as :func:`score_predictions`.
-    """
-    present = np.ones_like(decided) if answered is None else answered
-    return score_predictions(corpus, Predictions(None, decided, present))
+def score_decisions(corpus: Corpus | Gold, decided: Bools) -> Scores:
+    """Score (n, 2) decisions in the order of a labelled corpus, without logloss; as :func:`score_predictions`."""
+    return score_predictions(corpus, Predictions(None, decided, np.ones_like(decided)))
 
 
 def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = None) -> dict[str, Scores]:

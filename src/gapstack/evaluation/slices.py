@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapstack.data import Gender
-from gapstack.errors import MismatchError
-from gapstack.evaluation.bootstrap import metric_columns
 from gapstack.evaluation.gap import f1_percent
-from gapstack.evaluation.resampling import REPLICATES, Pages, percentiles, resamples
-from gapstack.types import Floats, Matrix
+from gapstack.evaluation.resampling import (
+    REPLICATES,
+    Groups,
+    Pages,
+    metric_columns,
+    page_sums,
+    percentiles,
+    resamples,
+)
+from gapstack.types import Floats, Matrix, Strings
 
 SLICE_SCORES = ("logloss", "accuracy", "f1_overall", "f1_masculine", "f1_feminine", "f1_gap", "logloss_gap")
 """Scores of a slice; the gaps are feminine minus masculine, so a negative F1 gap is against feminine pronouns."""
 
-_GENDERS = (Gender.MASCULINE, Gender.FEMININE)
 _BLOCK = 500  # replicates at a time
 
 
@@ -42,18 +46,16 @@ class Slice:
 
 
 def slice_scores(
-    groups: NDArray[np.str_],
-    genders: NDArray[np.str_],
+    groups: Groups,
+    genders: Strings,
     members: Mapping[str, Floats],
-    dimensions: Mapping[str, NDArray[np.str_]],
+    dimensions: Mapping[str, Strings],
     *,
     order: Mapping[str, tuple[str, ...]] | None = None,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> list[Slice]:
     """Score every member on every slice.
-
-    Raises MismatchError if a dimension does not have one value for each row.
 
     Parameters
     ----------
@@ -67,48 +69,46 @@ def slice_scores(
         Order of the values; others follow alphabetically.
     replicates, seed : int
     """
-    pages = Pages.of(groups)
+    pages = Pages(groups)
     table = np.stack(list(members.values()), axis=1)
-    sums = np.concatenate(
-        [table[..., metric_columns(name)] for name in ("logloss", "accuracy", "f1_overall")], -1
-    )
-    # number of rows, then contributions of each member; for all rows, masculine and feminine ones: (n, columns)
+    sums = np.concatenate([table[..., metric_columns(name)] for name in SLICE_SCORES[:3]], -1)
+    # number of rows, then contributions of each member; of all rows, masculine and feminine ones: (n, 3, columns)
     rows = np.concatenate([np.ones((len(groups), 1)), sums.reshape(len(groups), -1)], axis=1)
-    parts = np.stack([np.ones(len(groups)), *(genders == gender.value for gender in _GENDERS)], axis=1)
-    added = (parts[:, :, None] * rows[:, None]).reshape(len(groups), -1)
+    sides = [genders == gender.value for gender in (Gender.MASCULINE, Gender.FEMININE)]
+    parts = np.stack([np.ones(len(groups)), *sides], axis=1)[:, :, None] * rows[:, None]
     # all draws fit into memory as counts; single precision is plenty for sums of a few thousand rows
     draws = np.concatenate([block.astype(np.uint16) for block in resamples(pages.count, replicates, seed)])
     result: list[Slice] = []
     for name, values in dimensions.items():
-        if values.shape != groups.shape:
-            raise MismatchError(f"dimension {name!r} has {values.shape} values for {len(groups)} rows")
         ordered = dict.fromkeys([*(order or {}).get(name, ()), *np.unique(values).tolist()])
         for value in (value for value in ordered if value and value in values):
             here = np.flatnonzero(values == value)
             touched, place = np.unique(pages.place[here], return_inverse=True)
-            by_page = Pages(place, len(touched)).sums(added[here])
+            by_page = page_sums(place, parts[here].reshape(len(here), -1))
             single = by_page.astype(np.float32)
-            samples = np.concatenate(
-                [
-                    _scores(draws[start : start + _BLOCK, touched].astype(np.float32) @ single)
-                    for start in range(0, replicates, _BLOCK)
-                ]
-            )
+            blocks = [
+                _scores(draws[start : start + _BLOCK, touched].astype(np.float32) @ single)
+                for start in range(0, replicates, _BLOCK)
+            ]
             whole = by_page.sum(axis=0, keepdims=True)
-            n, masculine, feminine = (int(count) for count in whole.reshape(len(parts[0]), -1)[:, 0])
-            # (3, m, scores)
-            interval = percentiles(samples) if pages.count > 1 else np.full((2, *samples.shape[1:]), np.nan)
-            ends = np.concatenate([_scores(whole), interval])
-            scores = {key: ends[..., number].T for number, key in enumerate(SLICE_SCORES)}
+            points = _scores(whole)
+            ends = (
+                percentiles(np.concatenate(blocks))
+                if pages.count > 1
+                else np.full((2, *points.shape[1:]), np.nan)
+            )
+            # (m, 3, scores)
+            intervals = np.concatenate([points, ends]).swapaxes(0, 1)
+            scores = {key: intervals[..., number] for number, key in enumerate(SLICE_SCORES)}
+            n, masculine, feminine = (int(count) for count in whole.reshape(3, -1)[:, 0])
             result.append(Slice(name, value, n, masculine, feminine, scores))
     return result
 
 
 def _scores(totals: Matrix) -> Floats:
-    """Scores (replicates, members, scores) from sums (replicates, parts * (1 + members * 5))."""
-    by_part = totals.astype(np.float64).reshape(len(totals), 1 + len(_GENDERS), -1)
-    rows = by_part[:, :, :1]
-    sums = by_part[:, :, 1:].reshape(*by_part.shape[:2], -1, 5)
+    """Scores (replicates, members, scores) from sums (replicates, 3 * (1 + members * 5))."""
+    by_part = totals.astype(np.float64).reshape(len(totals), 3, -1)
+    rows, sums = by_part[:, :, :1], by_part[:, :, 1:].reshape(len(totals), 3, -1, 5)
     n = np.where(rows > 0, rows, np.nan)
     losses, hits = sums[..., 0] / n, sums[..., 1] / n
     # without a name that is right there is nothing to find, and no F1
