@@ -12,10 +12,8 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from gapstack.errors import DamageError, DataError, DataNotFoundError, RemoteError
 from gapstack.members import create
-from gapstack.runs import Recipe, run
 from gapstack.runs.hub import is_repository, push
 from gapstack.runs.predictors import load
-from gapstack.runs.recipe import Part
 from tests.commands import gap
 
 
@@ -68,22 +66,17 @@ def test_a_member_comes_back_from_the_hub_as_it_was(hub, tmp_path, sample_train,
 
 
 def test_a_run_comes_back_from_the_hub_with_its_scores_and_without_unfinished_work(
-    hub, tmp_path, monkeypatch, sample_train, sample_test
+    hub, finished, copy, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    members = (Part("prior", "prior"), Part("random", "random"))
-    recipe = Recipe("tiny-sample", members, (Part("logistic", "logistic"),), folds=3)
-    finished = run(recipe, sample_train, sample_test, root=tmp_path)
-    (finished.folder.root / "members" / "prior" / "unfinished").mkdir()
+    copy.unfinished("prior", 0).mkdir(parents=True)
     gap("push", "tiny-sample", "me/tiny")
     text = (hub / "me/tiny/README.md").read_text()
     assert "| stack | " in text
-    assert f"{len(sample_test)} rows" in text
-    assert not list((hub / "me/tiny").rglob("unfinished"))
-    assert not (hub / "me/tiny/.lock").exists()
-    np.testing.assert_allclose(load("me/tiny").predict_proba(sample_test), finished.stack.test)
-    random = next(member for member in finished.members if member.label == "random")
-    np.testing.assert_allclose(load("me/tiny:random").predict_proba(sample_test), random.test)
+    assert f"{len(finished.test)} rows" in text
+    assert not [*(hub / "me/tiny").rglob("unfinished"), *(hub / "me/tiny").glob(".lock")]
+    for name, result in (("me/tiny", finished.stack), ("me/tiny:prior", finished.members[0])):
+        np.testing.assert_allclose(load(name).predict_proba(finished.test), result.test)
     with pytest.raises(DataError, match="expected the run"):
         gap("push", "tiny-sample:prior", "me/prior")
 

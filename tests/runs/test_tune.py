@@ -3,11 +3,12 @@
 import json
 import sys
 import tomllib
+from importlib import import_module
 
 import pytest
+from gapstack.cli.tune import part_text
 
-from gapstack.cli.runs import part_text
-from gapstack.errors import ExtraError, RecipeError
+from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError
 from gapstack.runs import Recipe
@@ -16,6 +17,7 @@ from gapstack.runs.recipe import Part
 from gapstack.runs.tune import Dimension, derived_space, read_space, tune, values_of, with_values
 from tests.commands import gap
 
+MODULE = import_module("gapstack.runs.tune")
 SURFACE = Part("surface", "surface", {"rounds": 8, "leaves": 4})
 SPACE = {
     "rounds": Dimension(2, 12, log=True),
@@ -33,25 +35,9 @@ def recipe():
     return Recipe("mine", (Part("prior", "prior"), SURFACE), folds=3)
 
 
-def test_the_first_trial_is_the_member_as_it_is_and_the_best_is_what_it_scores(
-    optuna, recipe, sample_train, tmp_path
+def test_a_killed_search_continues_from_the_members_settings_to_the_best(
+    optuna, recipe, sample_train, tmp_path, monkeypatch
 ):
-    tuning = tune(recipe, "surface", sample_train, SPACE, trials=3, root=tmp_path)
-    assert [trial.number for trial in tuning.trials] == [0, 1, 2]
-    assert tuning.trials[0].values == {"rounds": 8, "blocks": ["surface"]}
-    assert tuning.best.logloss == min(trial.logloss for trial in tuning.trials)
-    (again,) = Recipe.parse(
-        {"name": "again", **tomllib.loads(part_text(tuning.part))}, "what is pasted"
-    ).members
-    assert again == tuning.part
-
-    scores = cross_validate(create(again.name, **again.settings), sample_train, folds=3).scores
-    assert scores.logloss == tuning.best.logloss
-
-
-def test_a_search_goes_on_where_it_was_killed(optuna, recipe, sample_train, tmp_path, monkeypatch):
-    from gapstack.runs import tune as module
-
     calls = []
 
     def killed(*arguments, **options):
@@ -60,7 +46,7 @@ def test_a_search_goes_on_where_it_was_killed(optuna, recipe, sample_train, tmp_
             raise KeyboardInterrupt
         return cross_validate(*arguments, **options)
 
-    monkeypatch.setattr(module, "cross_validate", killed)
+    monkeypatch.setattr(MODULE, "cross_validate", killed)
     with pytest.raises(KeyboardInterrupt):
         tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
     done = tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
@@ -68,25 +54,28 @@ def test_a_search_goes_on_where_it_was_killed(optuna, recipe, sample_train, tmp_
     assert len(done.trials) == 4
     assert tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path) == done
     assert len(calls) == 5  # nothing was left to do
+    assert done.trials[0].values == {"rounds": 8, "blocks": ["surface"]}
+    assert done.best.logloss == min(trial.logloss for trial in done.trials)
     for line in done.journal.read_text().splitlines():
         assert json.loads(line)  # no pickle
+    pasted = tomllib.loads(part_text(done.part))
+    assert Recipe.parse({"name": "again", **pasted}, "pasted").members == (done.part,)
+    member = create(done.part.name, **done.part.settings)
+    assert cross_validate(member, sample_train, folds=3).scores.logloss == done.best.logloss
     # another space is another search
     other = tune(recipe, "surface", sample_train, {"leaves": Dimension(2, 8)}, trials=1, root=tmp_path)
     assert len(other.trials) == 1
 
 
-def test_settings_that_lead_nowhere_are_a_trial_and_not_the_end(
+def test_settings_that_cannot_be_fitted_do_not_end_the_search(
     optuna, recipe, sample_train, tmp_path, monkeypatch
 ):
-    from gapstack.errors import MemberError
-    from gapstack.runs import tune as module
-
     def diverges(member, *arguments, **options):
         if member.rounds != 8:
-            raise MemberError("the loss is no number")
+            raise MemberError("the loss is NaN")
         return cross_validate(member, *arguments, **options)
 
-    monkeypatch.setattr(module, "cross_validate", diverges)
+    monkeypatch.setattr(MODULE, "cross_validate", diverges)
     space = {"rounds": Dimension(choices=(8, 9, 10))}
     tuning = tune(recipe, "surface", sample_train, space, trials=6, root=tmp_path)
     assert len(tuning.trials) == 6
@@ -139,15 +128,8 @@ def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeyp
         'name = "mine"\nfolds = 3\n[[members]]\nname = "surface"\nlabel = "trees"\nsettings = { rounds = 4 }\n'
     )
     (tmp_path / "ranges.toml").write_text("rounds = { low = 2, high = 6 }\n")
-    asked = (
-        "tune",
-        tmp_path / "mine.toml",
-        "trees",
-        "--ranges",
-        tmp_path / "ranges.toml",
-        "--data",
-        "sample",
-    )
+    ranges = tmp_path / "ranges.toml"
+    asked = ("tune", tmp_path / "mine.toml", "trees", "--ranges", ranges, "--data", "sample")
     printed = gap(*asked, "--trials", 2)
     assert "the best of 2 trials" in printed.splitlines()[0]
     record = json.loads(gap(*asked, "--trials", 2, "--json"))

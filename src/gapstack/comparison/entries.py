@@ -165,15 +165,17 @@ def _systems(folder: RunFolder) -> Callable[[str], Predictor]:
 def _run_entries(
     folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str], system: Callable[[str], Predictor]
 ) -> list[ComparedEntry]:
+    from gapstack.runs import Recipe
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
-    found = run_answers(folder, gold, [member] if member else ())
+    part, members = run_answers(folder, gold, [member] if member else ())
+    contaminated_by = Recipe.of_run(folder).contaminated_by()
     entries = []
-    for label, probabilities in found.members.items():
-        warnings = [f"learned from data that share rows with {name}" for name in found.contaminated_by[label]]
-        if found.part == HELD_OUT:
+    for label, probabilities in members.items():
+        warnings = [f"learned from data that share rows with {name}" for name in contaminated_by[label]]
+        if part == HELD_OUT:
             warnings = [*leaked, *warnings]
-        if label == "stack" and found.part == OUT_OF_FOLD:
+        if label == "stack" and part == OUT_OF_FOLD:
             warnings.append(
                 "a stack on rows that it learned from: nested, but members behind other rows' answers saw each row"
             )
@@ -182,8 +184,8 @@ def _run_entries(
                 label,
                 _predictions(probabilities, gold),
                 f"{folder.root.name}:{label}",
-                found.part,
-                system(label) if found.part == HELD_OUT else None,
+                part,
+                system(label) if part == HELD_OUT else None,
                 tuple(warnings),
                 learning_curves(folder, label),
             )

@@ -60,10 +60,8 @@ def predict_file(
     ----------
     predictor : Predictor or str
         Several workers need its name, as :func:`~gapstack.runs.predictors.load` takes it.
-    source : Path
-        GAP or Kaggle TSV.
-    output : Path
-        Submission CSV.
+    source, output : Path
+        GAP or Kaggle TSV, and submission CSV.
     quarantine : Quarantine, optional
         Collects bad rows; without one the first bad row is raised, before any work.
     workers, executor
@@ -73,10 +71,8 @@ def predict_file(
     ------
     MemberError
         For a prediction file, or several workers without a name.
-    DataError
-        As :func:`~gapstack.data.gap_files.read_gap`.
-    MismatchError
-        If another process is writing the same output.
+    DataError, MismatchError
+        As :func:`~gapstack.data.gap_files.read_gap`, and if another process is writing the same output.
     """
     execute, alone = create_executor(executor, workers), (executor, workers) == ("local", 1)
     known = predictor if isinstance(predictor, Predictor) else load(predictor, keep=True)
@@ -136,18 +132,9 @@ def resumable(
     """Compute all chunks, then yield their results in order to a block that writes ``output``.
 
     Results are stored in the folder ``OUTPUT.partial``, so a killed call continues where it was; the folder is
-    deleted when the block ends without error. Raises MismatchError if another process is writing the same output.
-
-    Parameters
-    ----------
-    output : Path
-    chunks : iterable of Chunk
-        Read once, a few ahead of the workers.
-    compute : callable
-        Returns the result of a chunk's content; must be picklable for several workers.
-    execute : Executor
-    total : float
-        Sum of the chunks' sizes, for the progress bar called ``title``.
+    deleted when the block ends without error. ``chunks`` are read once, a few ahead of the workers; ``total`` is the
+    sum of their sizes, for the progress bar ``title``. ``compute`` returns the result of a chunk's content and must
+    be picklable for several workers. Raises MismatchError if another process is writing the same output.
     """
     folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
     with locked(folder):

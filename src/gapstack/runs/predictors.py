@@ -92,26 +92,12 @@ class FittedRun(Predictor):
     """The fits of a finished run; predicts as its stack, or its last member if it has none.
 
     Each fold's fits are a whole system; their probabilities are averaged. ``systems`` has each member and the stack
-    as a predictor; they share the base predictions of the last corpus.
+    as a predictor, or those named in ``only``; they share the base predictions of the last corpus. ``folds`` is the
+    number of folds that predict, all by default. ``keep`` keeps up to :data:`KEPT_BYTES` of fitted members in memory
+    for the next corpus.
 
-    Parameters
-    ----------
-    folder : RunFolder
-    only : collection of str
-        Labels of members, or ``stack``; by default all that the run has.
-    folds : int, optional
-        Number of folds that predict, the first ones; by default all.
-    keep : bool
-        Keep up to :data:`KEPT_BYTES` of fitted members in memory for the next corpus.
-
-    Raises
-    ------
-    MemberError
-        If the run has no such member.
-    DataError
-        If what is needed is not finished or damaged.
-    MismatchError
-        If it was fitted on other inputs (encoder, parser, ...) than are found now.
+    Raises MemberError if the run has no such member; DataError if what is needed is damaged or not finished;
+    MismatchError if it was fitted on other inputs (encoder, parser, ...) than are found now.
     """
 
     def __init__(

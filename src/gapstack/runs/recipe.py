@@ -174,15 +174,12 @@ class Recipe:
         return named | ({STACK: each_once(*named.values())} if self.stacked else {})
 
     def refuse_contaminated(self) -> None:
-        """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores.
-
-        Stage 2 has no labels, so nothing is scored there and its teacher is allowed.
-        """
+        """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
         contaminated = self.contaminated_by()
+        # stage 2 has no labels, so nothing is scored there and its teacher is allowed
         scored = [split for split in (*self.train, *self.test) if split != STAGE2]
         for part in self.members:
-            hit = [split for split in scored if f"gap-{split}" in contaminated[part.label]]
-            if hit:
+            if hit := [split for split in scored if f"gap-{split}" in contaminated[part.label]]:
                 raise RecipeError(
                     f"recipe {self.name}: {part.label} trains on data that share rows with "
                     f"{', '.join(hit)}, on which it would be scored; leave those data out, or hold another split out"
@@ -212,13 +209,11 @@ class Recipe:
 
     def on_files(self, train: Sequence[Path] = (), test: Sequence[Path] = ()) -> Recipe:
         """Replace the training or held-out splits by files of rows in GAP's format; the name is extended by theirs."""
-        names: dict[str, Any] = {
-            key: tuple(str(path.resolve()) for path in paths)
-            for key, paths in (("train", train), ("test", test))
-            if paths
-        }
+        if not train and not test:
+            return self
+        trained, held = ([str(path.resolve()) for path in paths] for paths in (train, test))
         name = self._named(*(plain_stem(path) for path in train or test))
-        return replace(self, **names, name=name) if names else self
+        return replace(self, train=tuple(trained) or self.train, test=tuple(held) or self.test, name=name)
 
     def _named(self, *parts: str) -> str:
         """Name of a variant, shortened by a digest if it is too long."""
@@ -287,33 +282,26 @@ def _check(values: object, where: str) -> None:
     """Check a recipe's table against the fields of :class:`Recipe`, and each part against its member or stacker."""
     if not isinstance(values, Mapping):
         raise RecipeError(f"{where}: found {shown(values)}, expected a table")
+    place = where
     try:
-        # parts come one by one, since their errors give number and label
         check_settings(Recipe, {key: value for key, value in values.items() if key not in _PARTS})
-        for key in _PARTS:
+        for key, registry in _PARTS.items():
+            place = where
             check(values.get(key, ()), Sequence[Any], (key,))
-    except SettingError as error:
-        raise RecipeError(f"{where}: {error}") from None
-    for key, registry in _PARTS.items():
-        for number, part in enumerate(values.get(key, ()), 1):
-            _check_part(part, f"{where}, {key} {number}", registry)
-
-
-def _check_part(part: object, where: str, registry: Registry[Any]) -> None:
-    if not isinstance(part, Mapping) or "name" not in part:
-        raise RecipeError(f"{where}: found {shown(part)}, expected a table with a name")
-    called = part.get("label", part["name"])
-    if isinstance(called, str) and called.isprintable():
-        where += f" ({called})"
-    try:
-        check_settings(Part, part)
-        registry.entry(part["name"])
-        try:
-            registry.check(part["name"], part.get("settings", {}))
-        except SettingError as error:
-            raise error.within("settings") from None
+            for number, part in enumerate(values.get(key, ()), 1):
+                place = f"{where}, {key} {number}"
+                if not isinstance(part, Mapping) or "name" not in part:
+                    raise MemberError(f"found {shown(part)}, expected a table with a name")
+                label = part.get("label", part["name"])
+                if isinstance(label, str) and label.isprintable():
+                    place += f" ({label})"
+                check_settings(Part, part)
+                try:
+                    registry.check(part["name"], part.get("settings", {}))
+                except SettingError as error:
+                    raise error.within("settings") from None
     except MemberError as error:
-        raise RecipeError(f"{where}: {error}") from None
+        raise RecipeError(f"{place}: {error}") from None
 
 
 def text_of(name: str) -> str:

@@ -50,19 +50,6 @@ class Run:
     reused: int
 
 
-@dataclass(frozen=True)
-class RunAnswers:
-    """Probabilities (n, 3) of a run's members and of its stack, by label.
-
-    ``part`` says whether the rows were held out or predicted out of fold; ``contaminated_by`` names, by member, the
-    test sets that share rows with its training data.
-    """
-
-    part: str
-    members: dict[str, Probabilities]
-    contaminated_by: dict[str, tuple[str, ...]]
-
-
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
     """Load the rows that a run predicted, with official labels: by part, ``held out`` and ``out of fold``.
 
@@ -86,32 +73,25 @@ def _load_rows(folder: RunFolder, recipe: Recipe, data: str | None) -> tuple[Cor
     return train, test
 
 
-def run_answers(folder: RunFolder, rows: Corpus, only: Collection[str] = ()) -> RunAnswers:
-    """Read the probabilities of a run's members for ``rows``, matched by id: of the held-out part, else out of fold.
+def run_answers(
+    folder: RunFolder, rows: Corpus, only: Collection[str] = ()
+) -> tuple[str, dict[str, Probabilities]]:
+    """Read probabilities (n, 3) of a run's members and stack, or ``only`` some, for ``rows``, matched by id.
 
-    ``only`` names members, or ``stack``; all by default.
-
-    Raises
-    ------
-    DataError
-        If the run has no such member, is not finished, or is damaged.
-    MismatchError
-        If neither part has all the rows.
+    Returns the part that has the rows, held out or else out of fold, and the probabilities by label. Raises DataError
+    if the run has no such member, is not finished, or is damaged; MismatchError if neither part has all the rows.
     """
     recipe = Recipe.of_run(folder)
-    contaminated_by = recipe.contaminated_by()
-    missing = sorted(set(only) - set(contaminated_by))
-    if missing:
+    if missing := sorted(set(only) - set(recipe.systems)):
         raise DataError(
             f"run {folder.root.name} has no member {missing[0]!r}",
-            expected=f"one of {', '.join(contaminated_by)}",
+            expected=f"one of {', '.join(recipe.systems)}",
         )
-    labels = [label for label in contaminated_by if not only or label in only]
+    labels = [label for label in recipe.systems if not only or label in only]
     for part in (HELD_OUT, OUT_OF_FOLD):
         tables = {label: _read(folder, recipe, label, part) for label in labels}
         if all(set(rows.ids) <= set(table.index) for table in tables.values()):
-            members = {label: table.loc[rows.ids].to_numpy() for label, table in tables.items()}
-            return RunAnswers(part, members, {label: contaminated_by[label] for label in labels})
+            return part, {label: table.loc[rows.ids].to_numpy() for label, table in tables.items()}
     raise MismatchError(
         f"{folder.root} has no answers for all {len(rows)} rows of {rows.name}: it holds out "
         f"{', '.join(recipe.test)} and predicts {', '.join(recipe.train)} out of fold"

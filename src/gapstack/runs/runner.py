@@ -45,10 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RunStore(FitStore):
-    """A run's folder as the store of its members' fits (:class:`~gapstack.ensemble.stack.FitStore`).
-
-    ``checkpoint_seconds`` and ``tensorboard`` are those of :class:`~gapstack.training.CheckpointContext`.
-    """
+    """A run's folder as the store of its members' fits."""
 
     folder: RunFolder
     parts: Mapping[str, Part]
@@ -81,12 +78,8 @@ class RunStore(FitStore):
             yield
 
     def put(self, label: str, fold: int, fit: FoldFit) -> None:
-        """Store a fit and its predictions; MismatchError if its inputs changed since the training began."""
+        """Store a fit and its predictions under the identity that its inputs had when the training began."""
         identity = self._started[label]
-        if changed := changes(identity, self.identity(label)):
-            raise MismatchError(
-                f"{' and '.join(changed)} changed while {label} was running; its result was discarded, run again"
-            )
         record = {
             "key": key_of(identity, fold),
             "seconds": fit.seconds,
@@ -240,8 +233,8 @@ def _cross_fit(
                 on_fold(folder, task.label, fold)
             if not store.is_done(task.label, fold):
                 raise MismatchError(
-                    f"{task.name} was computed with other inputs than this process has; workers need the same files, "
-                    "package and environment"
+                    f"{task.name} was computed with other inputs than this process has now; keep them unchanged, "
+                    "and the same for all workers"
                 )
         left[task.label] -= len(task.folds)
         if not left[task.label]:

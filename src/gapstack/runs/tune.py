@@ -11,6 +11,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -113,11 +114,10 @@ def _derived(
     for name, kind in kinds.items():
         value = values.get(name)
         if isinstance(value, Mapping):
-            # the table that the type allows, alone or in a union
-            marks = [mark for one in (kind, *get_args(kind)) for mark in get_args(one)]
-            for table in marks:
-                if isinstance(table, FieldsOf):
-                    yield from _derived(value, settings_of(table.kind), f"{prefix}{name}.")
+            # the tables that the type allows, alone or in a union
+            for mark in [mark for one in (kind, *get_args(kind)) for mark in get_args(one)]:
+                if isinstance(mark, FieldsOf):
+                    yield from _derived(value, settings_of(mark.kind), f"{prefix}{name}.")
         elif name != "seed" and (dimension := _dimension(value, kind)):
             yield prefix + name, dimension
 
@@ -130,15 +130,12 @@ def _dimension(value: Any, kind: Any) -> Dimension | None:
     limits = bounds(kind)
     if not isinstance(value, int | float) or value <= 0 or limits is None:
         return None
-    low, high = value / _FACTOR, value * _FACTOR
+    low = max(value / _FACTOR, -inf if limits.ge is None else limits.ge)
+    high = min(value * _FACTOR, inf if limits.le is None else limits.le)
     if limits.gt is not None and low <= limits.gt:
         low = (value + limits.gt) / 2
-    elif limits.ge is not None:
-        low = max(low, limits.ge)
     if limits.lt is not None and high >= limits.lt:
         high = (value + limits.lt) / 2
-    elif limits.le is not None:
-        high = min(high, limits.le)
     if isinstance(value, int):
         low, high = max(1, round(low)), int(high)
     return Dimension(low, high, log=True) if 0 < low < high else None
@@ -196,18 +193,8 @@ def tune(
     The first trial has the member's current settings, if they lie in the space. An earlier search of the same member,
     rows, folds and space is continued until there are ``trials`` in total.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    label : str
-        Label of the member.
-    train : Corpus
-        The recipe's training rows, labelled.
-    space : SearchSpace
-    trials : int
-        Total number of trials.
-    root : Path, optional
-        Folder for ``models/``; :func:`~gapstack.runs.folder.home` by default.
+    ``train`` are the recipe's labelled training rows; ``root`` is the folder for ``models/``
+    (:func:`~gapstack.runs.folder.home` by default).
 
     Raises
     ------
