@@ -6,8 +6,8 @@ import tomllib
 from importlib import import_module
 
 import pytest
-from gapstack.cli.tune import part_text
 
+from gapstack.cli.runs import part_text
 from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError
