@@ -15,7 +15,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Label, Span, sources
-from gapstack.data.gap_files import read_gap, read_scorer_tsv, read_solution, read_submission
+from gapstack.data.gap_files import read_gap, read_scorer_tsv, read_submission
 from gapstack.data.labels import read_corrections
 from gapstack.data.page_files import read_pages
 from gapstack.encoding.static_vectors import read_vectors
@@ -98,7 +98,6 @@ READERS = {
     "scored submission": Reader(
         SUBMISSION, ".csv", lambda path: score_file(path, sources.sample()["train"][:3])
     ),
-    "solution": Reader(b"ID,A,B,NEITHER,Usage\n" + IDS[0] + b",0,1,0,Public\n", ".csv", read_solution),
     "corrections": Reader(
         b"ID\told_label\tnew_label\ntest-1\tA\tB\ntest-2\tB\tUNCLEAR\n", ".tsv", read_corrections
     ),

@@ -15,7 +15,6 @@ from gapstack.data.gender import (
     gender_of_name,
     known_first_names,
     opens_noun_phrase,
-    read_word_pairs,
     swap_gender,
 )
 from gapstack.errors import DataError, DataNotFoundError
@@ -123,13 +122,6 @@ def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_fol
         assert old.gender != new.gender
         assert len(old.a_text.split()) == len(new.a_text.split())
     assert sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True)) > 50
-
-
-def test_winobias_swap_lists_add_words(gap_folder):
-    more = read_word_pairs(gap_folder)
-    assert more["barman"] == "barwoman"
-    assert not more.keys() & (PAIRS.keys() | {"her", "his", "him", "hers"})
-    assert told("the barmen", words=more) == "the barwomen"
 
 
 def test_bad_name_lists_are_refused_with_their_place(tmp_path):

@@ -5,7 +5,7 @@ import lzma
 
 import pytest
 
-from gapstack.data import Quarantine, read_gap, read_scorer_tsv, read_solution, read_submission
+from gapstack.data import Quarantine, read_gap, read_scorer_tsv, read_submission
 from gapstack.data.gap_files import GAP_COLUMNS, UNLABELLED_COLUMNS
 from gapstack.errors import DataError, DataNotFoundError
 
@@ -86,19 +86,12 @@ BAD_SCORER = {
     "number": (b"r1\tTRUE\tFALSE\nr2\t0\tFALSE\n", 2, "A-coref", "'0'"),
     "no id": (b"\tTRUE\tFALSE\n", 1, "ID", "empty"),
 }
-SOLUTION = b"ID,A,B,NEITHER,Usage\n"
-BAD_SOLUTION = {
-    "usage": (SOLUTION + b"r1,1,0,0,Secret\n", 2, "Usage", "'Secret'"),
-    "two answers": (SOLUTION + b"r1,1,1,0,Public\n", 2, "A", "one 1"),
-    "id twice": (SOLUTION + b"r1,1,0,0,Public\nr1,1,0,0,Private\n", 3, "ID", "again"),
-}
 BAD = {
     f"{reader.__name__} {name}": (reader, "file.tsv", *bad)
     for reader, table in (
         (read_gap, BAD_GAP),
         (read_submission, BAD_SUBMISSION),
         (read_scorer_tsv, BAD_SCORER),
-        (read_solution, BAD_SOLUTION),
     )
     for name, bad in table.items()
 } | {

@@ -152,8 +152,6 @@ def test_unknown_left_out_and_missing(tmp_path):
     for name in LEFT_OUT:
         with pytest.raises(DataError, match=f"{name} is left out: "):
             load(name)
-    with pytest.raises(DataError, match="dpr has fixed labels"):
-        load("dpr", prior=(0.5, 0.5, 0.0))
     (tmp_path / "winogender").mkdir()
     with pytest.raises(DataNotFoundError, match=r"all_sentences.tsv"):
         load("winogender", tmp_path)

@@ -12,7 +12,6 @@ from gapstack.data import (
     Span,
     read_gap,
     read_scorer_tsv,
-    read_solution,
     read_submission,
     write_gap,
     write_scorer_tsv,
@@ -88,17 +87,6 @@ def test_kaggle_format_is_what_is_written(tmp_path):
     path = tmp_path / "submission.csv"
     write_submission(path, ["r1", "r,2"], [[0.25, 0.5, 0.25], [1, 0, 1e-05]])
     assert path.read_text() == 'ID,A,B,NEITHER\nr1,0.25,0.5,0.25\n"r,2",1.0,0.0,1e-05\n'
-
-
-def test_solution_rows_that_were_not_scored_may_hold_anything(tmp_path):
-    path = tmp_path / "solution.csv"
-    path.write_text(
-        "ID,A,B,NEITHER,Usage\nr1,1,0,0,Public\nr2,0.3,0.3,0.4,Ignored\nr3,0,0,1,Private\nr4,0,0,0,Ignored\n"
-    )
-    found = read_solution(path)
-    assert found.ids == ["r1", "r2", "r3", "r4"]
-    assert found.usage.tolist() == ["Public", "Ignored", "Private", "Ignored"]
-    np.testing.assert_array_equal(found.targets, [[1, 0, 0], [0.3, 0.3, 0.4], [0, 0, 1], [0, 0, 0]])
 
 
 @pytest.mark.parametrize("break_", ["\t", "\n", "\r", "\0"])

@@ -7,7 +7,6 @@ from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import (
     read_gap,
     read_scorer_tsv,
-    read_solution,
     read_submission,
     write_gap,
     write_scorer_tsv,
@@ -25,7 +24,6 @@ __all__ = [
     "make_folds",
     "read_gap",
     "read_scorer_tsv",
-    "read_solution",
     "read_submission",
     "write_gap",
     "write_scorer_tsv",

@@ -100,7 +100,7 @@ def is_offline() -> bool:
     return os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
 
 
-def download(dataset: Dataset, *, again: bool = False, timeout: float = 30.0) -> Path:
+def download(dataset: Dataset, *, again: bool = False) -> Path:
     """Download a data set into the cache, unless it is there and intact, and return its path.
 
     The files of a folder are downloaded next to it and moved there when all of them are complete. Raises DownloadError
@@ -119,7 +119,7 @@ def download(dataset: Dataset, *, again: bool = False, timeout: float = 30.0) ->
     folder = data_cache() / "unfinished" / dataset.name if is_folder else target.parent
     if again:
         discard(folder if is_folder else target)
-    downloader = pooch.HTTPDownloader(timeout=timeout)
+    downloader = pooch.HTTPDownloader(timeout=30)
     for file in dataset.files:
         try:
             pooch.retrieve(

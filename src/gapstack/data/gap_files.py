@@ -5,7 +5,6 @@ GAP TSV             11 columns with a header: rows with labels (github.com/googl
 Kaggle TSV          9 columns with a header: the same less ``A-coref`` and ``B-coref`` (stages 1 and 2)
 scorer TSV          ``ID  A-coref  B-coref`` without a header: input of the official gap_scorer.py
 submission CSV      ``ID,A,B,NEITHER``: probabilities
-solution CSV        ``ID,A,B,NEITHER,Usage``: Kaggle's answers
 ==================  =====================================================================================
 
 Plain, ``.gz`` and ``.xz``, by suffix. Reading is strict: see :mod:`gapstack.data.cells` for the checks of every
@@ -41,7 +40,6 @@ GAP_COLUMNS: Columns = (
 UNLABELLED_COLUMNS: Columns = tuple(name for name in GAP_COLUMNS if not name.endswith("-coref"))
 SCORER_COLUMNS: Columns = ("ID", "A-coref", "B-coref")
 SUBMISSION_COLUMNS: Columns = ("ID", "A", "B", "NEITHER")
-SOLUTION_COLUMNS: Columns = (*SUBMISSION_COLUMNS, "Usage")
 
 _GAP_LAYOUTS = (GAP_COLUMNS, UNLABELLED_COLUMNS)
 MISSING = -1
@@ -62,14 +60,6 @@ class Submission(NamedTuple):
 
     ids: list[str]
     probabilities: NDArray[np.float64]
-
-
-class Solution(NamedTuple):
-    """Rows of a Kaggle solution: ids, (n, 3) float64 targets, and (n,) usage (``Public``, ``Private``, ...)."""
-
-    ids: list[str]
-    targets: NDArray[np.float64]
-    usage: NDArray[np.str_]
 
 
 def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine | None = None) -> Corpus:
@@ -177,28 +167,6 @@ def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Subm
 
     ids = read_table(path, (SUBMISSION_COLUMNS,), parse, separator=",", quarantine=quarantine)
     return Submission(ids, np.array(values, dtype=np.float64).reshape(-1, 3))
-
-
-def read_solution(path: Path, *, quarantine: Quarantine | None = None) -> Solution:
-    """Read a Kaggle solution CSV: ``ID,A,B,NEITHER,Usage``.
-
-    ``Usage`` is ``Public``, ``Private``, or ``Ignored`` for the unscored rows, whose targets have no meaning. Raises
-    DataError for an empty or repeated id, another usage, and a scored row without exactly one 1 and two 0.
-    """
-    unique = _unique_ids()
-
-    def parse(row: Row) -> tuple[list[float], str, str]:
-        usage = row["Usage"]
-        if usage not in {"Public", "Private", "Ignored"}:
-            raise row.error("Usage", f"found {usage!r}", expected="Public, Private or Ignored")
-        targets = [_number(row, column) for column in SUBMISSION_COLUMNS[1:]]
-        if usage != "Ignored" and sorted(targets) != [0.0, 0.0, 1.0]:
-            raise row.error("A", f"A, B, NEITHER are {targets}", expected="one 1 and two 0 in a scored row")
-        return targets, usage, unique(row)
-
-    rows = read_table(path, (SOLUTION_COLUMNS,), parse, separator=",", quarantine=quarantine)
-    targets, usage, ids = zip(*rows, strict=True)
-    return Solution(list(ids), np.array(targets, dtype=np.float64), np.array(usage, dtype=str))
 
 
 def _unique_ids() -> Callable[[Row], str]:

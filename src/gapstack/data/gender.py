@@ -1,7 +1,6 @@
 """Gender of first names and words, and swapping it in a text.
 
 The list of words is short on purpose: pronouns, titles, kinship and the everyday nouns of biographies.
-:func:`read_word_pairs` reads longer ones (``generalized_swaps.txt`` and ``extra_gendered_words.txt`` of WinoBias, MIT).
 """
 
 from __future__ import annotations
@@ -70,27 +69,19 @@ def _read_first_names(path: Path, bearers: int) -> FirstNames:
     return FirstNames.of(*([name for _, name in sorted(names)] for names in ranked))
 
 
-def swap_gender(
-    example: Example, *, names: FirstNames | None = None, words: Mapping[str, str] | None = None
-) -> Example:
+def swap_gender(example: Example, *, names: FirstNames | None = None) -> Example:
     """Swap masculine and feminine words in the whole text.
 
     Covers pronouns, titles, kinship terms and gendered nouns; keeps case, label and URL. "her" becomes "his" before a
     noun phrase and "him" elsewhere; "his" becomes "her" or "hers" by the same rule; "him" becomes "her". Swapping twice
     restores the text unless it has a "Ms" or "Miss" (both become "Mr"), or a "her" or "his" that the rule misreads.
-
-    Parameters
-    ----------
-    names : FirstNames, optional
-        Also replace the first names of A and B by their partners throughout the text, unless the text uses the word as
-        a surname ("Elizabeth Taylor").
-    words : mapping of str to str, optional
-        Further lower-case words and their partners, see :func:`read_word_pairs`.
+    With ``names``, the first names of A and B are replaced by their partners throughout the text, too, unless the text
+    uses the word as a surname ("Elizabeth Taylor").
     """
     replacements = {
         start: Replacement(start, end, new)
         for start, end in _words(example)
-        if (new := _swapped_word(example.text, start, end, words or {})) is not None
+        if (new := _swapped_word(example.text, start, end)) is not None
     }
     swapped_names = {one.start: one for one in (_swapped_names(example, names) if names else ())}
     return edit(example, (swapped_names | replacements).values())
@@ -217,10 +208,10 @@ def opens_noun_phrase(text: str, at: int) -> bool:
     return word is not None and word.group().lower() not in _CLOSED
 
 
-def _swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> str | None:
+def _swapped_word(text: str, start: int, end: int) -> str | None:
     """The other gender's form of the word at ``start`` to ``end``, with its case, or None if there is none.
 
-    ``more`` maps further lower-case words to their partners. A capitalised noun may be a surname ("Stephen King"): it
+    A capitalised noun may be a surname ("Stephen King"): it
     is swapped only at the start of a sentence or before a name or "of" ("Prince Albert", "Duke of York"), and never
     after another capitalised word.
     """
@@ -231,7 +222,7 @@ def _swapped_word(text: str, start: int, end: int, more: Mapping[str, str]) -> s
     if lower in _BY_CONTEXT:
         possessive, other = _BY_CONTEXT[lower]
         return _with_case_of(word, possessive if opens_noun_phrase(text, end) else other)
-    partner = PAIRS.get(lower) or more.get(lower)
+    partner = PAIRS.get(lower)
     if partner is None or (
         word[1:].islower() and word[0].isupper() and not _is_common(text, start, end, lower)
     ):
@@ -244,31 +235,6 @@ def _with_case_of(model: str, word: str) -> str:
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word
-
-
-def read_word_pairs(data: Path | None = None) -> dict[str, str]:
-    """Read the two swap lists of WinoBias (Zhao et al. 2018): word to partner, for words not in :data:`PAIRS`.
-
-    A word with several partners keeps the first. Pairs count in both directions unless the second word has another
-    partner already. Raises DataNotFoundError if the WinoBias folder, or a list in it, is missing; DataError if a line
-    is not two words separated by a tab.
-    """
-
-    def parse(row: Row) -> tuple[str, str]:
-        one, other = (cell.strip().lower() for cell in row.cells)
-        if not one or not other:
-            raise row.error(1 if not one else 2, "the word is empty", expected="two words")
-        return one, other
-
-    rows: list[tuple[str, str]] = []
-    for file in ("generalized_swaps.txt", "extra_gendered_words.txt"):
-        path = sources.file_of("winobias", file, data)
-        rows += read_table(path, (("word", "partner"),), parse, header=False)
-    partners: dict[str, str] = {}
-    for one, other in [*rows, *((other, one) for one, other in rows)]:
-        partners.setdefault(one, other)
-    own = PAIRS.keys() | _BY_CONTEXT.keys()
-    return {one: other for one, other in partners.items() if one not in own and one != other}
 
 
 def _before_name(text: str, end: int, stop: str = "") -> bool:

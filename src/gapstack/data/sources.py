@@ -148,23 +148,19 @@ def data_folder(data: str | None) -> Path | None:
 
 
 def load_gap(
-    data: Path | None = None,
-    *,
-    label_set: str = "official",
-    fetch_missing: bool = True,
-    quarantine: Quarantine | None = None,
+    data: Path | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and print to stderr which one that was.
 
     All splits come from one place: a folder with only some of them is an error, unless it is the cache. If GAP is
-    nowhere it is downloaded; if that fails, or ``fetch_missing`` is False or ``GAPSTACK_OFFLINE`` is set, the embedded
-    sample replaces it. A ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a
-    label set's corrections are missing; IntegrityError if the cache or the download has other bytes than the published
-    ones; MismatchError for the sample with other labels than ``official``.
+    nowhere it is downloaded; if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it. A
+    ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a label set's
+    corrections are missing; IntegrityError if the cache or the download has other bytes than the published ones;
+    MismatchError for the sample with other labels than ``official``.
     """
     reason = "downloads are switched off"
     origin = _origin_of_splits(data)
-    if origin is None and fetch_missing and not is_offline():
+    if origin is None and not is_offline():
         try:
             fetch(f"gap-{split}" for split in SPLITS)
             origin = "cache"
@@ -265,17 +261,17 @@ def papers_note(*names: str, data: Path | None = None) -> str:
     return text if missing else ""
 
 
-def fetch(names: Iterable[str] | None = None, *, again: bool = False, timeout: float = 30.0) -> list[Path]:
+def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
     """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
 
-    ``timeout`` is in seconds, for the server's next bytes. Raises DownloadError if a file cannot be downloaded, or
+    Raises DownloadError if a file cannot be downloaded, or
     ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's checksum is not the published one; DataNotFoundError if a
     data set has no public file.
     """
     paths: list[Path] = []
     for dataset in map(require_dataset, fetchable() if names is None else names):
         if dataset.files:
-            paths.append(download(dataset, again=again, timeout=timeout))
+            paths.append(download(dataset, again=again))
         elif dataset.embedded:
             paths.append(embedded_folder() / dataset.path)
         else:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 from gapstack.data import sources
@@ -18,12 +17,9 @@ from gapstack.data.corpus import Corpus
 from gapstack.data.datasets import DATASETS
 from gapstack.data.extra import conll, mined, pages, schemas
 from gapstack.data.extra.extra_corpus import ExtraCorpus, ExtraRows
-from gapstack.data.extra.mined import GAP_PRIOR
 from gapstack.errors import DataError
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
-
-Prior = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +27,14 @@ class ExtraSource:
     """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
 
     ``dataset`` is its name in :data:`~gapstack.data.datasets.DATASETS`, ``also`` other data sets that it reads.
-    ``licence`` and ``upstream`` differ from the data set's if it is a folder of several corpora. ``mined`` corpora take
-    a label prior and a seed.
+    ``licence`` and ``upstream`` differ from the data set's if it is a folder of several corpora.
     """
 
     dataset: str
-    read: Callable[..., None]
+    read: Callable[[Path | None, ExtraRows], None]
     contaminates: tuple[str, ...]
     licence: str | None = None
     upstream: str | None = None
-    mined: bool = False
     also: tuple[str, ...] = ()
 
 
@@ -49,8 +43,8 @@ def _read_dpr(data: Path | None, into: ExtraRows) -> None:
         schemas.read_dpr(split, data, into)
 
 
-def _mine(name: str, data: Path | None, into: ExtraRows, prior: Prior, seed: int) -> None:
-    mined.mine(conll.read_corpus(name, data), into, prefix=name, prior=prior, seed=seed)
+def _mine(name: str, data: Path | None, into: ExtraRows) -> None:
+    mined.mine(conll.read_corpus(name, data), into, prefix=name)
 
 
 _WINOBIAS = ("winobias", "winobias-original")  # the releases share nearly all sentences
@@ -73,22 +67,20 @@ EXTRA: Registry[ExtraSource] = Registry(
         "wsc273": ExtraSource("wsc", schemas.read_wsc273, _WINOGRAD, also=("names",)),
         "winogrande": ExtraSource("winogrande", schemas.read_winogrande, (), also=("names",)),
         "neither-attree": ExtraSource("neither-attree", pages.read_neither_attree, ("gap-test",)),
-        "litbank": ExtraSource("corpora", partial(_mine, "litbank"), ("litbank",), *_LITBANK, mined=True),
-        "gum": ExtraSource("corpora", partial(_mine, "gum"), ("gum", "ontogum"), *_GUM, mined=True),
+        "litbank": ExtraSource("corpora", partial(_mine, "litbank"), ("litbank",), *_LITBANK),
+        "gum": ExtraSource("corpora", partial(_mine, "gum"), ("gum", "ontogum"), *_GUM),
     },
 )
 """By name, in the order that :func:`available` lists."""
 ExtraName = Annotated[str, OneOf(EXTRA)]
 
-LEFT_OUT = MappingProxyType(
-    {
-        "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
-        'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
-        "pdp": "our copy has its pronouns masked, and no schema has two first names of one sex, from "
-        "which the pronoun would follow",
-        "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
-    }
-)
+LEFT_OUT = {
+    "bug": "a sentence has one person and a pronoun that means it; the other professions in 225 of 1,717 "
+    'sentences are nobody\'s distractors ("a specialist still life painter") and nobody checked them',
+    "pdp": "our copy has its pronouns masked, and no schema has two first names of one sex, from "
+    "which the pronoun would follow",
+    "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
+}
 """Corpora with coreference that are not used here, and why."""
 
 
@@ -97,44 +89,23 @@ def available(data: Path | None = None) -> dict[str, bool]:
     return {name: sources.find(source.dataset, data) is not None for name, source in EXTRA.items()}
 
 
-def load(
-    name: str,
-    data: Path | None = None,
-    *,
-    neutral: bool = False,
-    prior: Prior | None = None,
-    seed: int = 0,
-    label_set: str = "official",
-) -> ExtraCorpus:
+def load(name: str, data: Path | None = None, *, neutral: bool = False) -> ExtraCorpus:
     """Read an extra corpus (one of :data:`EXTRA`) from where the search finds it; nothing is downloaded.
 
-    Raises UnknownNameError if there is no extra corpus of this name; DataError if it is left out, a prior is given for
-    a corpus that is not mined, or a file breaks its format; DataNotFoundError if the data are missing.
-
-    Parameters
-    ----------
-    neutral : bool
-        Also take rows about "they" and other pronouns without gender, where the corpus has them (DPR's "they"
-        are groups). LitBank and GUM are mined for GAP's five pronouns alone.
-    prior : three floats, optional
-        Shares of A, B and NEITHER for LitBank and GUM; GAP development's by default. The more they differ from those in
-        the texts, the fewer rows there are.
-    seed : int
-        Random seed of LitBank and GUM.
-    label_set : str
-        Name for the labels, so that the corpus can be joined with one that has labels of that name.
+    ``neutral`` also takes rows about "they" and other pronouns without gender, where the corpus has them (DPR's "they"
+    are groups; LitBank and GUM are mined for GAP's five pronouns alone). Raises UnknownNameError if there is no extra
+    corpus of this name; DataError if it is left out, or a file breaks its format; DataNotFoundError if the data are
+    missing.
     """
     if name in LEFT_OUT:
         raise DataError(f"{name} is left out: {LEFT_OUT[name]}", expected=f"one of {', '.join(EXTRA)}")
     source = EXTRA[name]
-    if prior is not None and not source.mined:
-        raise DataError(f"{name} has fixed labels", expected="no prior; only mined corpora take one")
     into = ExtraRows(neutral)
-    source.read(data, into, *((prior or GAP_PRIOR, seed) if source.mined else ()))
+    source.read(data, into)
     dataset = DATASETS[source.dataset]
     return ExtraCorpus(
         name=name,
-        corpus=Corpus(into.examples, label_set=label_set, name=name),
+        corpus=Corpus(into.examples, name=name),
         licence=source.licence or dataset.licence,
         upstream=source.upstream or dataset.upstream,
         contaminates=source.contaminates,

@@ -183,12 +183,7 @@ def mine(
 
 
 def every_pronoun(
-    documents: Iterable[ConllDocument],
-    into: ExtraRows,
-    *,
-    prefix: str,
-    forms: Container[str] = GENDER_BY_FORM,
-    words: int = 150,
+    documents: Iterable[ConllDocument], into: ExtraRows, *, prefix: str, words: int = 150
 ) -> None:
     """Make a row of every pronoun with its antecedent and another name nearby: rows to score, not to train on.
 
@@ -196,7 +191,7 @@ def every_pronoun(
     """
     for document in documents:
         source = Source(document)
-        for mention in source.pronouns(forms):
+        for mention in source.pronouns(GENDER_BY_FORM):
             options = _options(source, mention, words, into)
             pairs = [
                 (max(abs(a.start - mention.start), abs(b.start - mention.start)), label, a, b)
