@@ -50,7 +50,7 @@ def test_differences_are_of_the_mean_over_the_seeds(finished):
     mean, attention = (
         np.array([scores[f"{arm}, seed {seed}"] for seed in range(2)]) for arm in ("mean", "attention")
     )
-    np.testing.assert_allclose(one.arms["attention"].logloss, attention)
+    np.testing.assert_allclose(one.logloss["attention"], attention)
     found = one.differences["attention"]
     assert found.value == pytest.approx(attention.mean() - mean.mean())
     assert found.low < found.value < found.high

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ _WORD2VEC = "w2v_gnews_weat348.txt"
 """Word2vec's vectors of the words of WEAT, in the data set ``vectors``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A recipe, what is varied, the team of the finding, and the arm that each arm is compared with."""
 
     recipe: str
@@ -57,40 +57,26 @@ FINDINGS = (
     ),
 )
 RECIPES = tuple(finding.recipe for finding in FINDINGS)
-
+_TITLES = {"difference": "difference [95%]", "p": "p", "range": "by seed", "against": "to"}
 _COLUMNS = (
-    Column("seeds", "seeds"),
-    Column("logloss", "logloss", 4),
-    Column("spread", "sd of seeds", 4),
-    Column("f1", "F1", 1),
-    Column("difference", "difference [95%]"),
-    Column("p", "p"),
-    Column("range", "by seed"),
-    Column("against", "to"),
+    *(Column("seeds", "seeds"), Column("logloss", "logloss", 4), Column("spread", "sd of seeds", 4)),
+    *(Column("f1", "F1", 1), *(Column(key, title) for key, title in _TITLES.items())),
 )
 
 
 @dataclass(frozen=True)
-class AblationArm:
-    """Members of a run that differ in their seed alone.
-
-    ``losses`` (seeds, n) are each row's out of fold, ``logloss`` (seeds,) their means, ``f1`` (seeds,) the overall F1
-    in percent.
-    """
-
-    losses: Floats
-    logloss: Floats
-    f1: Floats
-
-
-@dataclass(frozen=True)
 class Ablation:
-    """A finding, measured: its arms, and the difference of each to the one that it is compared with."""
+    """A finding, measured.
+
+    ``logloss`` and ``f1`` (overall, in percent) are (seeds,) by arm, whose members differ in their seed alone;
+    ``differences`` are those of an arm to the one that it is compared with.
+    """
 
     finding: Finding
     recipe: Recipe
     rows: str
-    arms: Mapping[str, AblationArm]
+    logloss: Mapping[str, Floats]
+    f1: Mapping[str, Floats]
     differences: Mapping[str, Difference]
 
 
@@ -104,21 +90,19 @@ def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = 
     published: Mapping[str, str] = paper("webster2019", data).get("findings", {})
     tables = [_table(one, published.get(one.finding.team)) for one in ablations]
     tables += [sentences_table(seat)] if seat else []
+
+    def arm(one: Ablation, name: str) -> dict[str, Any]:
+        return {
+            "logloss": one.logloss[name].tolist(),
+            "f1_overall": one.f1[name].tolist(),
+            "against": one.finding.against.get(name),
+            "difference": one.differences[name]._asdict() if name in one.differences else None,
+        }
+
     figures = {
         "paper": dict(published),
         "ablations": {
-            one.recipe.name: {
-                "rows": one.rows,
-                "arms": {
-                    name: {
-                        "logloss": arm.logloss.tolist(),
-                        "f1_overall": arm.f1.tolist(),
-                        "against": one.finding.against.get(name),
-                        "difference": one.differences[name]._asdict() if name in one.differences else None,
-                    }
-                    for name, arm in one.arms.items()
-                },
-            }
+            one.recipe.name: {"rows": one.rows, "arms": {name: arm(one, name) for name in one.logloss}}
             for one in ablations
         },
         "sentences": sentences_json(seat) if seat else None,
@@ -133,8 +117,9 @@ def sentences(encoder: str | None = None, data: Path | None = None) -> SentenceA
     lists, folder = read_lists(data), find("vectors", data)
     sources: list[str | Path] = [folder / _WORD2VEC] if folder and (folder / _WORD2VEC).is_file() else []
     sources.append(f"encoder:{encoder}" if encoder else "encoder")
-    spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
-    return audit_sentences(lists, encoder, spaces)
+    return audit_sentences(
+        lists, encoder, [read_vectors(source, keep=lists.every_word) for source in sources]
+    )
 
 
 def measure(run: Run) -> Ablation:
@@ -142,41 +127,42 @@ def measure(run: Run) -> Ablation:
     finding = {finding.recipe: finding for finding in FINDINGS}.get(run.recipe.name)
     if finding is None:
         raise MismatchError(f"run {run.recipe.name} is not one of {', '.join(RECIPES)}")
-    by_arm: dict[str, list[tuple[Floats, float]]] = {}
+    losses: dict[str, list[Floats]] = {}
+    f1: dict[str, list[float]] = {}
     for result in run.members:
-        losses = example_losses(run.train.labels, result.out_of_fold)
-        f1 = float(score(run.train, result.out_of_fold).value("f1_overall") or 0.0)
-        by_arm.setdefault(result.label.partition(", seed")[0], []).append((losses, f1))
-    arms: dict[str, AblationArm] = {}
-    for name, seeds in by_arm.items():
-        table = np.stack([losses for losses, _ in seeds])
-        arms[name] = AblationArm(table, table.mean(axis=1), np.array([f1 for _, f1 in seeds]))
-    missing = {*finding.against, *finding.against.values()} - set(arms)
+        arm = result.label.partition(", seed")[0]
+        losses.setdefault(arm, []).append(example_losses(run.train.labels, result.out_of_fold))
+        f1.setdefault(arm, []).append(score(run.train, result.out_of_fold).f1_overall or 0.0)
+    missing = {*finding.against, *finding.against.values()} - set(losses)
     if missing:
         raise MismatchError(f"run {run.recipe.name} has no member {', '.join(sorted(missing))}, seed ...")
-    means = {name: arm.losses.mean(axis=0)[:, None] for name, arm in arms.items()}
+    means = {name: np.mean(each, axis=0)[:, None] for name, each in losses.items()}
     differences = {
-        name: paired(run.train.groups, means[name], means[other], _mean, replicates=REPLICATES)
+        name: paired(
+            run.train.groups,
+            means[name],
+            means[other],
+            lambda sums: sums[..., 1] / sums[..., 0],
+            replicates=REPLICATES,
+        )
         for name, other in finding.against.items()
     }
+    logloss = {name: np.mean(each, axis=1) for name, each in losses.items()}
     rows = f"{run.train.name} ({len(run.train)} rows), {run.train.label_set} labels"
-    return Ablation(finding, run.recipe, rows, arms, differences)
-
-
-def _mean(sums: Floats) -> Floats:
-    return sums[..., 1] / sums[..., 0]
+    overall = {name: np.array(each) for name, each in f1.items()}
+    return Ablation(finding, run.recipe, rows, logloss, overall, differences)
 
 
 def _table(one: Ablation, published: str | None) -> Table:
     rows: list[tuple[str, dict[str, Cell]]] = []
-    for name, arm in one.arms.items():
-        cells: dict[str, Cell] = {"seeds": len(arm.logloss), "logloss": float(arm.logloss.mean())}
-        cells["f1"] = float(arm.f1.mean())
-        if len(arm.logloss) > 1:
-            cells["spread"] = float(arm.logloss.std(ddof=1))
+    for name, logloss in one.logloss.items():
+        cells: dict[str, Cell] = {"seeds": len(logloss), "logloss": float(logloss.mean())}
+        cells["f1"] = float(one.f1[name].mean())
+        if len(logloss) > 1:
+            cells["spread"] = float(logloss.std(ddof=1))
         if name in one.differences:
             found, other = one.differences[name], one.finding.against[name]
-            by_seed = arm.logloss - one.arms[other].logloss
+            by_seed = logloss - one.logloss[other]
             cells |= {
                 "difference": f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]",
                 "p": "<0.001" if found.p < 0.001 else f"{found.p:.3f}",
@@ -184,15 +170,11 @@ def _table(one: Ablation, published: str | None) -> Table:
                 "against": other,
             }
         rows.append((name, cells))
-    return Table(
-        _COLUMNS,
-        [Section("", rows)],
-        title=one.finding.title,
-        caption=(
-            f"Logloss out of fold on {one.rows}, {one.recipe.folds} folds, seed {one.recipe.seed}: mean over the seeds "
-            "of the members. Differences are of the seeds' mean losses, pages resampled, p two-sided by permutation; "
-            f"by seed: least and greatest. Run: {one.recipe.name}."
-            + (f" The overview, of {one.finding.team}: {published}." if published else "")
-        ),
-        name_title="arm",
+    caption = (
+        f"Logloss out of fold on {one.rows}, {one.recipe.folds} folds, seed {one.recipe.seed}: mean over the seeds "
+        "of the members. Differences are of the seeds' mean losses, pages resampled, p two-sided by permutation; "
+        f"by seed: least and greatest. Run: {one.recipe.name}."
     )
+    if published:
+        caption += f" The overview, of {one.finding.team}: {published}."
+    return Table(_COLUMNS, [Section("", rows)], one.finding.title, caption, "arm")

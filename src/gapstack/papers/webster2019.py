@@ -28,8 +28,6 @@ NOTES: dict[str, Any] = json.loads(
 
 RECIPE = "families"
 """The recipe of our figures."""
-
-
 _BASELINES = {
     "parallelism": "Parallelism",
     "url": "Parallelism+URL",
@@ -63,83 +61,64 @@ OURS: Mapping[str, tuple[str | None, str | None, tuple[str, ...]]] = {
 default: clusters of a resolver are a setting of ``grep``.
 """
 
+_WORDS = (("encoder", "encoder"), ("cross_validated", "logloss CV"), ("logloss", "logloss"))
 METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
 _COLUMNS = (
-    Column("encoder", "encoder"),
-    Column("cross_validated", "logloss CV"),
-    Column("logloss", "logloss"),
-    Column("f1_masculine", "F1 M", 1),
-    Column("f1_feminine", "F1 F", 1),
-    Column("f1_overall", "F1 O", 1),
-    Column("bias", "bias"),
-    Column("seconds", "seconds", 0),
-    Column("parameters", "learned"),
+    *(Column(key, title) for key, title in _WORDS),
+    *(Column("f1_masculine", "F1 M", 1), Column("f1_feminine", "F1 F", 1), Column("f1_overall", "F1 O", 1)),
+    *(Column("bias", "bias"), Column("seconds", "seconds", 0), Column("parameters", "learned")),
 )
-
-
 _TABLE3 = (
-    Column("rank", "rank"),
-    Column("stage2", "stage 2", 5),
-    Column("size", "team"),
-    Column("affiliation", "affiliation"),
-    Column("region", "region"),
-    Column("tuning", "fine-tuning"),
-    Column("crossing", "feature crossing"),
-    Column("resources", "resources"),
+    *(Column("rank", "rank"), Column("stage2", "stage 2", 5), Column("size", "team")),
+    *(Column("affiliation", "affiliation"), Column("region", "region"), Column("tuning", "fine-tuning")),
+    *(Column("crossing", "feature crossing"), Column("resources", "resources")),
 )
 
 
 def report(run: Run, data: Path | None = None) -> PaperReport:
     """Compare all members of a run of :data:`RECIPE` with their published figures."""
     lines, overview = reported(data), paper("webster2019", data)
-    systems = [
-        system_record(run, result, part.name, lines.get(part.name, []), _encoder(part.name, part.settings))
-        for part, result in zip(run.recipe.members, run.members, strict=True)
-    ]
+    names = [part.name for part in run.recipe.members]
+    systems = []
+    for part, result in zip(run.recipe.members, run.members, strict=True):
+        chosen = create(part.name, **part.settings).get_params()
+        known = {
+            "paper": MEMBERS.entry(part.name).paper,
+            "encoder": Path(chosen["encoder"] or EMBEDDED).name if "encoder" in chosen else None,
+            "team": NOTES["teams"].get(part.name),
+            "columns": _facts(OURS[part.name]) if part.name in OURS else None,
+            "reported": lines.get(part.name, []),
+        }
+        systems.append({"member": result.label, **known, "measured": _measured(run, result)})
     if run.stack:
-        systems.append(system_record(run, run.stack, "", [], None))
+        known = {
+            "paper": "all of these, stacked",
+            "encoder": None,
+            "team": None,
+            "columns": None,
+            "reported": [],
+        }
+        systems.append({"member": run.stack.label, **known, "measured": _measured(run, run.stack)})
     title = (
         f"Published systems, measured here: logloss CV out of fold on {run.train.name} ({len(run.train)} rows), "
         f"all else on {run.test.name} ({len(run.test)} rows), {run.test.label_set} labels"
     )
-    names = [part.name for part in run.recipe.members]
-    figures = {
-        "title": title,
-        "paper": dict(overview),
-        "notes": NOTES["provenance"],
-        "note": run.stack_note,
-        "systems": systems,
-    }
-    tables = (scores_table(systems, title, run.stack_note), teams_table(names, overview))
+    note = run.stack_note
+    tables = (scores_table(systems, title, note), teams_table(names, overview))
+    provenance = NOTES["provenance"]
+    figures = {"title": title, "paper": dict(overview), "notes": provenance, "note": note, "systems": systems}
     return PaperReport("webster2019", tables, figures)
 
 
-def system_record(
-    run: Run, result: Result, name: str, reported: Sequence[Mapping[str, Any]], encoder: str | None
-) -> dict[str, Any]:
-    """A member of the run, or its stack (without ``name``): published figures, and our :data:`METRICS`."""
+def _measured(run: Run, result: Result) -> dict[str, Any]:
     trained, held = score(run.train, result.out_of_fold), score(run.test, result.test)
     return {
-        "member": result.label,
-        "paper": MEMBERS.entry(name).paper if name else "all of these, stacked",
-        "encoder": encoder,
-        "team": NOTES["teams"].get(name),
-        "columns": _facts(OURS[name]) if name in OURS else None,
-        "reported": list(reported),
-        "measured": {
-            "out_of_fold": {key: trained.value(key) for key in METRICS},
-            "held_out": {key: held.value(key) for key in METRICS},
-            "seconds": result.seconds,
-            "parameters": result.parameters,
-            "not_for": list(result.contaminated_by),
-        },
+        "out_of_fold": {key: trained.value(key) for key in METRICS},
+        "held_out": {key: held.value(key) for key in METRICS},
+        "seconds": result.seconds,
+        "parameters": result.parameters,
+        "not_for": list(result.contaminated_by),
     }
-
-
-def _encoder(name: str, settings: dict[str, Any]) -> str | None:
-    """Name of a member's encoder; None if it has none."""
-    chosen = create(name, **settings).get_params()
-    return (Path(chosen["encoder"]).name if chosen["encoder"] else EMBEDDED) if "encoder" in chosen else None
 
 
 def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) -> Table:
@@ -156,10 +135,14 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
             "parameters": f"{measured['parameters']:,}" if measured["parameters"] else None,
         }
         rows.append((system["member"] + (f" (not for {contaminated})" if contaminated else ""), cells))
-        rows += [
-            (f"- {_conditions(line)}", {column.key: line.get(column.key) for column in _COLUMNS})
-            for line in system["reported"]
-        ] or [("- no published figure", {})]
+        # a published figure with its conditions: team, models, rows, and labels other than the official ones
+        for line in system["reported"]:
+            labels = f", labels of {line['labels']}" if line["labels"] not in (None, "official") else ""
+            models = f", {line['models']}" if line["models"] != "one model" else ""
+            name = f"- {line['who']}{models}{'*' if line['note'] else ''}: {line['split']}{labels}"
+            rows.append((name, {column.key: line.get(column.key) for column in _COLUMNS}))
+        if not system["reported"]:
+            rows.append(("- no published figure", {}))
     caption = (
         "Lines with a figure's author are what the papers report, and on what; their labels are the official ones, or "
         "unknown, unless a name is given; those of stage 2 are not public. * a note, from the team's own paper, "
@@ -167,13 +150,7 @@ def scores_table(systems: Sequence[Mapping[str, Any]], title: str, note: str) ->
         "learned: numbers that one fold's fit learned and keeps as arrays."
     )
     parts = [f"{note}." if note else "", caption, papers_note("webster2018", "webster2019")]
-    return Table(
-        _COLUMNS,
-        [Section("", rows)],
-        title=title,
-        caption=" ".join(filter(None, parts)),
-        name_title="member",
-    )
+    return Table(_COLUMNS, [Section("", rows)], title, " ".join(filter(None, parts)), "member")
 
 
 def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
@@ -193,13 +170,11 @@ def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
     return Table(
         _TABLE3,
         sections,
-        title="Tables 2 and 3 of the overview: the teams' systems, and our members after them",
-        caption=(
-            "Team: its size. Fine-tuning of the teams: of a single model or of an ensemble; of ours: of the one "
-            "encoder, of one layer, or - where it is frozen. Ours are single models, set as in the recipe "
-            f"{RECIPE}." + (f" The overview's {conflict}." if conflict else "")
-        ),
-        name_title="system",
+        "Tables 2 and 3 of the overview: the teams' systems, and our members after them",
+        "Team: its size. Fine-tuning of the teams: of a single model or of an ensemble; of ours: of the one "
+        "encoder, of one layer, or - where it is frozen. Ours are single models, set as in the recipe "
+        f"{RECIPE}." + (f" The overview's {conflict}." if conflict else ""),
+        "system",
     )
 
 
@@ -209,38 +184,30 @@ def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     ``note`` is True for a figure of :data:`NOTES`.
     """
     lines: dict[str, list[dict[str, Any]]] = {}
-
-    def add(member: str, who: str, models: str, split: str, labels: str | None, **more: Any) -> None:
-        line = {"who": who, "models": models, "split": split, "labels": labels, "note": False, **more}
-        lines.setdefault(member, []).append(line)
-
     gap, teams = paper("webster2018", data), paper("webster2019", data).get("systems", {})
     for member, system in _BASELINES.items():
         for key, split in _BASELINE_TABLES.items():
             if system in gap.get(key, {}):
                 keys = ("f1_masculine", "f1_feminine", "bias", "f1_overall")
-                figures = dict(zip(keys, gap[key][system], strict=True))
-                source = f"GAP paper, {key.partition('_')[0]}"
-                who = "Webster et al. 2018"
-                add(member, who, "one model", split, "official", encoder=None, source=source, **figures)
+                line = {
+                    "who": "Webster et al. 2018",
+                    "models": "one model",
+                    "split": split,
+                    "labels": "official",
+                }
+                line |= {"note": False, "encoder": None, "source": f"GAP paper, {key.partition('_')[0]}"}
+                line |= zip(keys, gap[key][system], strict=True)
+                lines.setdefault(member, []).append(line)
     for member, own in NOTES["systems"].items():
         lines.setdefault(member, []).extend(line | {"note": True} for line in own)
-    for team, line in NOTES["stage2"].items():
-        figures = {key: line[key] for key in ("f1_overall", "bias") if key in line}
+    for team, noted in NOTES["stage2"].items():
+        figures = {key: noted[key] for key in ("f1_overall", "bias") if key in noted}
         if team in teams:
             figures["logloss"] = teams[team][1]
-        for member in line["members"] if figures else ():
-            source = "overview, table 2"
-            add(
-                member,
-                team,
-                line["models"],
-                "stage 2",
-                None,
-                encoder=line["encoder"],
-                source=source,
-                **figures,
-            )
+        for member in noted["members"] if figures else ():
+            line = {"who": team, "models": noted["models"], "split": "stage 2", "labels": None, "note": False}
+            line |= {"encoder": noted["encoder"], "source": "overview, table 2", **figures}
+            lines.setdefault(member, []).append(line)
     return lines
 
 
@@ -248,10 +215,3 @@ def _facts(facts: Sequence[Any]) -> dict[str, Cell]:
     """Table 3's columns."""
     tuning, crossing, resources = facts
     return {"tuning": tuning, "crossing": crossing, "resources": ", ".join(resources) or None}
-
-
-def _conditions(line: Mapping[str, Any]) -> str:
-    """Conditions of a published figure: team, number of models, rows, and labels other than the official ones."""
-    labels = f", labels of {line['labels']}" if line["labels"] not in (None, "official") else ""
-    models = f", {line['models']}" if line["models"] != "one model" else ""
-    return f"{line['who']}{models}{'*' if line['note'] else ''}: {line['split']}{labels}"
