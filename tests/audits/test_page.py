@@ -1,7 +1,8 @@
-"""The audit's page: it says what the audit found, to a parser, to a real browser, on a phone, and to an attacker."""
+"""The audit's page has every figure, works in a browser and on a phone, and escapes hostile text."""
 
+import re
 from dataclasses import replace
-from html.parser import HTMLParser
+from html import unescape
 
 import numpy as np
 import pytest
@@ -19,53 +20,25 @@ from tests.audits import policies
 HOSTILE = "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>&amp;"
 
 
-class Reader(HTMLParser):
-    """Tables by title, each a list of rows of words; everything else as one text."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tables, self.text, self.tags, self._title, self._in = {}, "", [], "", ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        self._in = tag
-        if tag == "table":
-            self.tables.setdefault(self._title, [])
-        elif tag == "tr":
-            list(self.tables.values())[-1].append([])
-        elif tag in {"th", "td"}:
-            list(self.tables.values())[-1][-1].append("")
-        elif tag == "div" and "aria-label" in dict(attributes):
-            self._title = dict(attributes)["aria-label"]
-
-    def handle_data(self, data):
-        if self._in in {"script", "style"}:
-            return
-        self.text += data
-        if self._in in {"th", "td", "button", "small", "a"} and self.tables:
-            list(self.tables.values())[-1][-1][-1] += data.strip("\n")
-
-    def handle_endtag(self, tag):
-        self._in = ""
+def tables(page):
+    """Tables by title, each a list of rows of texts."""
+    found = {}
+    for title, table in re.findall(r'aria-label="([^"]*)">\s*<table.*?>(.*?)</table>', page, re.DOTALL):
+        rows = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]]
+        texts = [[unescape(re.sub("<.*?>", "", cell)) for cell in row] for row in rows]
+        found.setdefault(unescape(title), texts)
+    return found
 
 
-def asked(items, suite, systems, **more):
+def audited(items, suite, systems, **more):
     answers = {name: policy(items) for name, policy in systems.items()}
     return SuiteAudit(suite, items, suite.measure(items, answers), answers, **more)
 
 
 def made(covered, systems):
-    return Audit(
-        "the target",
-        "what must be known",
-        tuple(systems),
-        covered,
-        {"bug": "nobody checked them"},
-        {"gap": ("taught",)},
-        ("swap_gender",),
-        {"python": "3"},
-    )
+    refused = {"gap": ("taught",)}
+    rest = ({"bug": "nobody checked them"}, refused, ("swap_gender",), {"python": "3"})
+    return Audit("the target", "a caveat", tuple(systems), covered, *rest)
 
 
 @pytest.fixture(scope="module")
@@ -75,69 +48,60 @@ def winogender(gap_folder):
 
 @pytest.fixture(scope="module")
 def found(gap_folder, winogender):
-    """Two systems of known order on Winogender, one of them with more on WSC273."""
+    """Two known systems on Winogender, one of them also on WSC273."""
     systems = {"fair": policies.always_occupation, "unfair": policies.always_male_occupation}
     wsc = SUITES["wsc273"]
+    more = {"marked": ("fair",), "remark": "unfair has no file of answers"}
     covered = (
-        asked(winogender, SUITES["winogender"], systems),
-        asked(
-            wsc.load(gap_folder),
-            wsc,
-            {"fair": policies.oracle},
-            marked=("fair",),
-            remark="unfair has no file of answers",
-        ),
+        audited(winogender, SUITES["winogender"], systems),
+        audited(wsc.load(gap_folder), wsc, {"fair": policies.oracle}, **more),
     )
     return made(covered, systems)
 
 
 @pytest.fixture(scope="module")
 def read(found):
-    return Reader(page(found))
+    return tables(page(found))
 
 
 def test_the_page_holds_every_figure_of_the_report(found, read):
-    tables = {title.strip(): rows for title, rows in read.tables.items()}
     for covered in found.covered:
         for panel in covered.findings.panels:
-            head, *rows = tables[panel.title]
+            head, *rows = read[panel.title]
             assert head == ["system", *(measure.title for measure in panel.measures)]
             published = audit_json(found)["suites"][covered.suite.name]["panels"][panel.key]["published"]
             assert [row[0] for row in rows] == [*panel.rows, *published]
-    rows = tables[found.covered[0].findings.panels[0].title]
-    assert rows[1][1] == "0.0 [0.0, 0.0]"
-    assert rows[2][1] == "100.0 [100.0, 100.0]"
+    rows = read[found.covered[0].findings.panels[0].title]
+    assert [row[1] for row in rows[1:3]] == ["0.0 [0.0, 0.0]", "100.0 [100.0, 100.0]"]
     assert ["NEURAL (paper)", "13"] in [row[:2] for row in rows]
 
 
-def test_several_systems_stand_beside_each_other_the_fairest_first(read):
-    head, first, second = read.tables["Differences between the genders"]
+def test_several_systems_are_ranked_the_fairest_first(read):
+    head, first, second = read["Differences between the genders"]
     assert head[:3] == ["system", "clear differences", "Winogender schemas: M/F flips"]
-    assert [first[0], *first[2:3]] == ["fair", "0.0 [0.0, 0.0]"]
-    assert second[:3] == ["unfair", "1 of 1", "100.0 [100.0, 100.0]"]
-    assert second[3] == "-", "it was not asked the other suite"
-    assert [row[0] for row in read.tables["Scores"][1:]] == ["fair", "unfair"]
+    assert [first[0], first[2]] == ["fair", "0.0 [0.0, 0.0]"]
+    assert second == ["unfair", "1 of 1", "100.0 [100.0, 100.0]", "-"]
+    assert [row[0] for row in read["Scores"][1:]] == ["fair", "unfair"]
 
 
-def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender):
-    for policy, verdict in (
-        (policies.always_occupation, "no clear difference"),
-        (policies.stereotype, "differs"),
-    ):
-        alone = made((asked(winogender, SUITES["winogender"], {"one": policy}),), ["one"])
-        head, row = Reader(page(alone)).tables["suite"]
-        assert head == ["suite", "verdict", "gender difference", "score"]
-        assert row[:2] == ["Winogender schemas", verdict]
+@pytest.mark.parametrize(
+    ("policy", "verdict"), [("always_occupation", "no clear difference"), ("stereotype", "differs")]
+)
+def test_one_system_has_a_row_for_each_suite_and_a_verdict(winogender, policy, verdict):
+    covered = audited(winogender, SUITES["winogender"], {"one": getattr(policies, policy)})
+    head, row = tables(page(made((covered,), ["one"])))["suite"]
+    assert head == ["suite", "verdict", "gender difference", "score"]
+    assert row[:2] == ["Winogender schemas", verdict]
 
 
 def test_an_audit_without_suites_says_so():
-    alone = Reader(page(made((), ["one"])))
-    assert "No suite was covered." in alone.text
+    assert "No suite was covered." in page(made((), ["one"]))
     assert page_data(made((), ["one"])) == {"systems": [], "pairs": []}
 
 
-def test_a_difference_is_beyond_chance_by_its_test_or_else_its_interval():
-    table = [
+@pytest.mark.parametrize(
+    ("value", "even", "expected"),
+    [
         (Difference(3.0, 1.0, 5.0, 0.2), 0.0, False),
         (Difference(3.0, -1.0, 5.0, 0.01), 0.0, True),
         (Interval(0.9, 0.8, 0.99), 1.0, True),
@@ -145,42 +109,37 @@ def test_a_difference_is_beyond_chance_by_its_test_or_else_its_interval():
         (Interval(np.nan, np.nan, np.nan), 0.0, None),
         (3.0, 0.0, None),
         (None, 0.0, None),
-    ]
-    assert [differs(value, even) for value, even, _ in table] == [expected for *_, expected in table]
+    ],
+)
+def test_a_difference_is_significant_by_its_test_or_else_its_interval(value, even, expected):
+    assert differs(value, even) is expected
 
 
 @pytest.mark.parametrize("name", list(SUITES))
-def test_every_suite_is_quoted_by_something(gap_folder, name):
+def test_every_suite_has_a_headline_in_which_an_oracle_is_perfect(gap_folder, name):
     suite = SUITES[name]
     items = suite.load(gap_folder, cap=64 if suite.cap else None)
     if name == "gap":
         few = {fact: values[:200] for fact, values in items.facts.items()}
         items = replace(items, corpus=items.corpus[:200], facts=few)
-    told = list(headlines(made((asked(items, suite, {"one": policies.oracle}),), ["one"])))
-    assert told
-    for line in told:
+    lines = list(headlines(made((audited(items, suite, {"one": policies.oracle}),), ["one"])))
+    assert lines
+    for line in lines:
         figure = line.good.figures["one"]
         assert getattr(figure, "value", figure) == 100
-        assert line.differs("one") is not True, "the oracle treats nobody apart"
+        assert line.differs("one") is not True
 
 
 @pytest.fixture(scope="module")
 def opened(found, winogender, browser, tmp_path_factory):
-    """The page in Chromium, with hostile names all over."""
-    (first, second) = found.covered
-    hostile = {
-        HOSTILE: policies.always_male_occupation(winogender),
-        "fair": policies.always_occupation(winogender),
-    }
-    covered = SuiteAudit(
-        first.suite, winogender, first.suite.measure(winogender, hostile), hostile, (HOSTILE,), HOSTILE
-    )
+    """The page in Chromium, with hostile names everywhere."""
+    hostile = {HOSTILE: policies.always_male_occupation, "fair": policies.always_occupation}
+    suite = found.covered[0].suite
+    covered = audited(winogender, suite, hostile, marked=(HOSTILE,), remark=HOSTILE)
     attacked = replace(
-        found,
+        made((covered, found.covered[1]), hostile),
         target=HOSTILE,
         note=HOSTILE,
-        systems=(HOSTILE, "fair"),
-        covered=(covered, second),
         not_covered={HOSTILE: HOSTILE},
     )
     path = tmp_path_factory.mktemp("page") / "audit.html"
@@ -204,9 +163,9 @@ def test_pairs_that_a_system_resolves_differently_are_shown(opened, winogender):
     assert opened.inner_text("#count") == f"{differ.sum()} of 240 pairs"
     card = opened.locator("#list > li").first
     assert card.locator("mark.pronoun").count() == 2
-    said = card.locator(".to").all_inner_texts()
-    assert said[0] != said[1]
-    assert {text[0] for text in said} == {"✓", "✗"}
+    texts = card.locator(".to").all_inner_texts()
+    assert texts[0] != texts[1]
+    assert {text[0] for text in texts} == {"✓", "✗"}
     opened.select_option("#filters select[name=system]", label="fair")
     assert opened.inner_text("#count") == "0 of 240 pairs"
     opened.select_option("#filters select[name=which]", label="all")
@@ -241,6 +200,6 @@ def test_the_command_writes_the_page_for_files_of_answers(gap_folder, tmp_path):
     asked = [str(tmp_path / "mine"), "--suite", "wsc273", "--html", str(tmp_path / "audit.html")]
     result = CliRunner().invoke(app, ["audit", *asked, "--data", str(gap_folder)])
     assert result.exit_code == 0, result.output
-    told = Reader((tmp_path / "audit.html").read_text(encoding="utf-8"))
-    name, *_, score = told.tables["suite"][1]
+    read = tables((tmp_path / "audit.html").read_text(encoding="utf-8"))
+    name, *_, score = read["suite"][1]
     assert (name, score) == ("Winograd schemas (WSC273)", "100.0 [100.0, 100.0] accuracy")

@@ -1,4 +1,4 @@
-"""One audit of members and files: what is asked, refused, marked, averaged, and told in the report."""
+"""One audit of members and files: what is covered, refused, marked, averaged and reported."""
 
 import json
 
@@ -16,14 +16,14 @@ from gapstack.registry import UnknownNameError
 
 
 class Masculinist(Member):
-    """Sure of A for a masculine pronoun, of B for any other; has heard of Winogender if it says so."""
+    """A for a masculine pronoun, B for any other; perhaps trained on Winogender."""
 
-    def __init__(self, heard: bool = False):
-        self.heard = heard
+    def __init__(self, trained: bool = False):
+        self.trained = trained
 
     @property
     def contaminated_by(self):
-        return ("winogender",) if self.heard else ()
+        return ("winogender",) if self.trained else ()
 
     def _fit(self, corpus):
         pass
@@ -53,17 +53,17 @@ def test_averaging_over_the_swapped_gender_leaves_no_flip(gap_folder, member):
     assert "swap_gender" in " ".join(card_lines(averaged))
 
 
-def test_who_has_heard_about_a_suite_is_refused_or_marked(gap_folder, sample_train, member):
-    target = Target({"clean": member, "taught": Masculinist(heard=True).fit(sample_train)})
+def test_contaminated_systems_are_refused_or_marked(gap_folder, sample_train, member):
+    target = Target({"clean": member, "trained": Masculinist(trained=True).fit(sample_train)})
     refused = audit(target, gap_folder, ["winogender"])
-    assert refused.refused == {"winogender": ("taught",)}
+    assert refused.refused == {"winogender": ("trained",)}
     assert list(refused.covered[0].answers) == ["clean"]
-    assert "taught excluded" in audit_text(refused)
+    assert "trained excluded" in audit_text(refused)
     allowed = audit(target, gap_folder, ["winogender"], allow_contaminated=True)
-    assert allowed.covered[0].marked == ("taught*",)
-    assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "taught*"]
+    assert allowed.covered[0].marked == ("trained*",)
+    assert list(allowed.covered[0].findings.panels[0].rows) == ["clean", "trained*"]
     assert "(marked *)" in " ".join(card_lines(allowed))
-    alone = audit(Target({"taught": target.systems["taught"]}), gap_folder, ["winogender"])
+    alone = audit(Target({"trained": target.systems["trained"]}), gap_folder, ["winogender"])
     assert not alone.covered
     assert "trained on data" in alone.not_covered["winogender"]
 
@@ -96,7 +96,7 @@ def test_rows_written_answered_by_file_and_read_back(gap_folder, tmp_path, monke
         audit(target, gap_folder, average=["swap_gender"])
 
 
-def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, member):
+def test_the_report_is_complete_in_all_its_forms(gap_folder, tmp_path, monkeypatch, member):
     found = audit(Target({"m": member}, "the member <b>"), gap_folder, ["winogender", "wsc273"])
     paths = write_audit(found, tmp_path)
     record = json.loads(paths[1].read_text(encoding="utf-8"))
@@ -104,23 +104,17 @@ def test_the_report_says_everything_in_all_its_forms(gap_folder, tmp_path, membe
     panel = record["suites"]["winogender"]["panels"]["winogender.resolved"]
     assert panel["rows"]["m"]["flips"]["value"] == 100
     assert panel["published"]["NEURAL (paper)"]["flips"] == 13
-    assert not any("not at hand" in line for line in card_lines(found))
-    assert "1c7f8b4" in record["suites"]["winogender"]["version"]
-    (first, _) = record["headlines"]
-    assert first["apart"]["m"]["value"] == 100
+    assert record["headlines"][0]["apart"]["m"]["value"] == 100
     text = paths[0].read_text(encoding="utf-8")
     for expected in ("RULE (paper)", "M/F flips 100.0 [100.0, 100.0]", "not selected", "MIT"):
         assert expected in text
-    figures = [path for path in paths if path.suffix == ".svg"]
-    assert {path.stem for path in figures} == {
-        "winogender.figure3",
-        "winogender.figure4_bls",
-        "winogender.figure4_text",
-    }
-    for path in figures:
-        drawn = path.read_text(encoding="utf-8")
-        assert drawn.count("<circle") == 60
-        assert drawn.count("<polygon") == 1
+    figures = {path.stem: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".svg"}
+    assert list(figures) == ["winogender.figure3", "winogender.figure4_bls", "winogender.figure4_text"]
+    assert all(drawn.count("<circle") == 60 for drawn in figures.values())
+    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
+    assert any("rudinger2018.json" in line for line in card_lines(found)), "the paper's figures are missing"
+    panels = audit_json(found)["suites"]["winogender"]["panels"].values()
+    assert not any(panel["published"] for panel in panels)
 
 
 def test_the_verdict_and_the_headlines_are_by_system(gap_folder, member, sample_train):
@@ -143,13 +137,3 @@ def test_targets_are_found_by_name_and_anything_else_is_refused(tmp_path, sample
         files_target(tmp_path / "other.csv", tuple(SUITES))
     with pytest.raises(UnknownNameError, match="no suite is called"):
         audit(Target({}), suites=["winogendre"])
-
-
-def test_without_the_papers_figures_the_tables_have_ours_alone_and_the_card_says_so(
-    gap_folder, member, monkeypatch
-):
-    found = audit(Target({"m": member}), gap_folder, ["winogender"])
-    monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
-    assert any("rudinger2018.json" in line for line in card_lines(found))
-    panels = audit_json(found)["suites"]["winogender"]["panels"].values()
-    assert all(not panel["published"] for panel in panels)

@@ -1,4 +1,4 @@
-"""SEAT: the test is WEAT's, on sentences; what is planted is found, and WEAT gives the published effects."""
+"""SEAT: the test is WEAT's, on sentences, and planted associations are found."""
 
 from dataclasses import replace
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gapstack.audits import seat
-from gapstack.audits.embeddings.weat import ASSOCIATION_TESTS, weat
 from gapstack.audits.seat import (
     REPRESENTATIONS,
     TEMPLATES,
@@ -16,7 +15,7 @@ from gapstack.audits.seat import (
     sentences_table,
     write_sentences,
 )
-from gapstack.encoding.sentences import SentenceVectors, sentence_vectors
+from gapstack.encoding.sentences import SentenceVectors
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.errors import DataError
 from tests.planted_spaces import LISTS
@@ -34,15 +33,10 @@ SMALL = replace(LISTS, weat=SETS)
 def planted(pairs, encoder, layer):
     """Sentences of men's names and career on one side, of women's names and family on the other, and noise."""
     rng = np.random.default_rng(0)
-    sides = []
-    for text, (start, end) in pairs:
-        word = text[start:end].lower()
-        is_first = word in {w.lower() for w in (*SETS["male_names"], *SETS["career"])}
-        sides.append((1.0, 0.0) if is_first else (0.0, 1.0))
-    vectors = np.array(sides) + 0.1 * rng.normal(size=(len(sides), 2))
-    return SentenceVectors(
-        vectors, vectors[:, ::-1], np.ones_like(vectors) + 0.1 * rng.normal(size=vectors.shape)
-    )
+    first = {word.lower() for word in (*SETS["male_names"], *SETS["career"])}
+    sides = [text[slice(*span)].lower() in first for text, span in pairs]
+    vectors = np.eye(2)[np.array(sides, dtype=int)] + 0.1 * rng.normal(size=(len(sides), 2))
+    return SentenceVectors(vectors, vectors[:, ::-1], 1 + 0.1 * rng.normal(size=vectors.shape))
 
 
 def test_an_association_that_is_planted_is_found_in_both_units(monkeypatch, tiny_encoder_folder):
@@ -58,24 +52,6 @@ def test_an_association_that_is_planted_is_found_in_both_units(monkeypatch, tiny
     assert abs(word.association.effect) < 1
 
 
-def test_the_statistic_is_weats_over_all_sentences(tiny_encoder, tiny_encoder_folder):
-    found = audit_sentences(SMALL, str(tiny_encoder_folder), samples=500).tests["6"]["mean"]
-
-    def unit(name):
-        rows = []
-        for word in SETS[name]:
-            for template in TEMPLATES:
-                text = template.format(word)
-                start = template.index("{}")
-                rows.append((text[0].upper() + text[1:], (start, start + len(word))))
-        vectors = sentence_vectors(rows, tiny_encoder).mean
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    expected = weat(*(unit(name) for name in ASSOCIATION_TESTS["6"].sets))
-    assert found.association.statistic == pytest.approx(expected.statistic)
-    assert found.association.effect == pytest.approx(expected.effect)
-
-
 def test_spaces_stand_beside_it_and_what_they_lack_is_refused_with_the_reason(tiny_encoder_folder, tmp_path):
     words = tuple(word for name in SETS.values() for word in name)
     whole = Vectors("whole", words, np.random.default_rng(0).normal(size=(len(words), 5)))
@@ -85,11 +61,10 @@ def test_spaces_stand_beside_it_and_what_they_lack_is_refused_with_the_reason(ti
     assert "lacking covers too little of WEAT female_names" in found.refused[0]
     assert found.sentences == len(words) * len(TEMPLATES)
     text = sentences_table(found).text(WIDTH)
-    row = next(
-        line for line in text.splitlines() if line.startswith("6: men's, women's names: career, family")
-    )
-    # WEAT of the two spaces: effect and p, or two dashes; then three representations of three figures each
-    assert len(row.removeprefix("6: men's, women's names: career, family").split()) == 13
+    name = "6: men's, women's names: career, family"
+    row = next(line for line in text.splitlines() if line.startswith(name))
+    # effect and p of each space, or two dashes; then three figures of each representation
+    assert len(row.removeprefix(name).split()) == 13
     assert max(map(len, text.splitlines())) <= WIDTH
     record = sentences_json(found)
     assert record["tests"]["6"]["words"]["whole"]["effect"] == found.words["6"]["whole"].effect

@@ -45,29 +45,28 @@ def test_the_regression_line_and_its_band():
     assert regression(np.array([[1.0, 2], [1, 3], [1, 4]]), at) is None
 
 
-class TestOverSeeds:
-    EACH = np.arange(200).astype(str)
+EACH = np.arange(200).astype(str)
 
-    @staticmethod
-    def rows(*shares, pairs=200):
-        """One training for each share of pairs that are right."""
-        return np.stack([np.arange(pairs) < share * pairs for share in shares]).astype(float)[..., None]
 
-    def test_scores_are_means_over_trainings(self):
-        found = over_seeds(self.EACH, self.rows(0.5, 0.7), self.rows(0.2, 0.4), mean_percent)
-        assert [side.value for side in found] == pytest.approx([60, 30, 45, 30])
-        assert all(side.low < side.value < side.high for side in found)
+def trainings(*shares):
+    """One training for each share of 200 pairs that are right."""
+    return np.stack([np.arange(200) < share * 200 for share in shares]).astype(float)[..., None]
 
-    def test_trainings_that_disagree_widen_the_interval(self):
-        alike, apart = (
-            over_seeds(self.EACH, self.rows(*each), self.rows(0.3, 0.3), mean_percent)
-            for each in ((0.5, 0.5), (0.1, 0.9))
-        )
-        assert alike.pro.value == apart.pro.value
-        assert apart.pro.high - apart.pro.low > 3 * (alike.pro.high - alike.pro.low)
 
-    def test_groups_are_drawn_together(self):
-        half = np.repeat(["a", "b"], 100)
-        found = over_seeds(half, self.rows(0.5), self.rows(0.5), mean_percent)
-        assert (found.pro.low, found.pro.high) == (0, 100)
-        assert found.difference == (0, 0, 0)
+def test_scores_are_means_over_trainings_and_trainings_that_disagree_widen_the_interval():
+    found = over_seeds(EACH, trainings(0.5, 0.7), trainings(0.2, 0.4), mean_percent)
+    assert [side.value for side in found] == pytest.approx([60, 30, 45, 30])
+    assert all(side.low < side.value < side.high for side in found)
+    alike, apart = (
+        over_seeds(EACH, trainings(*each), trainings(0.3, 0.3), mean_percent).pro
+        for each in ((0.5, 0.5), (0.1, 0.9))
+    )
+    assert alike.value == apart.value
+    assert apart.high - apart.low > 3 * (alike.high - alike.low)
+
+
+def test_groups_of_pairs_are_resampled_together():
+    half = np.repeat(["a", "b"], 100)
+    found = over_seeds(half, trainings(0.5), trainings(0.5), mean_percent)
+    assert (found.pro.low, found.pro.high) == (0, 100)
+    assert found.difference == (0, 0, 0)

@@ -18,17 +18,9 @@ def items(gap_folder):
 
 @pytest.fixture(scope="module")
 def panels(items):
-    systems = {
-        policy.__name__: policy(items)
-        for policy in (
-            policies.oracle,
-            policies.always_occupation,
-            policies.always_male_occupation,
-            policies.stereotype,
-        )
-    }
-    findings = SUITES["winogender"].measure(items, systems)
-    return {panel.key: panel.rows for panel in findings.panels}
+    names = ("oracle", "always_occupation", "always_male_occupation", "stereotype")
+    systems = {name: getattr(policies, name)(items) for name in names}
+    return {panel.key: panel.rows for panel in SUITES["winogender"].measure(items, systems).panels}
 
 
 @pytest.fixture(scope="module")
@@ -39,47 +31,31 @@ def statistics(gap_folder):
     return {r["occupation"]: (float(r["bls_pct_female"]), float(r["bergsma_pct_female"])) for r in rows}
 
 
-@pytest.mark.parametrize(
-    ("policy", "flips", "masculine", "feminine", "neutral", "neither"),
-    [
-        ("oracle", 0, 50, 50, 50, 0),
-        ("always_occupation", 0, 100, 100, 100, 0),
-        ("always_male_occupation", 100, 100, 0, 0, 0),
-        # 31 of the 60 occupations have 50% women or more; every one has as many sentences
-        ("stereotype", 100, 100 * 29 / 60, 100 * 31 / 60, 0, 100),
-    ],
-)
-def test_flips_and_shares_of_known_policies(panels, policy, flips, masculine, feminine, neutral, neither):
-    row = panels["winogender.resolved"][policy]
-    assert row["flips"].value == pytest.approx(flips)
-    shares = [row[f"occupation_{gender}"].value for gender in ("masculine", "feminine", "neutral")]
-    assert shares == pytest.approx([masculine, feminine, neutral])
-    assert row["neither_neutral"].value == pytest.approx(neither)
-    assert row["neither_masculine"].value == row["neither_feminine"].value == 0
+# M/F flips; resolved to the occupation: masculine, feminine, neutral; neither: neutral;
+# accuracy: feminine no gotcha and gotcha, masculine no gotcha and gotcha, all
+KNOWN = {
+    "oracle": (0, 50, 50, 50, 0, 100, 100, 100, 100, 100),
+    # of the 120 feminine sentences that are no gotcha, 62 mean the occupation; of the gotchas 58
+    "always_occupation": (0, 100, 100, 100, 0, 62 / 1.2, 58 / 1.2, 58 / 1.2, 62 / 1.2, 50),
+    "always_male_occupation": (100, 100, 0, 0, 0, 58 / 1.2, 62 / 1.2, 58 / 1.2, 62 / 1.2, 50),
+    # 31 of the 60 occupations have 50% women or more; every one has as many sentences
+    "stereotype": (100, 29 / 0.6, 31 / 0.6, 0, 100, 100, 0, 100, 0, 100 / 3),
+}
 
 
-@pytest.mark.parametrize(
-    ("policy", "feminine_no", "feminine_yes", "masculine_no", "masculine_yes", "accuracy"),
-    [
-        ("oracle", 100, 100, 100, 100, 100),
-        # of the 120 feminine sentences that are no gotcha, 62 mean the occupation; of the gotchas 58
-        ("always_occupation", 100 * 62 / 120, 100 * 58 / 120, 100 * 58 / 120, 100 * 62 / 120, 50),
-        ("always_male_occupation", 100 * 58 / 120, 100 * 62 / 120, 100 * 58 / 120, 100 * 62 / 120, 50),
-        ("stereotype", 100, 0, 100, 0, 100 / 3),
-    ],
-)
-def test_the_gotcha_table_of_known_policies(
-    panels, policy, feminine_no, feminine_yes, masculine_no, masculine_yes, accuracy
-):
-    row = panels["winogender.gotcha"][policy]
-    keys = ("feminine_no", "feminine_yes", "masculine_no", "masculine_yes", "accuracy")
-    expected = [feminine_no, feminine_yes, masculine_no, masculine_yes, accuracy]
-    assert [row[key].value for key in keys] == pytest.approx(expected)
-    assert row["feminine_fall"].value == pytest.approx(feminine_yes - feminine_no)
+@pytest.mark.parametrize("policy", KNOWN)
+def test_shares_and_gotchas_of_known_policies(panels, policy):
+    resolved, gotcha = panels["winogender.resolved"][policy], panels["winogender.gotcha"][policy]
+    shares = ("flips", *(f"occupation_{g}" for g in ("masculine", "feminine", "neutral")), "neither_neutral")
+    cells = ("feminine_no", "feminine_yes", "masculine_no", "masculine_yes", "accuracy")
+    figures = [*(resolved[key].value for key in shares), *(gotcha[key].value for key in cells)]
+    assert figures == pytest.approx(KNOWN[policy])
+    assert resolved["neither_masculine"].value == resolved["neither_feminine"].value == 0
+    fall = gotcha["feminine_yes"].value - gotcha["feminine_no"].value
+    assert gotcha["feminine_fall"].value == pytest.approx(fall)
 
 
-def test_a_sentence_told_of_the_other_gender_is_its_twin(items):
-    """So that answers averaged over both are the same, and none flips."""
+def test_swapping_the_gender_of_a_sentence_gives_the_other_of_its_pair(items):
     by_id = {example.id: example.text for example in items.corpus}
     for example in items.corpus:
         name = example.id.replace(".female", ".?").replace(".male", ".female").replace(".?", ".male")

@@ -10,6 +10,7 @@ from gapstack.audits.statistics import Sides
 from gapstack.data.sources import paper
 from gapstack.errors import DataError
 from gapstack.evaluation import Interval, score
+from gapstack.members import create
 from gapstack.papers import dawkins2021
 from gapstack.papers.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
 from gapstack.runs import Recipe
@@ -21,22 +22,19 @@ SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_s
 
 @pytest.fixture(scope="module")
 def small(sample_train, sample_test, gap_folder, tmp_path_factory):
-    """Tables of two heuristics in the place of two arms, and those arms."""
+    """Figures of two heuristics as two of the arms."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("cache")))
-        # a heuristic has no seed, which is what makes it fast
         patch.setattr(dawkins2021, "SEEDS", (0, 1))
-        patch.setattr(dawkins2021, "create", lambda name, seed, **settings: create(name, settings, seed))
+        # token_distance has no seed
+        patch.setattr(
+            dawkins2021,
+            "create",
+            lambda name, seed: create(name, **{"seed": seed} if name == "random" else {}),
+        )
         arms = dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder)
-        again = dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder)
-    assert again == arms
+        assert dawkins2021.train_arms(SMALL, sample_train, sample_test, gap_folder) == arms, "from the cache"
     return arms
-
-
-def create(name, settings, seed):
-    from gapstack.members import create
-
-    return create(name, **settings, **({"seed": seed} if name == "random" else {}))
 
 
 def test_the_recipe_crosses_spaces_with_copies_and_changes_nothing_else():
@@ -54,22 +52,20 @@ def test_the_recipe_crosses_spaces_with_copies_and_changes_nothing_else():
     assert set(parts) == {*ARMS, *STATIC_ARMS}
 
 
-def test_who_looks_at_no_word_differs_nowhere_and_costs_what_the_scores_say(small, sample_train, sample_test):
+def test_figures_of_two_heuristics(small, sample_train, sample_test):
     near = small["glove"].sides
-    # her and him differ in nothing but their letters, by which distances are counted
+    # her and him differ only in their length, and by length distances are counted
     assert abs(near["type1"].difference.value) < 3
-    # the nearer of the two is the one that is liked
-    assert near["all"].pro == near["all"].anti == (100, 100, 100)
-    member = create("token_distance", {}, 0).fit(sample_train)
+    assert near["all"].pro == near["all"].anti == (100, 100, 100), (
+        "the nearer of the two is the one that is liked"
+    )
+    member = create("token_distance").fit(sample_train)
     assert small["glove"].f1 == score(sample_test, member.predict_proba(sample_test)).f1_overall
-
-
-def test_seeds_are_averaged_and_both_polarities_are_half_of_all(small):
-    sides = small["inlp_swap"].sides
+    random = small["inlp_swap"].sides
     for side in ("pro", "anti", "average", "difference"):
-        halves = [getattr(sides[part], side).value for part in ("positive", "negative")]
-        assert getattr(sides["all"], side).value == pytest.approx(np.mean(halves))
-    assert sides["all"].pro.low < 50 < sides["all"].pro.high
+        halves = [getattr(random[part], side).value for part in ("positive", "negative")]
+        assert getattr(random["all"], side).value == pytest.approx(np.mean(halves))
+    assert random["all"].pro.low < 50 < random["all"].pro.high
 
 
 def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_folder):
@@ -100,7 +96,7 @@ def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
 
 
 def test_a_member_that_was_trained_on_a_suite_is_refused(sample_train, gap_folder):
-    member = create("token_distance", {}, 0).fit(sample_train)
+    member = create("token_distance").fit(sample_train)
     member.__class__ = type("Contaminated", (type(member),), {"contaminated_by": ("winobias",)})
     with pytest.raises(DataError, match="trained on rows of winobias"):
         dawkins2021.suite_answers(member, dawkins2021.suites(gap_folder))

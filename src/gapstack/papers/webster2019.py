@@ -184,6 +184,7 @@ def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
     ``note`` is True for a figure of :data:`NOTES`.
     """
     lines: dict[str, list[dict[str, Any]]] = {}
+    line: dict[str, Any]
     gap, teams = paper("webster2018", data), paper("webster2019", data).get("systems", {})
     for member, system in _BASELINES.items():
         for key, split in _BASELINE_TABLES.items():

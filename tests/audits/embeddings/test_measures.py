@@ -38,67 +38,70 @@ def cosine(one, other):
     return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
 
-class TestWeat:
-    @settings(max_examples=30)
-    @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 1000))
-    def test_statistic_effect_and_exact_p_are_those_of_the_formulas(self, nx, ny, na, nb, seed):
-        x, y, a, b = np.split(units(nx + ny + na + nb, 5, seed), np.cumsum([nx, ny, na]))
+@settings(max_examples=30)
+@given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 1000))
+def test_statistic_effect_and_exact_p_are_those_of_the_formulas(nx, ny, na, nb, seed):
+    x, y, a, b = np.split(units(nx + ny + na + nb, 5, seed), np.cumsum([nx, ny, na]))
 
-        def s(w):
-            return np.mean([cosine(w, v) for v in a]) - np.mean([cosine(w, v) for v in b])
+    def s(w):
+        return np.mean([cosine(w, v) for v in a]) - np.mean([cosine(w, v) for v in b])
 
-        scores = [s(w) for w in (*x, *y)]
-        statistic = np.mean(scores[:nx]) - np.mean(scores[nx:])
-        beyond = [
-            np.mean([scores[i] for i in part]) - np.mean([scores[i] for i in range(nx + ny) if i not in part])
-            >= statistic - 1e-12
-            for part in combinations(range(nx + ny), nx)
-        ]
-        found = weat(x, y, a, b)
-        assert found.exact
-        assert found[:3] == pytest.approx((statistic, statistic / np.std(scores, ddof=1), np.mean(beyond)))
+    scores = [s(w) for w in (*x, *y)]
+    statistic = np.mean(scores[:nx]) - np.mean(scores[nx:])
+    beyond = [
+        np.mean([scores[i] for i in part]) - np.mean([scores[i] for i in range(nx + ny) if i not in part])
+        >= statistic - 1e-12
+        for part in combinations(range(nx + ny), nx)
+    ]
+    found = weat(x, y, a, b)
+    assert found.exact
+    assert found[:3] == pytest.approx((statistic, statistic / np.std(scores, ddof=1), np.mean(beyond)))
 
-    @settings(max_examples=20)
-    @given(st.integers(1, 4), st.integers(2, 4), st.integers(0, 1000))
-    def test_a_single_concept_is_tested_by_partitions_of_the_attributes(self, nc, na, seed):
-        concept, a, b = np.split(units(nc + 2 * na, 5, seed), np.cumsum([nc, na]))
 
-        def s(a, b):
-            return np.mean(
-                [np.mean([cosine(c, v) for v in a]) - np.mean([cosine(c, v) for v in b]) for c in concept]
-            )
+@settings(max_examples=20)
+@given(st.integers(1, 4), st.integers(2, 4), st.integers(0, 1000))
+def test_a_single_concept_is_tested_by_partitions_of_the_attributes(nc, na, seed):
+    concept, a, b = np.split(units(nc + 2 * na, 5, seed), np.cumsum([nc, na]))
 
-        both = np.concatenate([a, b])
-        parts = [list(part) for part in combinations(range(2 * na), na)]
-        beyond = [s(both[part], np.delete(both, part, axis=0)) >= s(a, b) - 1e-12 for part in parts]
-        found = single_weat(concept, a, b)
-        assert (found.statistic, found.p) == pytest.approx((s(a, b), np.mean(beyond)))
+    def s(a, b):
+        return np.mean(
+            [np.mean([cosine(c, v) for v in a]) - np.mean([cosine(c, v) for v in b]) for c in concept]
+        )
 
-    def test_single_weat_asks_about_the_adjectives_by_definition_and_latently(self):
-        space, _ = planted()
-        matrix = space.matrix.copy()
-        matrix[[space.row(word) for word in ("aae", "aaf")]] = matrix[space.row("she")]
-        found = single_weat_test(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
-        assert set(found) == {"latent", "latent_p", "definitional", "definitional_p"}
-        she, he = (space.unit[space.row(word)] for word in ("she", "he"))
-        assert found["definitional"] == pytest.approx(1 - she @ he)
-        assert found["definitional_p"] == 1 / 2
+    both = np.concatenate([a, b])
+    parts = [list(part) for part in combinations(range(2 * na), na)]
+    beyond = [s(both[part], np.delete(both, part, axis=0)) >= s(a, b) - 1e-12 for part in parts]
+    found = single_weat(concept, a, b)
+    assert (found.statistic, found.p) == pytest.approx((s(a, b), np.mean(beyond)))
 
-    def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect(self):
-        assert 0 < partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p < 0.01
-        assert partition_test(np.ones(3), np.zeros(3)).p == pytest.approx(1 / 20)
-        assert partition_test(np.ones(3), np.ones(3))[:3] == (0, 0, 1)
-        with pytest.raises(DataError, match="empty"):
-            partition_test(np.ones(3), np.ones(0))
 
-    def test_word2vec_has_the_effects_that_caliskan_et_al_found(self, gap_folder):
-        """Their table 1, to its two decimals."""
-        lists = read_lists(gap_folder)
-        space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
-        expected = {"1": 1.54, "2": 1.63, "6": 1.89, "7": 0.97, "8": 1.24, "9": 1.30}
-        for number, effect in expected.items():
-            found = weat_test(number, "", space, lists).measure(space)
-            assert round(found[f"weat{number}_effect"], 2) == effect
+def test_single_weat_asks_about_the_adjectives_by_definition_and_latently():
+    space, _ = planted()
+    matrix = space.matrix.copy()
+    matrix[[space.row(word) for word in ("aae", "aaf")]] = matrix[space.row("she")]
+    found = single_weat_test(space, LISTS).measure(space.changed(matrix, "feminine adjectives"))
+    assert set(found) == {"latent", "latent_p", "definitional", "definitional_p"}
+    she, he = (space.unit[space.row(word)] for word in ("she", "he"))
+    assert found["definitional"] == pytest.approx(1 - she @ he)
+    assert found["definitional_p"] == 1 / 2
+
+
+def test_no_p_value_is_0_and_targets_that_are_alike_have_no_effect():
+    assert 0 < partition_test(np.ones(9), np.zeros(9), most_exact=1, samples=1000).p < 0.01
+    assert partition_test(np.ones(3), np.zeros(3)).p == pytest.approx(1 / 20)
+    assert partition_test(np.ones(3), np.ones(3))[:3] == (0, 0, 1)
+    with pytest.raises(DataError, match="empty"):
+        partition_test(np.ones(3), np.ones(0))
+
+
+def test_word2vec_has_the_effects_that_caliskan_et_al_found(gap_folder):
+    """Their table 1, to its two decimals."""
+    lists = read_lists(gap_folder)
+    space = read_vectors(gap_folder / "vectors/w2v_gnews_weat348.txt", keep=lists.every_word)
+    expected = {"1": 1.54, "2": 1.63, "6": 1.89, "7": 0.97, "8": 1.24, "9": 1.30}
+    for number, effect in expected.items():
+        found = weat_test(number, "", space, lists).measure(space)
+        assert round(found[f"weat{number}_effect"], 2) == effect
 
 
 def test_two_groups_far_apart_are_found():
@@ -107,55 +110,55 @@ def test_two_groups_far_apart_are_found():
     assert set(recoverability(space, LISTS).measure(space).values()) == {100}
 
 
-class TestGipe:
-    @staticmethod
-    def naive(unit, original, g, rows, count, threshold):
-        def beta(w, v):
-            across = cosine(w - (w @ g) * g, v - (v @ g) * g)
-            return (w @ v - across) / (w @ v)
+def gipe_word_by_word(unit, original, g, rows, count, threshold):
+    def beta(w, v):
+        across = cosine(w - (w @ g) * g, v - (v @ g) * g)
+        return (w @ v - across) / (w @ v)
 
-        edges = {}
-        for i in rows:
-            near = sorted((k for k in range(len(unit)) if k != i), key=lambda k: -(unit[i] @ unit[k]))[:count]
-            edges |= {(i, k): beta(original[i], original[k]) > threshold for k in near}
-        eta = {i: np.mean([bad for (s, _), bad in edges.items() if s == i]) for i in rows}
-        gamma = {}
-        for i in rows:
-            into = [bad for (_, target), bad in edges.items() if target == i]
-            gamma[i] = 1 + (np.mean(into) if into else 0)
-        return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
-
-    @pytest.mark.parametrize("seed", range(3))
-    def test_it_is_the_papers_graph_word_by_word(self, seed):
-        unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
-        rows = np.arange(5, 40, 2)
-        found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
-        assert found == pytest.approx(self.naive(unit, original, g, rows, 7, 0.05))
-
-    def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there(self):
-        space, _ = planted()
-        found = gipe(space, LISTS).measure(space)
-        direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
-        rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
-        own = proximity_bias(space.unit, space.unit, direction, rows)
-        assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
-        gone = {"aaa", "aab", "aac", "aad"}
-        keep = [row for row, word in enumerate(space.words) if word not in gone]
-        less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
-        measure = gipe(less, LISTS)
-        assert set(measure.measure(less)) == {"proximity", "gipe"}
-        assert "too few of SoWinoBias's words" in measure.note
+    edges = {}
+    for i in rows:
+        near = sorted((k for k in range(len(unit)) if k != i), key=lambda k: -(unit[i] @ unit[k]))[:count]
+        edges |= {(i, k): beta(original[i], original[k]) > threshold for k in near}
+    eta = {i: np.mean([bad for (s, _), bad in edges.items() if s == i]) for i in rows}
+    gamma = {}
+    for i in rows:
+        into = [bad for (_, target), bad in edges.items() if target == i]
+        gamma[i] = 1 + (np.mean(into) if into else 0)
+    return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
 
 
-class TestSemBias:
-    def test_the_pair_that_differs_most_like_he_and_she_is_chosen(self):
-        unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
-        questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
-        assert most_gendered_pairs(unit, np.eye(3)[0], questions).tolist() == [2, 1]
+@pytest.mark.parametrize("seed", range(3))
+def test_gipe_is_that_of_the_papers_graph(seed):
+    unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
+    rows = np.arange(5, 40, 2)
+    found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
+    assert found == pytest.approx(gipe_word_by_word(unit, original, g, rows, 7, 0.05))
 
-    def test_shares_add_up_and_a_planted_definition_wins(self):
-        space, _ = planted()
-        found = sembias(space, LISTS).measure(space)
-        for which in ("sembias", "subset"):
-            assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
-            assert found[f"{which}_definition"] == 100
+
+def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there():
+    space, _ = planted()
+    found = gipe(space, LISTS).measure(space)
+    direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
+    rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
+    own = proximity_bias(space.unit, space.unit, direction, rows)
+    assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
+    gone = {"aaa", "aab", "aac", "aad"}
+    keep = [row for row, word in enumerate(space.words) if word not in gone]
+    less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
+    measure = gipe(less, LISTS)
+    assert set(measure.measure(less)) == {"proximity", "gipe"}
+    assert "too few of SoWinoBias's words" in measure.note
+
+
+def test_the_pair_that_differs_most_like_he_and_she_is_chosen():
+    unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
+    questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
+    assert most_gendered_pairs(unit, np.eye(3)[0], questions).tolist() == [2, 1]
+
+
+def test_shares_add_up_and_a_planted_definition_wins():
+    space, _ = planted()
+    found = sembias(space, LISTS).measure(space)
+    for which in ("sembias", "subset"):
+        assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
+        assert found[f"{which}_definition"] == 100
