@@ -7,7 +7,6 @@ import pytest
 import spacy
 
 from gapstack import create
-from gapstack.anytext import spacy_component
 from gapstack.anytext.adapter import ADAPTERS
 from gapstack.data import Corpus, Example
 from gapstack.errors import DataNotFoundError
@@ -19,17 +18,8 @@ from gapstack.runs.recipe import Part
 TEXT = "Kate told Mary that she should leave."
 
 
-def test_the_entry_point_is_the_component_s_factory():
-    import tomllib
-    from pkgutil import resolve_name
-
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    target = project["entry-points"]["spacy_factories"]["gapstack"]
-    assert resolve_name(target) is spacy_component.create
-
-
 def test_a_pipeline_sets_clusters_and_links_and_is_stored_with_them(model, tmp_path):
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("en")  # finds the component by its entry point
     nlp.add_pipe("gapstack", config={"model": str(model)})
     docs = list(nlp.pipe([TEXT, "It rained."]))
     (she,) = [span for span in docs[0].spans["gapstack_clusters"] if span.text == "she"]
@@ -78,11 +68,7 @@ def test_rows_that_the_model_has_learned_from_are_warned_of(sample_train, tmp_pa
     assert "share rows with gap-test, and 2 of these 2 rows" in caplog.text
 
 
-def test_other_resolvers_want_a_model(tmp_path):
+def test_other_resolvers_need_a_model(tmp_path):
+    rows = Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")])
     with pytest.raises(DataNotFoundError, match="--model"):
-        resolve(
-            ADAPTERS["fastcoref"],
-            None,
-            Corpus([Example.from_text(TEXT, "she", "Kate", "Mary")]),
-            tmp_path / "out.jsonl",
-        )
+        resolve(ADAPTERS["fastcoref"], None, rows, tmp_path / "out.jsonl")

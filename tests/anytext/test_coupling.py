@@ -3,17 +3,8 @@
 import numpy as np
 import pytest
 
-from gapstack.anytext.coupling import (
-    AGREEMENT,
-    MENTIONS,
-    MISMATCH,
-    NOBODY,
-    choice,
-    couple,
-    pair_utilities,
-    question,
-)
-from gapstack.anytext.coupling import MAX_CANDIDATES as MOST
+from gapstack.anytext import coupling
+from gapstack.anytext.coupling import MAX_CANDIDATES, choice, couple, pair_utilities, question
 from gapstack.anytext.people import Person
 from gapstack.data import Gender, Span
 
@@ -49,15 +40,11 @@ def test_probabilities_sum_to_one_and_are_raised_for_names_that_recur_or_agree_i
     one = asked(("Ann", Gender.FEMININE, 1), ("Bea", Gender.MASCULINE, 1), ("Cas", None, 3))
     p = couple(one, consistent(one, np.array([0.3, 0.3, 0.3, 0.1])), "she")
     assert p.sum() == pytest.approx(1)
-    assert np.log(p[0] / p[1]) == pytest.approx(AGREEMENT - MISMATCH)
-    assert np.log(p[2] / p[0]) == pytest.approx(MENTIONS * np.log(3) - AGREEMENT)
-    assert np.log(p[0] / p[3]) == pytest.approx(np.log(3) + NOBODY + AGREEMENT)
-
-
-def test_a_neutral_pronoun_tells_no_gender():
-    one = asked(("Ann", Gender.FEMININE, 1), ("Bea", Gender.MASCULINE, 1))
-    p = couple(one, consistent(one, np.array([0.4, 0.4, 0.2])), "they")
-    assert p[0] == pytest.approx(p[1])
+    assert np.log(p[0] / p[1]) == pytest.approx(coupling.AGREEMENT - coupling.MISMATCH)
+    assert np.log(p[2] / p[0]) == pytest.approx(coupling.MENTIONS * np.log(3) - coupling.AGREEMENT)
+    assert np.log(p[0] / p[3]) == pytest.approx(np.log(3) + coupling.NOBODY + coupling.AGREEMENT)
+    neutral = couple(one, consistent(one, np.array([0.3, 0.3, 0.3, 0.1])), "they")
+    assert neutral[0] == pytest.approx(neutral[1])
 
 
 def test_one_candidate_is_compared_with_a_word_that_is_nobody():
@@ -72,14 +59,10 @@ def test_without_candidates_it_is_nobody_and_without_a_row_nobody_knows():
     assert couple(question(TEXT, SHE, []), np.empty((0, 3)), "she").tolist() == [1.0]
     alone = question("Ann she", Span(4, 7), [Person((Span(0, 3),))])
     assert alone.rows == ()
-    assert couple(alone, np.empty((0, 3)), "she")[0] == pytest.approx(1 / (1 + np.exp(-NOBODY)))
+    assert couple(alone, np.empty((0, 3)), "she")[0] == pytest.approx(1 / (1 + np.exp(-coupling.NOBODY)))
 
 
-def test_of_many_people_the_nearest_are_asked_about():
+def test_the_nearest_of_many_people_are_rivals_unless_they_overlap():
     one = asked(*[(name, None, 1) for name in NAMES])
-    assert [TEXT[slice(*mention)] for mention in one.mentions] == NAMES[-MOST:]
-
-
-def test_what_stands_within_another_name_is_not_its_rival():
-    people = [Person((Span(0, 3),)), Person((Span(0, 11),))]
-    assert question(TEXT, SHE, people).pairs == ()
+    assert [TEXT[slice(*mention)] for mention in one.mentions] == NAMES[-MAX_CANDIDATES:]
+    assert question(TEXT, SHE, [Person((Span(0, 3),)), Person((Span(0, 11),))]).pairs == ()

@@ -9,19 +9,6 @@ from gapstack.text.grammar import parse_of
 from tests.trees import tree
 
 
-def together(text, *mentions):
-    """Names by person, of mentions in the order of the text."""
-    spans, at = [], 0
-    for mention in mentions:
-        start = text.index(mention, at)
-        spans.append(Span(start, start + len(mention)))
-        at = start + len(mention)
-    return [
-        [text[slice(*span)] for span in person.mentions]
-        for person in people(text, spans, common_first_names())
-    ]
-
-
 @pytest.mark.parametrize(
     ("mentions", "persons"),
     [
@@ -34,18 +21,21 @@ def together(text, *mentions):
         (("Ann", "Anna"), [["Ann"], ["Anna"]]),
     ],
 )
-def test_mentions_of_one_person(mentions, persons):
-    assert together(" met ".join(mentions), *mentions) == persons
+def test_mentions_are_grouped_by_person(mentions, persons):
+    text = " met ".join(mentions)
+    spans, at = [], 0
+    for mention in mentions:
+        spans.append(Span(at, at + len(mention)))
+        at += len(mention) + len(" met ")
+    found = people(text, spans, common_first_names())
+    assert [[text[slice(*span)] for span in person.mentions] for person in found] == persons
 
 
 def test_a_title_and_a_common_first_name_tell_a_gender_and_a_rare_one_does_not():
     text = "Mr Darcy, Kate, Xqwz"
     spans = [Span(3, 8), Span(10, 14), Span(16, 20)]
-    assert [person.gender for person in people(text, spans, common_first_names())] == [
-        Gender.MASCULINE,
-        Gender.FEMININE,
-        None,
-    ]
+    genders = [person.gender for person in people(text, spans, common_first_names())]
+    assert genders == [Gender.MASCULINE, Gender.FEMININE, None]
 
 
 def test_the_mention_that_stands_for_a_person_is_the_last_before_the_pronoun():

@@ -2,11 +2,7 @@
 
 import http.client
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 from threading import Thread
 
 import pytest
@@ -16,14 +12,14 @@ from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.cli.ask import LONGEST, _refuse_long
 from gapstack.errors import DataError
 from gapstack.runs.predictors import load
-from tests.anytext.conftest import model  # noqa: F401 - a fixture
+from tests.commands import gap
 
 KATE = "Kate told Mary that she should leave."
 HOSTILE = "<img src=x onerror='window.owned = 1'> Kate told \U0001f600 Mary that she should leave.</script>"
 
 
 @pytest.fixture(scope="module")
-def server(model):  # noqa: F811
+def server(model):
     resolver = PronounResolver(load(model, keep=True))
 
     def ask(text):
@@ -48,23 +44,18 @@ def request(server, method="POST", path="/ask", body=None, **headers):
     return response, content
 
 
-def test_it_listens_to_this_machine_alone(server):
+def test_the_page_and_answers_are_served_to_this_machine(server):
     assert server.server_address[0] == "127.0.0.1"
-    assert server.address == f"http://127.0.0.1:{server.server_port}/"
-
-
-def test_a_text_gets_the_answers_of_gap_ask(server):
-    response, content = request(server, body=KATE.encode())
-    assert response.status == 200
-    assert json.loads(content) == server.ask(KATE).to_dict()
-
-
-def test_the_page_is_one_file_with_a_policy(server):
     response, content = request(server, "GET", "/")
     assert response.status == 200
     assert response.headers["X-Frame-Options"] == "DENY"
     assert b"default-src 'none'" in content
     assert b"connect-src 'self'" in content
+    for host in ("127.0.0.1", "localhost"):
+        own = f"{host}:{server.server_port}"
+        response, content = request(server, body=KATE.encode(), Host=own, Origin=f"http://{own}")
+        assert response.status == 200
+        assert json.loads(content) == server.ask(KATE).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -79,17 +70,10 @@ def test_the_page_is_one_file_with_a_policy(server):
 )
 def test_requests_of_other_sites_are_refused(server, headers):
     for method, path in (("POST", "/ask"), ("GET", "/")):
-        response, content = request(
-            server, method, path, b"" if method == "GET" else KATE.encode(), **headers
-        )
+        body = b"" if method == "GET" else KATE.encode()
+        response, content = request(server, method, path, body, **headers)
         assert response.status == 403
         assert json.loads(content) == {"problem": "requests from other sites are refused"}
-
-
-def test_its_own_page_is_not_another_site(server):
-    for host in ("127.0.0.1", "localhost"):
-        own = f"{host}:{server.server_port}"
-        assert request(server, body=KATE.encode(), Host=own, Origin=f"http://{own}")[0].status == 200
 
 
 def test_bad_texts_get_the_errors_of_gap_ask(server):
@@ -180,16 +164,10 @@ def test_the_page_is_accessible_and_fits_a_phone(server, browser, axe, scheme):
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_command_prints_its_address_and_ends_with_ctrl_c(model):  # noqa: F811
-    command = [sys.executable, "-m", "gapstack", "demo", "--port", "0", "--no-browser", "--model", str(model)]
-    # where the tests run in a shell's background Ctrl-C is ignored, and a child would inherit that
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
-        address = process.stdout.readline().strip()
-        assert address.startswith("http://127.0.0.1:")
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
-    assert (process.returncode, rest) == (0, "")
-    assert errors.splitlines()[-1] == "Ctrl-C ends it"
+def test_the_command_prints_its_address_and_ends_with_ctrl_c(model, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DemoServer, "serve_forever", interrupted)
+    printed = gap("demo", "--port", "0", "--no-browser", "--model", model)
+    assert printed.startswith("http://127.0.0.1:")

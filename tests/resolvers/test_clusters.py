@@ -46,71 +46,63 @@ CLUSTERS = (
     # clusters of the document, cluster of the pronoun
     ((), ()),
     (((ANN, HER),), ()),
-    (((ANN, SHE),), (ANN, SHE)),
     (((BETH, HER), (SHE, ANN)), (ANN, SHE)),
     (((SHE, BETH), (ANN, SHE)), (BETH, SHE)),  # the first cluster counts
     (((Span(13, 26), ANN),), (ANN, Span(13, 26))),  # overlapping is enough
-    (((Span(13, 26), BETH), (ANN, SHE)), (ANN, SHE)),  # but the pronoun itself comes before what it lies in
-    (((SHE, HER_SISTER, HER),), (SHE, HER)),  # of nested mentions with one start the shorter
+    (((Span(13, 26), BETH), (ANN, SHE)), (ANN, SHE)),  # but the pronoun itself comes first
+    (((SHE, HER_SISTER, HER),), (SHE, HER)),  # the shorter of nested mentions with one start
     (((Span(0, 12), BETH, SHE),), (Span(0, 12), SHE)),
 )
 
 
-DECISIONS = (
-    # text, clusters, whether the pronoun's has A (Ann Lee) and B (Bo)
-    ("Ann Lee met Bo when she", (), [False, False]),
-    ("Ann Lee met Bo when she", ((0, 7), (20, 23)), [True, False]),
-    ("Ann Lee met Bo when she", ((0, 14), (20, 23)), [True, True]),  # a mention that names both
-    ("Ann Lee met Bo when she saw ANN", ((28, 31), (20, 23)), [True, False]),  # another mention of her
-    ("Ann Lee met Bo when she saw Anna", ((28, 32), (20, 23)), [False, False]),  # words, not letters
-    ("Ann Lee met Bo when she saw Lee Ann", ((28, 35), (20, 23)), [False, False]),  # in their order
-    ("Ann Lee met Bo when she saw Bo's", ((28, 32), (20, 23)), [False, True]),
-)
-
-
-@pytest.mark.parametrize(("text", "cluster", "decided"), DECISIONS)
-def test_a_name_is_in_the_pronouns_cluster_by_its_words(text, cluster, decided):
-    row = Example("x", text, pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14))
-    clusters = (tuple(Span(*mention) for mention in cluster),) if cluster else ()
-    found = Clusters("r", "1", [Document("x", text_sha256(text), clusters)])
-    other = replace(row, text=text + " again")
-    assert found.decide(Corpus([row, replace(other, id="y")])).tolist() == [decided, [False, False]]
-
-
-HEADS = (
-    # clusters of "Ann Lee met Bo when she saw Ann", whether the pronoun's has A and B by head words
-    ((), [False, False]),
-    ((((0, 7), (20, 23)),), [True, False]),
-    ((((4, 7), (20, 23)),), [True, False]),  # the head alone
-    ((((0, 3), (20, 23)),), [False, False]),  # a word of the name that is not its head
-    ((((28, 31), (20, 23)),), [False, False]),  # the same words at another place
-    ((((0, 7), (8, 27)),), [False, False]),  # a mention that only holds the pronoun
-    ((((8, 27), (0, 7)), ((12, 14), (20, 23))), [False, True]),
-)
-
-
-@pytest.mark.parametrize(("clusters", "decided"), HEADS)
-def test_a_name_is_in_the_pronouns_cluster_by_its_head_at_its_place(clusters, decided):
-    text = "Ann Lee met Bo when she saw Ann"
-    row = Example("x", text, pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14))
-    document = Document("x", text_sha256(text), tuple(tuple(Span(*m) for m in c) for c in clusters))
-    other = replace(row, id="y", text=text + " again")
-
-    def heads(example, span):
-        last = example.words(span).split()[-1]
-        return Span(span.end - len(last), span.end)
-
-    found = Clusters("r", "1", [document]).decide(Corpus([row, other]), heads)
-    assert found.tolist() == [decided, [False, False]]
-
-
 @pytest.mark.parametrize(("clusters", "expected"), CLUSTERS)
-def test_the_pronouns_cluster_is_the_first_that_overlaps_it_in_order_and_apart(clusters, expected):
+def test_the_pronouns_cluster_is_the_first_that_overlaps_it(clusters, expected):
     found = Clusters("r", "1", [Document("x", text_sha256(TEXT), clusters)])
     assert found.pronoun_cluster(EXAMPLE) == expected
 
 
-def test_the_text_decides_which_document_is_an_examples():
+DECISIONS = (
+    # end of "Ann Lee met Bo when she saw ...", clusters, True if the pronoun's has A (Ann Lee) and B (Bo) by words
+    ("", (), [False, False]),
+    ("", (((0, 7), (20, 23)),), [True, False]),
+    ("", (((0, 14), (20, 23)),), [True, True]),  # a mention that names both
+    ("ANN", (((28, 31), (20, 23)),), [True, False]),  # another mention of her
+    ("Anna", (((28, 32), (20, 23)),), [False, False]),  # words, not letters
+    ("Lee Ann", (((28, 35), (20, 23)),), [False, False]),  # in their order
+    ("Bo's", (((28, 32), (20, 23)),), [False, True]),
+    ("!!!", (((28, 31), (20, 23)),), [False, False]),  # no words
+)
+BY_HEADS = (
+    # the same by head words
+    ("", (), [False, False]),
+    ("", (((0, 7), (20, 23)),), [True, False]),
+    ("", (((4, 7), (20, 23)),), [True, False]),  # the head alone
+    ("", (((0, 3), (20, 23)),), [False, False]),  # a word of the name that is not its head
+    ("Ann", (((28, 31), (20, 23)),), [False, False]),  # the same words at another place
+    ("", (((0, 7), (8, 27)),), [False, False]),  # a mention that contains the pronoun
+    ("", (((8, 27), (0, 7)), ((12, 14), (20, 23))), [False, True]),
+)
+
+
+def last_word(example, span):
+    return Span(span.end - len(example.words(span).split()[-1]), span.end)
+
+
+@pytest.mark.parametrize(
+    ("end", "clusters", "decided", "heads"),
+    [(*case, None) for case in DECISIONS] + [(*case, last_word) for case in BY_HEADS],
+)
+def test_a_name_is_in_the_pronouns_cluster_by_words_or_by_heads(end, clusters, decided, heads):
+    row = Example(
+        "x", f"Ann Lee met Bo when she saw {end}", pronoun=Span(20, 23), a=Span(0, 7), b=Span(12, 14)
+    )
+    mentions = tuple(tuple(Span(*mention) for mention in cluster) for cluster in clusters)
+    found = Clusters("r", "1", [Document("x", text_sha256(row.text), mentions)])
+    other = replace(row, id="y", text=row.text + " again")
+    assert found.decide(Corpus([row, other]), heads).tolist() == [decided, [False, False]]
+
+
+def test_documents_are_found_by_text():
     found = Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE),))])
     assert found.pronoun_cluster(replace(EXAMPLE, id="x~swap_names", a=BETH, b=ANN)) == (ANN, SHE)
     assert found.document(replace(EXAMPLE, text=TEXT.replace("Ann", "Bob"))) is None
@@ -139,33 +131,27 @@ def test_what_is_written_is_read_back(documents, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("suffix", "unpack"), [(".gz", gzip.decompress), (".xz", lzma.decompress)])
-def test_files_may_be_compressed(suffix, unpack, tmp_path):
+def test_files_may_be_compressed_and_lack_the_hash_if_read_with_their_corpus(suffix, unpack, tmp_path):
     path = tmp_path / f"found.jsonl{suffix}"
     write_clusters(path, Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE),))]))
     assert json.loads(unpack(path.read_bytes()))["clusters"] == [[[0, 3], [18, 21]]]
     assert read_clusters(path, CORPUS).documents[0].clusters == ((ANN, SHE),)
-
-
-def test_the_corpus_may_stand_in_for_the_hash(tmp_path):
-    path = written(tmp_path, line(text_sha256=None))
-    assert read_clusters(path, CORPUS).covers(CORPUS).tolist() == [True, False]
+    plain = written(tmp_path, line(text_sha256=None))
+    assert read_clusters(plain, CORPUS).covers(CORPUS).tolist() == [True, False]
+    with pytest.raises(DataNotFoundError, match="no_such"):
+        read_clusters(tmp_path / "no_such.jsonl")
 
 
 LINES = {
     "not JSON": ('{"id": ', None, "JSON"),
-    "not an object": ("[1]", None, "document"),
     "missing key": (line(clusters=None), None, "clusters"),
     "no hash": (line(text_sha256=None), None, "text_sha256"),
     "unknown key": (line(cluster=[]), None, "cluster"),
     "number as id": (line(id=3), None, "id is 3"),
     "flat clusters": (line(clusters=[[0, 3]]), None, "clusters"),
-    "fractions": (line(clusters=[[[0, 2.5]]]), None, "2.5"),
-    "empty span": (line(clusters=[[[3, 3]]]), None, "[3, 3]"),
     "before the text": (line(clusters=[[[-1, 3]]]), None, "[-1, 3]"),
     "empty cluster": (line(clusters=[[]]), None, "clusters"),
-    "score without a span": (line(mention_scores=[[0, 1.0]]), None, "mention_scores"),
     "infinite score": (line(mention_scores=[[0, 3, float("inf")]]), None, "finite"),
-    "link with one span": (line(link_scores=[[0, 3, 1.0]]), None, "link_scores"),
     "empty link": (line(link_scores=[[0, 3, 5, 5, 1.0]]), None, "[5, 5]"),
     "duplicate id": (line(id="y"), None, "duplicate"),
     "another resolver": (line(version="5"), None, "resolver"),
@@ -183,12 +169,7 @@ def test_a_bad_line_is_refused_with_file_and_line(bad, corpus, keyword, tmp_path
     assert (refusal.value.place.file, refusal.value.place.line) == (path, 2)
 
 
-def test_missing_files_are_refused(tmp_path):
-    with pytest.raises(DataNotFoundError, match="no_such"):
-        read_clusters(tmp_path / "no_such.jsonl")
-
-
-def test_files_of_one_resolver_are_put_together(tmp_path):
+def test_files_of_one_resolver_are_joined_and_read_again_only_if_they_change(tmp_path):
     paths = [
         written(tmp_path, line(), name="1"),
         written(tmp_path, line(version="5"), name="2"),
@@ -196,13 +177,8 @@ def test_files_of_one_resolver_are_put_together(tmp_path):
     ]
     found = read_resolvers(paths)
     assert [(one.name, len(one)) for one in found] == [("neuralcoref@4.0", 2), ("neuralcoref@5", 1)]
+    assert read_resolvers(paths)[0] is found[0]
+    paths[1].write_text(line(version="6") + "\n", encoding="utf-8")
+    assert read_resolvers(paths)[1].version == "6"
     with pytest.raises(DataError, match=r"neuralcoref@4\.0 has two documents 'x'"):
         read_resolvers([paths[0], paths[0]])
-
-
-def test_clusters_are_read_once_as_long_as_their_file_is_the_same(tmp_path):
-    path = written(tmp_path, line())
-    (first,) = read_resolvers([str(path)])
-    assert read_resolvers([str(path)])[0] is first
-    path.write_text(line(version="5") + "\n", encoding="utf-8")
-    assert read_resolvers([str(path)])[0].version == "5"
