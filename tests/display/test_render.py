@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -43,6 +43,7 @@ def test_a_pipe_gets_plain_text_and_a_terminal_colours(capsys) -> None:
     assert "\x1b[" in on_terminal(table("prior"))
 
 
+@settings(max_examples=30)
 @given(st.lists(NAMES, min_size=1, max_size=4), NAMES)
 def test_no_name_breaks_line_width_or_steers_the_terminal(names, title) -> None:
     made = table(*names, title=title)

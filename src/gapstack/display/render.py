@@ -96,8 +96,7 @@ class Column:
             len(text) - text.find(" ") if isinstance(cell, tuple) and " " in text else 0
             for cell, text in zip(cells, shown, strict=True)
         ]
-        room = max(tails, default=0)
-        return [text + " " * (room - tail) for text, tail in zip(shown, tails, strict=True)]
+        return [text + " " * (max(tails) - tail) for text, tail in zip(shown, tails, strict=True)]
 
     def flat(self, cell: Cell) -> dict[str, str | int | float | None]:
         """JSON items of a cell: KEY, plus KEY_low and KEY_high of an interval and KEY_p of a difference."""
@@ -133,7 +132,7 @@ class Section:
         return min(values) if column.better == "low" else max(values)
 
     def is_best(self, name: str, cells: Mapping[str, Cell], column: Column) -> bool:
-        """True for the cell of the row that is the best of its column."""
+        """True for the best cell of its column."""
         best = self.best(column)
         return best is not None and name not in self.aside and point(cells.get(column.key)) == best
 
@@ -150,7 +149,7 @@ class Table:
 
     def text(self, width: int = WIDTH) -> str:
         """Aligned plain text; only a single number may be longer than ``width``."""
-        return "".join(f"{line.plain.rstrip()}\n" for line in self.lines(width))
+        return text_of([self], width)
 
     def lines(self, width: int, rule: str = "-") -> Iterator[Text]:
         """The table as styled lines of at most ``width`` cells.
@@ -180,18 +179,18 @@ class Table:
 
     def _blocks(self, name: int, sizes: Sequence[int], width: int) -> list[tuple[int, list[int]]]:
         """Size of the names and places of the columns of each block; neighbours of a group share one if they fit."""
-        least = min(name, max(_SHORTEST_NAME, width // 3))
+        smallest = min(name, max(_SHORTEST_NAME, width // 3))
         parts: list[list[int]] = [[]]
         for group, places in groupby(range(len(sizes)), lambda place: self.columns[place].group):
             own = list(places)
-            fits = group and _extent(sizes, own) <= width - least
+            fits = group and _extent(sizes, own) <= width - smallest
             for chunk in [own] if fits else [[place] for place in own]:
-                if parts[-1] and _extent(sizes, parts[-1] + chunk) > width - least:
+                if parts[-1] and _extent(sizes, parts[-1] + chunk) > width - smallest:
                     parts.append([])
                 parts[-1] += chunk
-        # names are cut to the same size in all blocks, except beside a single column that needs more room
+        # names are cut to the same size in all blocks, except next to a single column that needs more room
         rest = [width - _extent(sizes, part) for part in parts]
-        size = min([name, *(max(least, room) for room in rest)])
+        size = min([name, *(max(smallest, room) for room in rest)])
         return [(max(1, min(size, room)), part) for room, part in zip(rest, parts, strict=True)]
 
     def _block(
@@ -209,14 +208,12 @@ class Table:
         columns = [self.columns[place] for place in places]
 
         def line(name: str, style: str, cells: Iterable[tuple[str, str]]) -> Text:
-            first = Text(_left(_cut(name, name_size), name_size), style)
-            return Text(_GAP).join([first, *(Text(*cell) for cell in cells)])
+            return Text(_GAP).join([Text(_fitted(name, name_size), style), *(Text(*cell) for cell in cells)])
 
         if any(column.group for column in columns):
             headings = []
             for group, own in groupby(places, lambda place: self.columns[place].group):
-                extent = _extent(sizes, list(own)) - len(_GAP)
-                headings.append((_left(_cut(group, extent), extent), "bold"))
+                headings.append((_fitted(group, _extent(sizes, list(own)) - len(_GAP)), "bold"))
             yield line("", "", headings)
         titles = [(_right(self.columns[place].title, sizes[place]), "bold") for place in places]
         yield line(self.name_title, "bold", titles)
@@ -253,7 +250,7 @@ class Table:
             if section.title:
                 blocks.append(escape_markdown(section.title) + ":")
             rows = [
-                [escape_markdown(name), *(f"**{t}**" if best else t for t, best in cells)]
+                [name, *(f"**{t}**" if best else t for t, best in cells)]
                 for name, cells in self._marked(section, escape_markdown)
             ]
             lines = [[escape_markdown(title) for title in header], ["---", *["---:"] * len(self.columns)]]
@@ -269,18 +266,18 @@ class Table:
             if section.title:
                 rows.append([f"<i>{html.escape(section.title)}</i>", *("" for _ in self.columns)])
             for name, cells in self._marked(section, html.escape):
-                rows.append([html.escape(name), *(f"<b>{t}</b>" if best else t for t, best in cells)])
+                rows.append([name, *(f"<b>{t}</b>" if best else t for t, best in cells)])
         table = html.table([self.name_title, *(column.heading for column in self.columns)], rows, self.title)
         return table + (f"<p><small>{html.escape(self.caption)}</small></p>" if self.caption else "")
 
     def _marked(
         self, section: Section, escape: Callable[[str], str]
     ) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-        """Names of a section's rows, each with its escaped cells and whether they are the best."""
+        """Escaped names of a section's rows, each with its escaped cells, True for the best ones."""
         for name, cells in section.rows:
             texts = [escape(column.show(cells.get(column.key))) for column in self.columns]
             best = [section.is_best(name, cells, column) for column in self.columns]
-            yield name, list(zip(texts, best, strict=True))
+            yield escape(name), list(zip(texts, best, strict=True))
 
     def json(self) -> dict[str, Any]:
         """Unrounded cells for ``json.dumps``: null for missing values, KEY_low and KEY_high for intervals."""
@@ -289,26 +286,26 @@ class Table:
             "caption": self.caption,
             "columns": [column.key for column in self.columns],
             "sections": [
-                {"title": section.title, "rows": [self._record(*row) for row in section.rows]}
-                for section in self.sections
+                {"title": section.title, "rows": list(self._records(section))} for section in self.sections
             ],
         }
-
-    def _record(self, name: str, cells: Mapping[str, Cell]) -> dict[str, Any]:
-        record: dict[str, Any] = {"name": name}
-        for column in self.columns:
-            record |= column.flat(cells.get(column.key))
-        return record
 
     def to_pandas(self) -> pd.DataFrame:
         """A data frame of the unrounded cells, with the section of each row."""
         import pandas as pd  # slow to import
 
         return pd.DataFrame(
-            {"section": section.title, **self._record(*row)}
+            {"section": section.title, **record}
             for section in self.sections
-            for row in section.rows
+            for record in self._records(section)
         )
+
+    def _records(self, section: Section) -> Iterator[dict[str, Any]]:
+        for name, cells in section.rows:
+            record: dict[str, Any] = {"name": name}
+            for column in self.columns:
+                record |= column.flat(cells.get(column.key))
+            yield record
 
 
 def point(cell: Cell) -> str | int | float | None:
@@ -344,15 +341,15 @@ def print_parts(parts: Iterable[Table | str], console: Console) -> None:
                 console.print(line, soft_wrap=True)
 
 
-def escape_markdown(text: str) -> str:
-    """Text that Markdown shows literally, inside a table too."""
-    return "".join("\\" + letter if letter in "\\`*_{}[]<>#|~&" else letter for letter in printable(text))
-
-
 def _lines(part: Table | str, width: int) -> Iterator[Text]:
     if isinstance(part, Table):
         return part.lines(width)
     return (line for text in part.splitlines() for line in _wrapped(text, width))
+
+
+def escape_markdown(text: str) -> str:
+    """Text that Markdown shows literally, inside a table too."""
+    return "".join("\\" + letter if letter in "\\`*_{}[]<>#|~&" else letter for letter in printable(text))
 
 
 def _wrapped(text: str, width: int, style: str = "") -> Iterator[Text]:
@@ -366,17 +363,13 @@ def _extent(sizes: Sequence[int], places: Sequence[int]) -> int:
     return sum(len(_GAP) + sizes[place] for place in places)
 
 
-def _cut(text: str, size: int) -> str:
-    """Text in at most ``size`` cells, with an ellipsis in the middle if it is longer."""
-    if cell_len(text) <= size:
-        return text
-    left = size // 2
-    head = set_cell_size(text, left).rstrip()
-    tail = set_cell_size(text[::-1], size - left - 1)[::-1].lstrip() if size - left > 1 else ""
-    return f"{head}…{tail}"
-
-
-def _left(text: str, size: int) -> str:
+def _fitted(text: str, size: int) -> str:
+    """Text in exactly ``size`` cells, with an ellipsis in the middle if it is longer."""
+    if cell_len(text) > size:
+        left = size // 2
+        head = set_cell_size(text, left).rstrip()
+        tail = set_cell_size(text[::-1], size - left - 1)[::-1].lstrip() if size - left > 1 else ""
+        text = f"{head}…{tail}"
     return text + " " * (size - cell_len(text))
 
 

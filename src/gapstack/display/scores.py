@@ -29,7 +29,6 @@ def scores_table(
     ----------
     sections : mapping of section title to rows
         A row is ``(name, scores)`` or ``(name, scores, extra)``; the columns of ``extra`` follow the metrics.
-    title, caption, name_title : str
     degenerate : mapping of section title to the result of ``degenerate_scores``, optional
         Rows at the end of their section, never marked as best.
     intervals : mapping of section title to name to metric to interval, optional
@@ -77,18 +76,16 @@ def gap_report(
     width: int = WIDTH,
 ) -> str:
     """Report of ``gap score``: the official scorecard, notes, and all scores next to constant baselines."""
+    heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels\n"
+    table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="predictions")
     remarks = [f"Note: {note}." for note in notes]
     if scores.double_true:
         remarks.append(
             f"Warning: {scores.double_true} of {scores.n} rows are TRUE for both names, "
             "which is never right in GAP and raises F1."
         )
-    heading = f"{printable(scores.data)}: {scores.n} rows, {scores.label_set} labels"
-    table = scores_table({"": [(name, scores)]}, degenerate={"": degenerate or {}}, name_title="predictions")
-    blocks = [heading + "\n", scorecard(scores.gap), table.text(width)]
-    if remarks:
-        blocks.insert(2, "".join(f"{printable(remark)}\n" for remark in remarks))
-    return "\n".join(blocks)
+    lines = "".join(f"{printable(remark)}\n" for remark in remarks)
+    return "\n".join([heading, scorecard(scores.gap), *([lines] if lines else []), table.text(width)])
 
 
 def gap_record(

@@ -25,16 +25,8 @@ _SMALLEST_P = 0.001
 def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **context: Any) -> str:
     """Render a page as HTML.
 
-    Parameters
-    ----------
-    package : str
-        Holds ``page.html.j2``, which extends ``shell.html.j2``, ``page.css``, and the scripts.
-    data : dict
-        Available to the scripts as ``data``.
-    scripts : sequence of str
-        Files of the package, run in this order after the shell's.
-    **context
-        Variables of the template; ``title`` is the page's.
+    ``package`` holds ``page.html.j2``, which extends ``shell.html.j2``, ``page.css`` and the ``scripts``, which run in
+    this order after the shell's and read ``data``; ``context`` are variables of the template, such as ``title``.
     """
     environment = Environment(
         autoescape=True,
@@ -44,10 +36,14 @@ def render(package: str, data: dict[str, Any], scripts: Sequence[str] = (), **co
         loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader(_SHELL, ".")]),
     )
     environment.globals.update(page_cell=page_cell, interval_range=interval_range)
+    # JSON that can neither end a script element nor open a comment in it
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
     return environment.get_template("page.html.j2").render(
         style=_file(_SHELL, "shell.css") + _file(package, "page.css"),
         scripts=[_file(_SHELL, "shell.js"), *(_file(package, name) for name in scripts)],
-        data=_embedded(data),
+        data=text,
         **context,
     )
 
@@ -72,27 +68,14 @@ def page_cell(column: Column, cell: Cell, best: Cell = None, *, quiet: bool = Fa
 def interval_range(table: Table, column: Column) -> tuple[float, float]:
     """Smallest and largest end of a column's intervals."""
     cells = [cells.get(column.key) for section in table.sections for _, cells in section.rows]
-    ends = [
-        end
-        for cell in cells
-        if isinstance(cell, Interval | Difference)
-        for end in cell[1:3]
-        if not isnan(end)
-    ]
+    intervals = [cell for cell in cells if isinstance(cell, Interval | Difference)]
+    ends = [end for cell in intervals for end in cell[1:3] if not isnan(end)]
     return min(ends, default=0.0), max(ends, default=0.0)
 
 
 def utf16(text: str, span: Span) -> list[int]:
     """A span in UTF-16 units, as JavaScript counts."""
     return [len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in span]
-
-
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that can neither end a script element nor open a comment in it."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
 
 
 def _file(package: str, name: str) -> str:
