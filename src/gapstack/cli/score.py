@@ -135,14 +135,13 @@ def stack_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
-    from gapstack.cli.tables import stack_table
-    from gapstack.comparison.results import score_stack
+    from gapstack.comparison.results import stack_table
     from gapstack.data.gap_files import write_submission
     from gapstack.runs.cross_validation import KINDS, stack_files
 
     rows = _rows(files[0], gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    table = stack_table(score_stack(found))
+    table = stack_table(found)
     if not common.is_stream(output):
         common.print_table(table, as_json)
     if output:

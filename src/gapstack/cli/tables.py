@@ -1,4 +1,4 @@
-"""Tables that only commands print: mining, plans, stacks, standings, identities."""
+"""Tables that only commands print: mining, plans, standings, identities."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gapstack.comparison.results import StackScores, Standing
+from gapstack.comparison.results import Standing
 from gapstack.data import Gender
 from gapstack.display.render import WIDTH, Cell, Column, Section, Table, metric_column
-from gapstack.display.scores import scores_table
 from gapstack.errors import printable
-from gapstack.evaluation import few_pages_warning, metrics_in
+from gapstack.evaluation import metrics_in
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.estimate import UTILISATION, RunPlan
 from gapstack.runs.folder import STACK
@@ -88,22 +87,6 @@ def plan_table(plan: RunPlan) -> Table:
         ),
         name_title="member",
     )
-
-
-def stack_table(scores: StackScores) -> Table:
-    """Show each file and the nested stack, with the stack's intervals and how it was chosen."""
-    rows = scores.stack.rows
-    loss, f1 = scores.intervals["logloss"], scores.intervals["f1_overall"]
-    caption = (
-        f"{scores.stack.nested.describe()}. 95% intervals, pages resampled: logloss {loss.low:.4f} to "
-        f"{loss.high:.4f}, F1 {f1.low:.1f} to {f1.high:.1f}. The stack's row is nested: no prediction comes from a "
-        "fit, a choice or a calibration that saw its fold. Files whose makers trained on these labels make it "
-        "optimistic."
-    )
-    if warning := few_pages_warning(rows.groups):
-        caption += f" Warning: {warning}."
-    sections = {f"{rows.name}, {len(rows)} rows, {rows.label_set} labels": list(scores.systems.items())}
-    return scores_table(sections, caption=caption, metrics=metrics_in("compare"), name_title="file")
 
 
 def standings_table(standings: Sequence[Standing]) -> Table:

@@ -169,23 +169,22 @@ def standings(data: str | None = None) -> list[Standing]:
     return sorted(found, key=lambda one: one.logloss)
 
 
-@dataclass(frozen=True)
-class StackScores:
-    """Scores of a stack of files: of each file, of the nested stack, and the stack's intervals by metric."""
-
-    stack: FileStack
-    systems: Mapping[str, Scores]
-    intervals: Mapping[str, Interval]
-
-
-def score_stack(stack: FileStack) -> StackScores:
-    """Score a stack of files and the files."""
+def stack_table(stack: FileStack) -> Table:
+    """Scores of each file and of their nested stack, with the stack's intervals and how it was chosen."""
     rows, nested = stack.rows, stack.nested.out_of_fold
-    systems = {name: score(rows, p) for name, p in {**stack.members, "stack": nested}.items()}
+    scores = [(name, score(rows, p)) for name, p in {**stack.members, "stack": nested}.items()]
     resampled = bootstrap(rows.groups, {"stack": contributions(rows, nested)})
-    return StackScores(
-        stack, systems, {metric: resampled.interval("stack", metric) for metric in ("logloss", "f1_overall")}
+    loss, f1 = (resampled.interval("stack", metric) for metric in ("logloss", "f1_overall"))
+    caption = (
+        f"{stack.nested.describe()}. 95% intervals, pages resampled: logloss {loss.low:.4f} to "
+        f"{loss.high:.4f}, F1 {f1.low:.1f} to {f1.high:.1f}. The stack's row is nested: no prediction comes from a "
+        "fit, a choice or a calibration that saw its fold. Files whose makers trained on these labels make it "
+        "optimistic."
     )
+    if warning := few_pages_warning(rows.groups):
+        caption += f" Warning: {warning}."
+    heading = f"{rows.name}, {len(rows)} rows, {rows.label_set} labels"
+    return scores_table({heading: scores}, caption=caption, metrics=metrics_in("compare"), name_title="file")
 
 
 def score_clusters(clusters: Clusters, rows: Corpus, heads: Heads | None = None) -> dict[str, Scores]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +15,34 @@ from gapstack.text.words import Words
 from gapstack.types import Floats, Ints, Strings
 
 
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """A dimension: its title, its values in order, and the function that gives a row's value ("" for none)."""
+class Stratum(NamedTuple):
+    """A dimension: its title, and its values in order."""
 
     title: str
     values: tuple[str, ...]
-    value: Callable[[Example, SurfaceRow], str]
+
+
+def _ranges(*ends: int) -> tuple[str, ...]:
+    """Names of ranges of integers: up to the first end, between consecutive ends, over the last."""
+    inner = [f"{low + 1} to {high}" for low, high in pairwise(ends)]
+    return (f"up to {ends[0]}", *inner, f"over {ends[-1]}")
+
+
+_NEAR, _LENGTHS, _NAMES = (4, 9, 19), (50, 75, 100), (2, 4, 6)
+_NONE_ONE_BOTH = ("neither name", "one name", "both names")
+
+STRATA: dict[str, Stratum] = {
+    "gender": Stratum("gender of the pronoun", ("masculine", "feminine", "neutral")),
+    "form": Stratum("form of the pronoun", ("he", "him", "his", "she", "her", "hers")),
+    "position": Stratum("pronoun before, between or after the names", ("initial", "medial", "final")),
+    "distance": Stratum("words between the pronoun and the nearer name", _ranges(*_NEAR)),
+    "same sentence": Stratum("names in the pronoun's sentence", _NONE_ONE_BOTH[::-1]),
+    "URL overlap": Stratum("names that share a word with the page's title", _NONE_ONE_BOTH[::-1]),
+    "name overlap": Stratum("words that A and B share", ("distinct", "share a word")),
+    "length": Stratum("words of the text", _ranges(*_LENGTHS)),
+    "names": Stratum("capitalised names in the text", _ranges(*_NAMES)),
+}
+"""By name."""
 
 
 def distance(text: Words, one: Span, other: Span) -> int:
@@ -31,82 +51,32 @@ def distance(text: Words, one: Span, other: Span) -> int:
     return max(0, second.start - first.stop)
 
 
-def _steps(*ends: int) -> tuple[str, ...]:
-    """Names of ranges of integers: up to the first end, between consecutive ends, over the last."""
-    inner = [f"{low + 1} to {high}" for low, high in pairwise(ends)]
-    return (f"up to {ends[0]}", *inner, f"over {ends[-1]}")
-
-
-def _step(value: int, ends: tuple[int, ...]) -> str:
-    return _steps(*ends)[int(np.searchsorted(ends, value))]
-
-
-_NEAR, _LENGTHS, _NAMES = (4, 9, 19), (50, 75, 100), (2, 4, 6)
-_NONE_ONE_BOTH = ("neither name", "one name", "both names")
-
-
-def _position(example: Example, row: SurfaceRow) -> str:
-    before = (example.a.start < example.pronoun.start) + (example.b.start < example.pronoun.start)
-    return ("initial", "medial", "final")[before]
-
-
-def _nearest(example: Example, row: SurfaceRow) -> str:
-    names = (example.a, example.b)
-    return _step(min(distance(row.words, example.pronoun, name) for name in names), _NEAR)
-
-
-def _same_sentence(example: Example, row: SurfaceRow) -> str:
-    number = row.words.sentence_of
-    return _NONE_ONE_BOTH[sum(number[name.at[0]] == number[row.at] for name in (row.a, row.b))]
-
-
-def _url_overlap(example: Example, row: SurfaceRow) -> str:
-    if row.title is None:
-        return ""
-    spans = (example.a, example.b)
-    return _NONE_ONE_BOTH[sum(shared_tokens(example.words(span), row.title.title) > 0 for span in spans)]
-
-
-def _name_overlap(example: Example, row: SurfaceRow) -> str:
-    a, b = (set(distinctive_tokens(text)) for text in (example.a_text, example.b_text))
-    return "share a word" if a & b else "distinct"
-
-
-STRATA: dict[str, Stratum] = {
-    "gender": Stratum(
-        "gender of the pronoun",
-        ("masculine", "feminine", "neutral"),
-        lambda example, row: example.gender.value,
-    ),
-    "form": Stratum(
-        "form of the pronoun",
-        ("he", "him", "his", "she", "her", "hers"),
-        lambda example, row: example.pronoun_text.lower(),
-    ),
-    "position": Stratum(
-        "pronoun before, between or after the names", ("initial", "medial", "final"), _position
-    ),
-    "distance": Stratum("words between the pronoun and the nearer name", _steps(*_NEAR), _nearest),
-    "same sentence": Stratum("names in the pronoun's sentence", _NONE_ONE_BOTH[::-1], _same_sentence),
-    "URL overlap": Stratum(
-        "names that share a word with the page's title", _NONE_ONE_BOTH[::-1], _url_overlap
-    ),
-    "name overlap": Stratum("words that A and B share", ("distinct", "share a word"), _name_overlap),
-    "length": Stratum(
-        "words of the text", _steps(*_LENGTHS), lambda example, row: _step(len(row.words), _LENGTHS)
-    ),
-    "names": Stratum(
-        "capitalised names in the text", _steps(*_NAMES), lambda example, row: _step(len(row.names), _NAMES)
-    ),
-}
-"""By name."""
-
-
 def strata(corpus: Corpus) -> dict[str, Strings]:
-    """Value of every row in every dimension of :data:`STRATA`, (n,) each."""
-    rows = [(example, SurfaceRow(example)) for example in corpus]
+    """Value of every row in every dimension of :data:`STRATA`, (n,) each; empty where a row has none."""
+    rows = [_values(example) for example in corpus]
+    return {name: np.array([row[name] for row in rows], dtype=str) for name in STRATA}
+
+
+def _values(example: Example) -> dict[str, str]:
+    row, names = SurfaceRow(example), (example.a, example.b)
+    words, title = row.words, row.title
+
+    def step(value: int, ends: tuple[int, ...]) -> str:
+        return _ranges(*ends)[int(np.searchsorted(ends, value))]
+
+    near = [words.sentence_of[name.at[0]] == words.sentence_of[row.at] for name in (row.a, row.b)]
+    titled = [title is not None and shared_tokens(example.words(name), title.title) > 0 for name in names]
+    a, b = (set(distinctive_tokens(text)) for text in (example.a_text, example.b_text))
     return {
-        name: np.array([stratum.value(*row) for row in rows], dtype=str) for name, stratum in STRATA.items()
+        "gender": example.gender.value,
+        "form": example.pronoun_text.lower(),
+        "position": ("initial", "medial", "final")[sum(name.start < example.pronoun.start for name in names)],
+        "distance": step(min(distance(words, example.pronoun, name) for name in names), _NEAR),
+        "same sentence": _NONE_ONE_BOTH[sum(near)],
+        "URL overlap": "" if title is None else _NONE_ONE_BOTH[sum(titled)],
+        "name overlap": "share a word" if a & b else "distinct",
+        "length": step(len(words), _LENGTHS),
+        "names": step(len(row.names), _NAMES),
     }
 
 
