@@ -7,8 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from gapstack.cli.tables import stack_table
-from gapstack.comparison.results import score_stack
+from gapstack.comparison.results import stack_table
 from gapstack.data import Corpus
 from gapstack.data.gap_files import write_gap, write_scorer_tsv, write_submission
 from gapstack.errors import DataError, DataNotFoundError, MemberError, MismatchError
@@ -190,7 +189,7 @@ class TestStackOfFiles:
         found = stack_files(files, sample_train, folds=3, kinds=self.KINDS)
         best = min(log_loss(sample_train.labels, each) for each in found.members.values())
         assert log_loss(sample_train.labels, found.nested.out_of_fold) < best
-        table = stack_table(score_stack(found))
+        table = stack_table(found)
         assert [row["name"] for row in table.json()["sections"][0]["rows"]] == ["0", "1", "stack"]
         other = stack_files(files, sample_train, folds=3, kinds=self.KINDS[::-1]).nested
         assert (found.nested.name, found.nested.choices) == (other.name, other.choices)
