@@ -59,14 +59,6 @@ def test_windows_leave_room_for_what_is_added_and_lose_no_mention(sample, tiny_e
         assert (view.mentions[row] <= text[row, 1]).all()
 
 
-def test_a_question_that_leaves_no_room_for_the_mentions_is_refused(tiny_encoder):
-    assert len(before_text(CORPUS, tiny_encoder, ["a"])[0].ids)
-    with pytest.raises(MemberError, match=r"'x': .* 20 pieces"):
-        before_text(CORPUS, tiny_encoder, ["she " * 12], 20)
-    with pytest.raises(MemberError, match=r"'x': .* 20 pieces"):
-        with_endings(CORPUS, tiny_encoder, [" she is"], [("he", "he " * 12)], 20)
-
-
 def test_mentions_stand_between_their_tags(tiny_encoder):
     view = tagged(Corpus([EXAMPLE]), tiny_encoder)
     read = tiny_encoder.tokenizer.decode(view.ids).replace(" ", "")

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from gapstack.data import Gender
-from gapstack.encoding.activations import span_activations
 from gapstack.errors import MemberError
 from gapstack.members import create, frozen_head, store
-from gapstack.members.frozen_head import chosen_layers, gender_null_space, mean_vectors, unit_range
+from gapstack.members.frozen_head import chosen_layers, gender_null_space, unit_range
 
 
 @pytest.fixture
@@ -66,18 +65,6 @@ def test_the_papers_network_takes_sides_and_ours_does_not(settings, sample_train
 )
 def test_layers_are_found_as_deep_in_another_encoder(layers, depth, of, expected):
     assert chosen_layers(None, SimpleNamespace(num_layers=of), (layers, depth)) == expected
-
-
-def test_a_mention_is_the_mean_of_its_pieces(sample_test, tiny_encoder):
-    found = span_activations(sample_test[:9], tiny_encoder, (1, 2))
-    means = mean_vectors(found)
-    pieces, spans = found.padded()
-    assert means.shape == (9, 3, 64)
-    for row in range(9):
-        for mention in range(3):
-            start, end = spans[row, mention]
-            np.testing.assert_allclose(means[row, mention], pieces[row, start:end].mean(0), atol=1e-5)
-    assert mean_vectors(span_activations(sample_test[:0], tiny_encoder, (1, 2))).shape == (0, 3, 64)
 
 
 def test_features_lie_between_the_extremes_of_the_training_rows():

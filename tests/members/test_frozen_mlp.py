@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Example, Span
-from gapstack.encoding.encoders import Encoder, load_encoder
+from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.pieces import align
-from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.frozen_mlp import mask_names, numeric, repair_stars
 from gapstack.text.grammar import Role
@@ -83,10 +82,3 @@ def test_each_name_is_one_mask_piece_and_its_other_places_stay():
     for first, end in view.mentions[0, 1:]:
         assert view.ids[first:end].tolist() == [encoder.tokenizer.mask_token_id]
     assert masked.words(masked.pronoun) == "she"
-
-
-def test_an_encoder_without_a_mask_is_refused(tiny_encoder_folder):
-    encoder = Encoder("without", tiny_encoder_folder)
-    encoder.tokenizer.mask_token = None
-    with pytest.raises(MemberError, match="encoder without has no mask token"):
-        mask_names(replace(row("Ann met Eve when she ran.")), encoder)

@@ -27,7 +27,7 @@ def gain(member: FrozenSpans, corpus: Corpus) -> float:
 
 
 def test_it_learns_more_than_the_class_frequencies(member, sample_train):
-    assert gain(member.set_params(epochs=30), sample_train[:80]) > 0.1
+    assert gain(member.set_params(epochs=30), sample_train[:40]) > 0.1
 
 
 def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sample_test, monkeypatch):
@@ -59,11 +59,6 @@ def test_text_without_pieces_is_refused_by_its_id(member, sample_train):
     blank = Example("blank-1", "\u200b\u200c\u200d", Span(0, 1), Span(1, 2), Span(2, 3))
     with pytest.raises(MemberError, match=r"'blank-1'.*no piece"):
         member.predict_proba(Corpus([blank]))
-
-
-def test_layers_that_the_encoder_lacks_are_refused(tiny_encoder_folder, sample_train):
-    with pytest.raises(MemberError, match=r"layers 0 to 2.*\[7\]"):
-        FrozenSpans(encoder=str(tiny_encoder_folder), layers=[7]).fit(sample_train)
 
 
 def test_distances_are_seen_from_the_pronoun():

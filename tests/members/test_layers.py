@@ -7,27 +7,18 @@ import torch
 from gapstack.members.layers import BatchNorm, ParallelLinear, RunningScale, SharedLinear
 
 
-def test_parallel_layers_are_each_a_layer_of_its_own():
-    layer = ParallelLinear(3, 4, 5).eval()
-    torch.nn.init.normal_(layer.bias)
-    rows = torch.randn(3, 6, 4)
-    found = layer(rows).detach().numpy()
-    for number in range(3):
-        weight, bias = layer.weight[number].detach().numpy(), layer.bias[number].detach().numpy()
-        np.testing.assert_allclose(found[number], rows[number].numpy() @ weight + bias, atol=1e-5)
-    assert (ParallelLinear(2, 3, 4, zero=True)(torch.ones(2, 1, 3)) == 0).all()
-
-
-def test_layers_over_the_same_rows_are_each_a_layer_of_its_own():
-    layer = SharedLinear(3, 4, 5).eval()
-    torch.nn.init.normal_(layer.bias)
+def test_layers_side_by_side_are_each_a_layer_of_its_own():
+    parallel, shared = ParallelLinear(3, 4, 5).eval(), SharedLinear(3, 4, 5).eval()
     rows = torch.randn(6, 4)
-    found = layer(rows).detach().numpy()
-    for number in range(3):
-        weight, bias = layer.weight[:, number].detach().numpy(), layer.bias[number].detach().numpy()
-        np.testing.assert_allclose(found[:, number], rows.numpy() @ weight + bias, atol=1e-5)
-    layer.keep(slice(1, 3))
-    np.testing.assert_allclose(layer(rows).detach().numpy(), found[:, 1:], atol=1e-5)
+    for layer in (parallel, shared):
+        torch.nn.init.normal_(layer.bias)
+    own, same = parallel(rows.expand(3, -1, -1)), shared(rows)
+    for k in range(3):
+        torch.testing.assert_close(own[k], rows @ parallel.weight[k] + parallel.bias[k])
+        torch.testing.assert_close(same[:, k], rows @ shared.weight[:, k] + shared.bias[k])
+    shared.keep(slice(1, 3))
+    torch.testing.assert_close(shared(rows), same[:, 1:])
+    assert (ParallelLinear(2, 3, 4, zero=True)(torch.ones(2, 1, 3)) == 0).all()
 
 
 @pytest.mark.parametrize("kind", [ParallelLinear, SharedLinear])

@@ -31,7 +31,7 @@ def again(sample_train) -> Corpus:
     """Sample rows in which both names come again."""
     return Corpus(
         replace(e, text=f"{e.text} So {e.a_text} told {e.b_text}, and {e.a_text} smiled.")
-        for e in sample_train[:40]
+        for e in sample_train[:24]
     )
 
 
@@ -66,30 +66,30 @@ def test_stage_2_is_learned_from_once_and_recorded(again, tiny_encoder_folder, m
     monkeypatch.setattr(sources, "stage2", lambda data=None: again.unlabelled())
     settings = {"encoder": str(tiny_encoder_folder), **QUICK}
     members = [
-        create("masked_lm", **{**settings, "texts": "stage2"}).fit(part) for part in (again[:20], again[20:])
+        create("masked_lm", **{**settings, "texts": "stage2"}).fit(part) for part in (again[:12], again[12:])
     ]
     assert len(trained) == 1
     assert members[0].contaminated_by == ("gap-stage2",)
     assert create("masked_lm", **settings).contaminated_by == ()
-    assert "40 texts without labels" in members[0].state().values["learned_from"]
+    assert "24 texts without labels" in members[0].state().values["learned_from"]
 
 
 def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_encoder_folder, monkeypatch):
-    rows, answers = again[20:].unlabelled(), one_hot(again[20:].labels)
+    rows, answers = again[12:].unlabelled(), one_hot(again[12:].labels)
     settings = {"encoder": str(tiny_encoder_folder), **QUICK, "texts": "taught", "teacher": "any"}
 
     def taught(answers, corpus):
         monkeypatch.setattr(soft_labels, "load_teacher", lambda name: SoftLabels(rows, answers, ("any",)))
         return create("masked_lm", **settings).fit(corpus)
 
-    one = taught(answers, again[:20])
-    answered = int((again[20:].labels < Label.NEITHER).sum())
+    one = taught(answers, again[:12])
+    answered = int((again[12:].labels < Label.NEITHER).sum())
     assert (
         one.state().values["learned_from"]
-        == f"{answered} masked names in extra and teacher, 20 texts with answers"
+        == f"{answered} masked names in extra and teacher, 12 texts with answers"
     )
     assert one.contaminated_by == ("gap-stage2",)
-    fold, other = taught(answers, again[5:15]), taught(answers[:, [1, 0, 2]], again[:20])
+    fold, other = taught(answers, again[2:12]), taught(answers[:, [1, 0, 2]], again[:12])
     assert one.model_key_ == fold.model_key_ != other.model_key_
 
 

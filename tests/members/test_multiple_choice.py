@@ -59,7 +59,6 @@ def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"clip": 0.4}, "clip: found 0.4, expected a number, at least 0, less than 0.333333"),
         ({"training": {"frozen": ["encoder"]}}, "freezes the whole encoder"),
         ({"max_pieces": 40}, "window of 40 pieces"),
     ],

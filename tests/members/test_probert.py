@@ -53,8 +53,6 @@ def test_early_stopping_holds_back_training_rows_only_where_it_is_asked_for(
 
 REFUSED = (
     ({"training": {"epoch": 2}}, MemberError, r"training\.epoch: no such setting; did you mean epochs"),
-    ({"training": {"frozen": ["encoder.embedding"]}}, MemberError, "no such parameters"),
-    ({"training": {"seed": 3}}, MemberError, r"training\.seed: no such setting"),
     ({"max_pieces": 20}, MemberError, "larger window"),
     ({"encoder": "no-such/encoder"}, DataNotFoundError, "no encoder 'no-such/encoder'"),
 )

@@ -125,8 +125,3 @@ def test_taught_rows_are_prepared_once_and_never_by_who_is_fitted(taught, sample
     member.is_fitted_ = True
     member.prepare(sample_train[:30])
     assert prepared[2:] == [30]
-
-
-def test_what_is_learned_in_stages_has_no_weight_of_its_own():
-    with pytest.raises(Exception, match="gold_weight"):
-        create("probert", gold_weight=2.0)

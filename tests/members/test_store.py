@@ -26,10 +26,6 @@ def saved(member, tmp_path):
     return tmp_path / "saved"
 
 
-def test_it_answers_as_before(saved, member, sample_test):
-    np.testing.assert_array_equal(load(saved).predict_proba(sample_test), member.predict_proba(sample_test))
-
-
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_every_damage_is_seen_before_anything_is_read_of_it(saved, kind, monkeypatch):
     monkeypatch.setattr(boosters.lightgbm, "Booster", lambda **_: pytest.fail("LightGBM was given it"))

@@ -75,8 +75,6 @@ def test_a_forest_of_arrays_is_the_forest(leaf):
 
 
 def test_unknown_features_and_one_sided_labels_are_refused(planted):
-    with pytest.raises(MemberError, match='features: found "margin", expected one of "choice", "share"'):
-        create("transformer_multi", features="margin").fit(planted)
     with pytest.raises(MemberError, match="of both kinds"):
         create("transformer_multi").fit(planted.map(lambda e: replace(e, label=Label.NEITHER)))
 

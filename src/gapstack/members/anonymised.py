@@ -7,14 +7,13 @@ are averaged with fixed weights over all five. Two heads read the mean vectors o
 
 - ``end_to_end``, after Lee et al. 2017: one scorer [p; a; p * a; distance; 5 scalars] -> 150 -> 1 for A and for B,
   with an embedding of 20 of the distance in ten buckets; the logit of NEITHER is 0;
-- ``pure``: [p; a; b] -> 512 -> 32 -> 3 with batch normalisation and dropout .6.
+- ``pure``: [p; a; b] -> 512 -> 32 -> 3 with batch normalisation and dropout 0.6.
 
 Differences: the encoder is the embedded MiniLM, read two thirds up. Vectors are standardised; the learning rate is high
-and falls over ten epochs, where the paper has a constant 3e-5 and early stopping (:data:`PUBLISHED`). The paper's five
-scalars are not known; ours are in :data:`SCALARS`, and they and the distance in words are those of the original row in
-all copies. Texts are not cut at sentences; only whole words are replaced. ``pure`` averages over both orders of the
-names, so that swapping them swaps the probabilities, as for ``end_to_end``. A row that a rule excludes from anonymising
-has one weight instead of five. Mixing both heads and a floor under probabilities are left to a stack.
+and falls over ten epochs, where the paper has a constant 3e-5 and early stopping. The paper's five scalars are not
+known; ours (:data:`SCALARS`) and the distance are those of the original row in all copies. Texts are not cut at
+sentences; only whole words are replaced. ``pure`` averages over both orders of the names, so that swapping them swaps
+the probabilities. A row that a rule excludes from anonymising has one weight instead of five.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from gapstack.features.blocks import features
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne, NonNegative
+from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Floats, Ints, Probabilities
 
 PUBLISHED: dict[str, Any] = {
@@ -42,13 +42,12 @@ PUBLISHED: dict[str, Any] = {
     "max_pieces": 256,
     "seeds": 5,
     "validation_share": 0.2,
-    "training": {
+    "training": CONSTANT_RATE
+    | {
         "epochs": 1000,
         "batch_size": 128,
         "head_lr": 3e-5,
         "weight_decay": 0.0,
-        "label_smoothing": 0.0,
-        "schedule": {"shape": "constant", "warmup": 0.0},
         "max_norm": None,
         "patience": 100,
     },
@@ -80,7 +79,7 @@ class Anonymised(MentionHead):
     hidden, distance_units : int
         Units of the scorer and of a distance's embedding.
     dropout : float, optional
-        None for the paper's, .2 for ``end_to_end`` and .6 for ``pure``.
+        None for the paper's, 0.2 for ``end_to_end`` and 0.6 for ``pure``.
     """
 
     max_pieces: Count | None = None

@@ -31,6 +31,7 @@ from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.parses import parses
 from gapstack.text.scenes import Candidates, scene
 from gapstack.training import PieceData, Targets
+from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Bools
 
 PUBLISHED: dict[str, Any] = {
@@ -38,14 +39,7 @@ PUBLISHED: dict[str, Any] = {
     "layer": -2,
     "dropout": 0.7,
     "max_pieces": 450,
-    "training": {
-        "epochs": 50,
-        "batch_size": 25,
-        "head_lr": 1e-3,
-        "weight_decay": 0.0,
-        "label_smoothing": 0.0,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-    },
+    "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
 }
 """Settings of the paper: ``create("bidaf", **PUBLISHED)``."""
 

@@ -225,7 +225,7 @@ class MentionHead(EncoderMember, FrozenHead):
     layers : sequence of int, optional
         Layers that are read, side by side; None for those at the depth of ``LAYERS``.
     null_space : bool
-        Project the vectors first to where no linear classifier tells the pronoun's gender (Ravfogel et al. 2020);
+        Project the vectors first to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020);
         see :func:`gender_null_space`.
     """
 

@@ -2,19 +2,16 @@
 
 Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gendered Ambiguous Pronouns with BERT*: their
 second system, 22nd place of the shared task. A and B are replaced by the mask token; ``*`` for a lost letter is
-repaired from the vocabulary; pronoun, A and B are each read in the middle of a window of 64 pieces, in the layers
-fourth to sixth from the last of BERT-large, side by side. A dense layer over [p; a; b] (112 units, batch normalisation,
-dropout .9), one such layer for both p - a and p - b (the released code; the paper's text has products), and one over
-hand-made features (128, dropout .8) go together through three units and batch normalisation.
+repaired from the vocabulary; each mention is read in the middle of a window of 64 pieces, in three layers side by side.
+A dense layer over [p; a; b] (112 units, batch normalisation, dropout 0.9), one such layer for both p - a and p - b (the
+released code; the paper's text has products), and one over hand-made features (128, dropout 0.8) go together through
+three units and batch normalisation. Most of the paper's 69 features have a counterpart in the blocks ``surface``,
+``cues`` and ``positions``; decisions of three resolvers and an MLP over ELMo do not.
 
-Most of the paper's 69 features have a counterpart in the blocks ``surface``, ``cues`` and ``positions``; none have the
-decisions of three resolvers, which other members read, and the probabilities of an MLP over ELMo.
-
-Other differences: the encoder is the embedded MiniLM alone, where the paper reads two. The network is averaged over
-both orders of the names, so swapping A and B swaps the probabilities; ``symmetric=False`` is the paper's network.
-Vectors are standardised; features are scaled by the training rows, where the paper's code uses test rows too. Its L2
-penalty on the last layer is AdamW's weight decay on all layers. Windows near an end of the text get more of the other
-side.
+Differences: the encoder is the embedded MiniLM alone, where the paper reads two. The network is averaged over both
+orders of the names, so swapping A and B swaps the probabilities; ``symmetric=False`` is the paper's network. Vectors
+are standardised; features are scaled by the training rows alone. The L2 penalty on the last layer is AdamW's weight
+decay on all layers. Windows near an end of the text get more of the other side.
 """
 
 from __future__ import annotations
@@ -46,16 +43,9 @@ PUBLISHED: dict[str, Any] = {
     "symmetric": False,
     "vector_dropout": 0.9,
     "feature_dropout": 0.8,
-    "training": {
-        "epochs": 1000,
-        "batch_size": 64,
-        "head_lr": 2e-2,
-        "weight_decay": 0.02,
-        "label_smoothing": 0.0,
-        "schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0},
-        "max_norm": None,
-        "patience": 50,
-    },
+    "training": {"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02}
+    | {"label_smoothing": 0.0, "max_norm": None, "patience": 50}
+    | {"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}},
 }
 """Settings of the paper's code; ``encoder`` ``bert-large-cased`` for the other half of its input."""
 
@@ -74,7 +64,7 @@ class FrozenMLP(MentionHead):
     Parameters
     ----------
     blocks : sequence of str
-        Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
+        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     window : int
         Pieces of the window around each mention, special pieces included.
     symmetric : bool

@@ -189,7 +189,7 @@ def _standardised(
 
 
 def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Floats32]:
-    """Mean and spread of every input; both names share theirs, or they could be told apart."""
+    """Mean and spread of every input; both names share theirs, or they could be distinguished."""
     keep = np.arange(pieces.shape[1]) < spans[:, -1, 1:]
     found: list[Floats32] = []
     for values in (pieces[keep], relations.reshape(-1, relations.shape[-1])):

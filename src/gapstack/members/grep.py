@@ -3,17 +3,13 @@
 Attree 2019, *Gendered Ambiguous Pronouns Shared Task: Boosting Model Confidence by Evidence Pooling*, section 3.2,
 equations 1 to 11: the shared task's first place. The input is ProBERT's, tagged mentions. Each source of evidence gives
 the pronoun's cluster. Pieces are pooled to mentions, mentions to a cluster, and all clusters to one vector of evidence,
-which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn.
-
-Two things the equations leave open are taken from the released code: the attended vector is added to each mention and
-normalised, so that a cluster stays a list of mentions; A's and B's layers share weights, the pronoun's has its own.
+which joins the pronoun's vector before the last layer. In between, the mentions attend to pronoun, A and B in turn. As
+in the released code, the attended vector is added to each mention and normalised, and A's and B's layers share weights.
 
 Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default the sources are two
-heuristics that need no resolver; resolvers come as files of clusters, and mentions outside the window are no evidence.
-Masks follow the paper and not the released code, where they are inverted and queries meet mentions of other rows.
-
-Changed copies of rows (``augment``, ``average``) and rows of ``extra`` and ``teacher`` have evidence from files only if
-the files hold their texts too. Swapping A and B does not swap the probabilities exactly.
+heuristics that need no resolver; resolvers come as files of clusters, which must hold the texts of changed copies and
+of ``extra`` and ``teacher`` too. Mentions outside the window do not count. Masks follow the paper and not the released
+code, where they are inverted. Swapping A and B does not swap the probabilities exactly.
 """
 
 from __future__ import annotations

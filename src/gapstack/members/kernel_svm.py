@@ -3,17 +3,14 @@
 Bao and Qiao 2019, *Transfer Learning from Pre-trained BERT for Pronoun Resolution*: the feature path of the shared
 task's fourteenth place. Inputs are the mean vectors of A, B and pronoun, their products A * P and B * P, and seven
 scalars: signed distances A - P and B - P in words over 500; the relative positions of A, B and P in their sentences;
-whether a word of A, and one of B, is in the page's title. Vectors may be reduced from 1024 to 256 dimensions by
-PPA-PCA-PPA.
+whether a word of A, and one of B, is in the page's title. Vectors may be reduced from 1024 to 256 dimensions.
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last),
-by default without reduction. A reduction is learned from the mean vectors of the training rows' mentions together;
-products are taken after it. Words and sentences come from rules and need no parser. Probabilities come from one
-multinomial regression over the three pairs' out-of-fold decision values, where libsvm fits a sigmoid to each pair
-(Platt 1999).
+by default without reduction; products are taken after it. Words and sentences come from rules and need no parser.
+Probabilities come from one multinomial regression over the three pairs' out-of-fold decision values, where libsvm fits
+a sigmoid to each pair (Platt 1999); so the machine does not memorise rows in logloss.
 
-Swapping A and B does not swap the probabilities exactly, as in the paper. The machine does not memorise rows in
-logloss, since its probabilities are fitted on held-out rows; logistic regression does where ``c`` is large.
+Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """Masked LM: log probabilities of two common names in the pronoun's place, calibrated.
 
-Lois, Fonollosa and Costa-jussa 2019, *BERT Masked Language Modeling for Co-reference Resolution* (46th place of the
-shared task): names are replaced by common English ones and BERT's word probabilities are made a classifier. Code and
-settings were not found, so this is a reconstruction.
-
-A and B become common first names of the pronoun's gender that are one word piece each
-(:mod:`~gapstack.members.name_substitution`), and the pronoun is masked. The log probabilities of both names at the
-mask, and of all other words together, are averaged over several pairs of names in both orders. A multinomial logistic
-regression over these three and the distance of the first two is fitted on the training rows, equivariant to swapping A
-and B. With four inputs, it cannot memorise rows.
+Lois, Fonollosa and Costa-jussa 2019, *BERT Masked Language Modeling for Co-reference Resolution*; 46th place. Code and
+settings were not found, so this is a reconstruction. A and B become common first names of the pronoun's gender that are
+one word piece each (:mod:`~gapstack.members.name_substitution`), and the pronoun is masked. The log probabilities of
+both names at the mask, and of all other words together, are averaged over several pairs of names in both orders. A
+multinomial logistic regression over these three and the distance of the first two is fitted on the training rows,
+equivariant to swapping A and B. With four inputs, it cannot memorise rows.
 
 An encoder with a masked-LM head of its own is used in float32: only the regression is fitted. An encoder without one,
 such as the embedded MiniLM, first gets BERT's head with the input embeddings as decoder. Head and layers are trained on

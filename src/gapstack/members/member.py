@@ -152,7 +152,7 @@ class Member(Configured, BaseEstimator, Predictor):
 
     @property
     def _is_fitted(self) -> bool:
-        return hasattr(self, "is_fitted_")  # there is no such attribute before, as scikit-learn wants it
+        return hasattr(self, "is_fitted_")  # absent before, as scikit-learn expects
 
     def _check_fitted(self) -> None:
         if not self._is_fitted:

@@ -6,12 +6,11 @@ softmax(dropout(piece) . pronoun / sqrt(H)). Pronoun, names and the products of 
 layer to 16 numbers a layer; all layers' numbers, batch normalised, and tanh of each name's offset from the pronoun are
 classified. First the head is trained on the frozen encoder, then encoder and head; embeddings stay frozen.
 
-Differences: the encoder is the embedded MiniLM, with fewer epochs and rates that suit it; :data:`PUBLISHED` has the
-paper's recipe. An encoder with fewer than eight layers is read in all of them. Pieces are aligned with mentions, where
-the paper tokenises five parts of the text apart. Offsets are in hundreds of pieces, since tanh of a number of pieces is
-little more than its sign.
+Differences: the encoder is the embedded MiniLM, with fewer epochs and rates that suit it, read in all layers if it has
+fewer than eight. Pieces are aligned with mentions, where the paper tokenises five parts of the text apart. Offsets are
+in hundreds of pieces, since tanh of a number of pieces is little more than its sign.
 
-Swapping A and B does not swap the probabilities, as in the paper; use ``augment`` and ``average`` with ``swap_names``.
+Swapping A and B does not swap the probabilities, as in the paper.
 """
 
 from __future__ import annotations
@@ -28,28 +27,15 @@ from gapstack.encoding.encoders import Encoder
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.layers import BatchNorm, ParallelLinear, inclusive
 from gapstack.settings import Count, FractionBelowOne
+from gapstack.training.plan import CONSTANT_RATE
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-cased",
     "training": [
-        {
-            "epochs": 30,
-            "batch_size": 32,
-            "head_lr": 4e-4,
-            "patience": 3,
-            "label_smoothing": 0.0,
-            "schedule": {"shape": "constant", "warmup": 0.0},
-        },
-        {
-            "epochs": 20,
-            "batch_size": 5,
-            "encoder_lr": 5e-6,
-            "head_lr": 5e-6,
-            "patience": 4,
-            "label_smoothing": 0.0,
-            "attention_dropout": True,
-            "schedule": {"shape": "constant", "warmup": 0.0},
-        },
+        CONSTANT_RATE | {"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3},
+        CONSTANT_RATE
+        | {"epochs": 20, "batch_size": 5, "encoder_lr": 5e-6, "head_lr": 5e-6, "patience": 4}
+        | {"attention_dropout": True},
     ],
 }
 """Settings of the paper: ``create("msnet", **PUBLISHED)``."""

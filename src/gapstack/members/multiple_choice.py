@@ -3,7 +3,7 @@
 Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation*: one of the three
 families whose mean came ninth; facts from the released code. Each row is three inputs, ``[CLS] text {pronoun} is [SEP]
 ending [SEP]``. The vector of the first piece goes through a dense layer with tanh and dropout to one logit; softmax
-over the three, clipped to .001 and .999.
+over the three, clipped to 0.001 and 0.999.
 
 Differences: a long text is cut around its mentions, alike for all three inputs. Rates and frozen embeddings are those
 of other members over the embedded encoder; :data:`PUBLISHED` has Chada's. The encoder's pooler is not used: the dense
@@ -33,15 +33,8 @@ from gapstack.types import Ints, Probabilities, Rows
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
-    "training": {
-        "epochs": 2,
-        "batch_size": 4,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
-        "frozen": [],
-        "label_smoothing": 0.0,
-        "attention_dropout": True,
-    },
+    "training": {"epochs": 2, "batch_size": 4, "encoder_lr": 1e-5, "head_lr": 1e-5}
+    | {"frozen": [], "label_smoothing": 0.0, "attention_dropout": True},
 }
 """Settings of the released code: ``create("multiple_choice", **PUBLISHED)``."""
 
@@ -67,7 +60,7 @@ class MultipleChoice(FineTuned):
         plans = super().plans()
         if any(map(freezes_encoder, plans)):
             raise MemberError(
-                "training freezes the whole encoder; only an encoder that learns can tell the endings apart. "
+                "training freezes the whole encoder; only an encoder that learns can distinguish the endings. "
                 "Freeze some of its layers"
             )
         return plans

@@ -1,7 +1,7 @@
 """Name substitution: both names replaced by common first names of the pronoun's gender, each one word piece.
 
-Substitution removes what the names themselves tell (fame, gender, number of pieces). It applies to every row, and to A
-and B alike:
+Substitution removes what the names reveal (fame, gender, number of pieces). It applies to every row, and to A and B
+alike:
 
 - Both mentions are replaced, and every other occurrence of a name as whole words that overlaps no mention. The longer
   name is searched first, so "Ann" is not found in "Ann Lee". Where both names have the same words, other occurrences

@@ -26,19 +26,13 @@ from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import initialise_like_bert
 from gapstack.training import PieceData, Targets
+from gapstack.training.plan import CONSTANT_RATE
 
-ATTREE: dict[str, Any] = {
-    "epochs": 20,
-    "batch_size": 8,
-    "encoder_lr": 4e-6,
-    "head_lr": 4e-6,
-    "frozen": [],
-    "schedule": {"shape": "constant", "warmup": 0.0},
-    "label_smoothing": 0.0,
-    "patience": 3,
-    "evaluate_every": 80,
-    "attention_dropout": True,
-}
+ATTREE: dict[str, Any] = (
+    CONSTANT_RATE
+    | {"epochs": 20, "batch_size": 8, "encoder_lr": 4e-6, "head_lr": 4e-6, "frozen": []}
+    | {"patience": 3, "evaluate_every": 80, "attention_dropout": True}
+)
 """Training of the paper (section 4) with BERT-large; ``batch_size`` 16 for BERT-base."""
 PUBLISHED: dict[str, Any] = {"encoder": "bert-large-uncased", "training": ATTREE}
 """Settings of the paper: ``create("probert", **PUBLISHED)``."""

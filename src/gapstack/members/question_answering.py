@@ -1,17 +1,16 @@
 """Question answering: the referent as the answer span of a question about the pronoun, as in SQuAD.
 
-Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation* (the shared task's
-ninth place), the first of its three families; facts from the released code. The question is the text's five words from
-the pronoun on; ``[CLS] question [SEP] text [SEP]`` goes through the encoder, and a linear layer gives each piece of the
-text a start and an end logit. It is trained on the rows that have an answer. Then seven features of each row, the
-highest start and end logit within A, within B and anywhere, and which name the decoded answer is, go through a standard
-scaler to a logistic regression (C = .1) over all three classes.
+Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question Answering Formulation* (ninth place), the
+first of its three families. The question is the text's five words from the pronoun on; ``[CLS] question [SEP] text
+[SEP]`` goes through the encoder, and a linear layer gives each piece of the text a start and an end logit. It is
+trained on the rows that have an answer. Then seven features of each row, the highest start and end logit within A,
+within B and anywhere, and which name the decoded answer is, go through a standard scaler to a logistic regression
+(C = 0.1) over all three classes.
 
 Differences: the regression is fitted on a tenth of the training rows, whole pages, that the network is not trained on,
 since logits on the network's own rows are overconfident (``calibration_share=0`` is Chada's way), and it is
 equivariant, so that swapping the names swaps the probabilities. A long text is one window around the mentions instead
-of several that overlap. Training suits the embedded encoder; :data:`PUBLISHED` has Chada's, who trains the upper 12 of
-24 layers. The answer is decoded from the text alone.
+of several that overlap. Chada trains the upper 12 of 24 layers. The answer is decoded from the text alone.
 """
 
 from __future__ import annotations
@@ -40,14 +39,8 @@ PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
     "max_pieces": 300,
     "calibration_share": 0.0,
-    "training": {
-        "epochs": 2,
-        "batch_size": 12,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
-        "attention_dropout": True,
-        "frozen": ["encoder.embeddings", *range(1, 13)],
-    },
+    "training": {"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5}
+    | {"attention_dropout": True, "frozen": ["encoder.embeddings", *range(1, 13)]},
 }
 """Settings of the released code: ``create("question_answering", **PUBLISHED)``."""
 

@@ -1,17 +1,15 @@
-"""R-GCN: a relational graph convolution over the dependency graph around the mentions, beside a frozen encoder.
+"""R-GCN: a relational graph convolution over the dependency graph around the mentions, and a frozen encoder.
 
 Xu and Yang 2019, *Look Again at the Syntax: Relational Graph Convolutional Network for Gendered Ambiguous Pronoun
 Resolution*. A frozen encoder is read in two paths: A, B and pronoun after a gated relational graph convolution over a
 small graph (the three, their heads and their dependents; an edge each way and one from every node to itself), and the
-same three vectors through batch normalisation, dropout and a dense layer. Both are concatenated and go through two more
-dense layers to three classes.
+same three vectors through batch normalisation, dropout and a dense layer. Both go through two more dense layers.
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth. The graph may have several layers
-(``widths``); the released code has one of 256. A word's vector is the mean of its pieces in one tokenisation, and a
-mention is one node with the head of its head word and the dependents of all its words; theirs is a mention's first
-piece, and other words come from a second run over the text without punctuation. Nodes have dropout before each layer of
-the graph, without which it overfits. AdamW with warm-up and linear decay for a few epochs replaces their hundred epochs
-of Adam; :data:`PUBLISHED` is the nearest that a training plan can express.
+(``widths``). A word's vector is the mean of its pieces, and a mention is one node with the head of its head word and
+the dependents of all its words; theirs is a mention's first piece, and other words come from a second run over the text
+without punctuation. Nodes have dropout before each layer of the graph, without which it overfits. AdamW with warm-up
+and linear decay for a few epochs replaces a hundred epochs of Adam.
 
 Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
@@ -44,15 +42,9 @@ PUBLISHED: dict[str, Any] = {
     "text_width": 1536,
     "dropout": 0.5,
     "node_dropout": 0.0,
-    "training": {
-        "epochs": 100,
-        "batch_size": 4,
-        "head_lr": 1e-4,
-        "weight_decay": 0.035,
-        "label_smoothing": 0.0,
-        "schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15},
-        "patience": 20,
-    },
+    "training": {"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035}
+    | {"label_smoothing": 0.0, "patience": 20}
+    | {"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}},
 }
 """The nearest to the paper's settings: ``create("rgcn", **PUBLISHED)``."""
 
@@ -126,16 +118,13 @@ class RGCN(EncoderMember, FrozenHead):
             counts = inside.sum(axis=1)
             means = (inside / np.maximum(counts, 1)[:, None]) @ states[row].astype(np.float32)
             nodes[row, : len(spans)] = means
-            # a word outside the window is no node
+            # a word outside the window is not a node
             edges[row, :, : len(spans), : len(spans)] = adjacency(pairs, counts > 0)
         return {"nodes": nodes, "edges": edges}
 
 
 class GraphHead(nn.Module):
-    """Two paths to three classes over nodes of width ``width``: through the graph, and one of width ``text`` beside it.
-
-    For the other parameters see :class:`RGCN`.
-    """
+    """Two paths to three classes over nodes of width ``width``: via the graph, and a dense one of width ``text``."""
 
     def __init__(
         self, width: int, widths: Sequence[int], text: int, hidden: int, dropout: float, node_dropout: float

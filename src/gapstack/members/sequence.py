@@ -28,17 +28,9 @@ from gapstack.training import Schedule
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
-    "training": {
-        "epochs": 15,
-        "batch_size": 10,
-        "encoder_lr": 1e-5,
-        "head_lr": 1e-5,
-        "frozen": [],
-        "schedule": {"shape": "triangular", "warmup": 0.0},
-        "label_smoothing": 0.0,
-        "weight_decay": 0.0,
-        "attention_dropout": True,
-    },
+    "training": {"epochs": 15, "batch_size": 10, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []}
+    | {"label_smoothing": 0.0, "weight_decay": 0.0, "attention_dropout": True}
+    | {"schedule": {"shape": "triangular", "warmup": 0.0}},
 }
 """Settings of the released code: ``create("sequence", **PUBLISHED)``."""
 

@@ -1,17 +1,15 @@
 """Fill the GAP: siamese towers over frozen vectors of each name and the pronoun, and hand-made features.
 
-Yang, Niven and Kao 2019, *Fill the GAP: Exploiting BERT for Pronoun Resolution*; fourth place. A frozen encoder is read
-at one layer, the mean over each mention's pieces, with dropout of .6 on these raw vectors. A word encoder shared by the
-three mentions, 37 SELU units in each of six heads, precedes the interactions [a; p; a * p; p - a] and [b; p; b * p;
-p - b], which one siamese dense layer reads for both names. Its outputs, summed over heads, go with 20 units over 17
-hand-made features (``blocks=["fill_the_gap"]``) through dropout .75 and a dense layer of 37 with batch normalisation to
-three classes. ``naive=True`` leaves encoder and interactions out: [A; B; P] with dropout goes straight to that layer.
+Yang, Niven and Kao 2019, *Fill the GAP: Exploiting BERT for Pronoun Resolution*; fourth place. The mean vectors of the
+mentions in one layer of a frozen encoder have dropout of 0.6. A word encoder shared by them, 37 SELU units in each of
+six heads, precedes the interactions [a; p; a * p; p - a] and [b; p; b * p; p - b], which one siamese dense layer reads.
+Its outputs, summed over heads, and 20 units over 17 hand-made features (``blocks=["fill_the_gap"]``) go through dropout
+0.75 and a dense layer of 37 with batch normalisation to three classes. ``naive=True`` sends [A; B; P] straight there.
 
 Differences: the encoder is the embedded MiniLM, its 4th layer of 6. Vectors are standardised. The network is averaged
-over both orders of the names, so swapping the names swaps the probabilities; ``symmetric=False`` is the paper's
-network. The paper's L2 penalty on the last layer is AdamW's weight decay on all layers. The paper stops by the fold
-that it scores; here early stopping uses rows of other pages, and by default the number of epochs is fixed. Features
-come from the project's own parser, see :mod:`gapstack.features.fill_the_gap`.
+over both orders of the names, so swapping them swaps the probabilities; ``symmetric=False`` is the paper's network. The
+L2 penalty on the last layer is AdamW's weight decay on all layers. The paper stops by the fold that it scores; here the
+number of epochs is fixed, or early stopping uses rows of other pages. Features come from the project's own parser.
 """
 
 from __future__ import annotations
@@ -28,6 +26,7 @@ from gapstack.features.blocks import BlockName
 from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import ParallelLinear, SwapEquivariant, cross, dense_block
 from gapstack.settings import Count, FractionBelowOne
+from gapstack.training.plan import CONSTANT_RATE
 
 PUBLISHED: dict[str, Any] = {
     "encoder": "bert-large-uncased",
@@ -35,13 +34,12 @@ PUBLISHED: dict[str, Any] = {
     "max_pieces": 300,
     "blocks": ["fill_the_gap"],
     "symmetric": False,
-    "training": {
+    "training": CONSTANT_RATE
+    | {
         "epochs": 200,
         "batch_size": 32,
         "head_lr": 1e-3,
         "weight_decay": 0.1,
-        "label_smoothing": 0.0,
-        "schedule": {"shape": "constant", "warmup": 0.0},
         "max_norm": None,
         "patience": 15,
     },
@@ -57,7 +55,7 @@ class Siamese(MentionHead):
     Parameters
     ----------
     blocks : sequence of str
-        Hand-made features beside the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
+        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     max_pieces : int, optional
         Longest window in pieces; by default the encoder's limit.
     naive : bool

@@ -2,17 +2,14 @@
 
 Abzaliev 2019, *On GAP Coreference Resolution Shared Task: Insights from the 3rd Place Solution*. One hidden state, the
 fifth or sixth from above of 24, is projected to 64 numbers a piece; allennlp's self-attentive span extractor makes a
-vector each of A, B and the pronoun. They are concatenated, batch normalised, sent through a narrow ReLU layer,
-normalised again, with dropout .6, concatenated with the features, and classified. The logits of many heads are
-averaged.
+vector each of A, B and the pronoun. They are batch normalised, sent through a narrow ReLU layer, normalised again, with
+dropout 0.6, joined by the features, and classified. The logits of many heads are averaged. The paper trains on other
+corpora first, the head and then the one encoder layer that it reads, then the head alone on GAP.
 
-The paper trains on other corpora first, the head and then the one encoder layer that it reads, then the head alone on
-GAP: ten folds, four encoders, forty heads.
-
-Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default there are no other corpora, and
-the layer is tuned on GAP itself, in a second phase with the head. :data:`PUBLISHED` has the paper's order without
-OntoNotes, which is not free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the
-encoder layer. The features are the block ``positions``, standardised over training; ``blocks`` names others.
+Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default only GAP is learned, and the
+layer is tuned in a second phase with the head. :data:`PUBLISHED` has the paper's order without OntoNotes, which is not
+free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the encoder layer. The
+features are the block ``positions``, standardised over training.
 
 Swapping A and B does not swap the probabilities, as in the paper; with ``either_order`` it does.
 """
@@ -38,6 +35,7 @@ from gapstack.members.layers import BatchNorm, RunningScale, SwapEquivariant, in
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural
 from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
+from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Floats
 
 _FIRST_STAGE = {
@@ -57,14 +55,7 @@ PUBLISHED: dict[str, Any] = {
         _FIRST_STAGE | {"head_lr": 1e-3, "frozen": ["encoder"]},
         _FIRST_STAGE | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
     ],
-    "training": {
-        "epochs": 15,
-        "batch_size": 20,
-        "head_lr": 2e-3,
-        "label_smoothing": 0.0,
-        "weight_decay": 0.0,
-        "schedule": {"shape": "constant", "warmup": 0.0},
-    },
+    "training": CONSTANT_RATE | {"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "weight_decay": 0.0},
 }
 """Settings of one of the paper's four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the layer
 of 9e-5, and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten folds."""

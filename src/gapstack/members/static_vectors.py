@@ -2,12 +2,9 @@
 
 Dawkins 2021, *Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bias Detection*, sections 3 and 5, after
 Zhao et al. 2018: the same coreference system is trained over word vectors with and without gender, with and without
-gender-swapped copies of the training texts (``augment=["swap_gender"]``), and evaluated on occupations. The recipe
-``sowinobias`` is the whole experiment.
-
-Each mention is three means of vectors: of its words, of the words before and of those after it; with ``contextual``, a
-frozen encoder's vector of the mention joins them, untouched by debiasing, as ELMo's in the paper. Pronoun and name are
-projected and combined with the name's position, with the same weights for both names.
+gender-swapped copies of the training texts (``augment=["swap_gender"]``), and evaluated on occupations (recipe
+``sowinobias``). Each mention is three means of vectors: of its words, of the words before and of those after it; with
+``contextual``, a frozen encoder's vector of the mention joins them, untouched by debiasing, as ELMo's in the paper.
 
 Differences: the paper's system finds mentions and links them itself (Lee et al. 2018, over GloVe and ELMo) and is
 trained on OntoNotes, which is not free. Ours is given the mentions and trained on GAP and ``extra``. The space is by

@@ -1,13 +1,9 @@
 """Tuned spans: the encoder fine-tuned under the siamese head of frozen spans, on rows with their own and other names.
 
-The fine-tuned sister of :mod:`gapstack.members.frozen_spans`. It takes from the field: mentions tagged in the input
-(Attree 2019), self-attentive spans (Abzaliev 2019), products and differences of name and pronoun under one set of
-weights for both names and hand-made features (Yang et al. 2019; Abzaliev), attention heads of the frozen encoder
-(Webster et al. 2018, section 4.4), and names replaced by common ones in training and in answering (Liu 2019).
-
-Ours: both names have the same tag, so exchanging A and B exchanges their columns. A copy with other names keeps the
-relations (features, frozen attention, distances) of its row, so nothing is parsed twice. A teacher's rows and their
-copies are learned first, once for all folds, and GAP's labels after them. ``docs/strength.md`` has measurements.
+The fine-tuned sister of :mod:`gapstack.members.frozen_spans`, with mentions tagged in the input (Attree 2019) and names
+replaced by common ones in training and in prediction (Liu 2019). Ours: both names have the same tag, so exchanging A
+and B exchanges their columns. A copy with other names keeps the relations (features, frozen attention, distances) of
+its row. A teacher's rows and their copies are learned first, once for all folds, and GAP's labels after them.
 """
 
 from __future__ import annotations
@@ -52,7 +48,7 @@ class TunedSpans(FineTuned):
     attention : bool
         Add the attention of the encoder before fine-tuning.
     forms : int
-        Forms with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, that are learned beside
+        Forms with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, that are learned with
         each row.
     answer_forms : int
         Such forms, 0 to 4, over which answers are averaged with that of the row itself.

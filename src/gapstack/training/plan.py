@@ -173,6 +173,8 @@ class TrainingPlan:
 Plan = Annotated[Mapping[str, Any], FieldsOf(TrainingPlan, without=("seed",))]
 """Some fields of a plan, as a mapping; the seed is the member's."""
 
+CONSTANT_RATE: dict[str, Any] = {"label_smoothing": 0.0, "schedule": {"shape": "constant", "warmup": 0.0}}
+"""Settings of a plan: a constant rate without label smoothing."""
 PLAIN = TrainingPlan(
     epsilon=1e-8,
     decay_vectors=True,
