@@ -1,18 +1,24 @@
 """What the cache gives back is what the encoder computes, and nothing is computed twice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from gapstack.cache import ContentStore
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
-from gapstack.encoding.activations import SpanActivations, span_activations, window_activations
-from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.activations import (
+    SpanActivations,
+    hidden_states,
+    span_activations,
+    window_activations,
+)
 from gapstack.encoding.pieces import align, windows_around
 from gapstack.errors import MemberError
-from gapstack.files import cache_root
+
+DTYPES = (torch.float32, torch.bfloat16)
 
 
 @pytest.fixture
@@ -27,10 +33,6 @@ def forwarded(monkeypatch) -> list[int]:
 
     monkeypatch.setattr(module, "forward", counting)
     return sizes
-
-
-def shards() -> list:
-    return sorted((cache_root() / "activations").rglob("*.safetensors"))
 
 
 def test_vectors_are_the_encoders_own_at_the_mention_pieces(sample_test, tiny_encoder):
@@ -129,28 +131,6 @@ def test_exchanging_a_and_b_exchanges_what_is_there_and_computes_nothing(
             )
 
 
-def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
-    monkeypatch.setattr("gapstack.cache.SHARD_ROWS", 8)
-    write = ContentStore.add
-    calls = iter(range(99))
-
-    def dying(*arguments):
-        if next(calls) == 2:
-            raise KeyboardInterrupt
-        return write(*arguments)
-
-    corpus = sample_test[:30]
-    monkeypatch.setattr(ContentStore, "add", dying)
-    with pytest.raises(KeyboardInterrupt):
-        span_activations(corpus, tiny_encoder, (1,))
-    assert len(shards()) == 2
-    monkeypatch.setattr(ContentStore, "add", write)
-    forwarded.clear()
-    resumed = span_activations(corpus, tiny_encoder, (1,))
-    assert sum(forwarded) == 30 - 16
-    assert len(resumed) == 30
-
-
 def by_row(found: SpanActivations) -> list[list[np.ndarray]]:
     """Vectors and attention of each row."""
     vectors = np.split(found.vectors, found.counts.sum(axis=1).cumsum()[:-1])
@@ -163,14 +143,14 @@ def test_a_row_does_not_depend_on_its_batch_the_order_and_the_cache(
 ):
     for place in (frozen, module):
         monkeypatch.setattr(place, "computes_in", lambda: dtype)
-    corpus = sample_test[:48]
+    corpus = sample_test[:24]
     everything = by_row(span_activations(corpus, tiny_encoder, (0, 1, 2), (1, 2)))
     draw = np.random.default_rng(0)
     for number, layers in enumerate([(0, 1, 2), (1,)]):
         monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path / str(number)))  # cold
         heads = (2,) if number % 2 else ()
-        for size in (3, 20):  # and warm
-            rows = draw.permutation(48)[:size].tolist()
+        for size in (3, 10):  # and warm
+            rows = draw.permutation(24)[:size].tolist()
             found = by_row(span_activations(corpus.take(rows), tiny_encoder, layers, heads))
             for row, (vectors, attention) in zip(rows, found, strict=True):
                 expected = everything[row][0][:, layers]
@@ -191,29 +171,6 @@ def test_padded_sequences_hold_the_mentions_at_their_ranges(sample_test, tiny_en
             np.testing.assert_array_equal(sequences[row, start:end], expected)
             at += end - start
         assert not sequences[row, spans[row, 2, 1] :].any()
-
-
-@pytest.mark.parametrize("layers", [(), (3,), (-1,), (0, 9)])
-def test_layers_that_do_not_exist_are_refused(layers, sample_test, tiny_encoder):
-    with pytest.raises(MemberError, match="has layers 0 to 2"):
-        span_activations(sample_test[:2], tiny_encoder, layers)
-
-
-def test_an_empty_corpus_needs_no_encoder(tiny_encoder, forwarded):
-    found = span_activations(Corpus([]), tiny_encoder, (1,))
-    assert found.vectors.shape == (0, 1, 32)
-    assert len(found) == 0
-    assert found.padded()[0].shape == (0, 0, 32)
-    assert forwarded == []
-
-
-def test_leaving_out_higher_layers_does_not_change_lower_ones(sample_test, tiny_encoder):
-    alone = span_activations(sample_test[:5], tiny_encoder, (1,))
-    copy = Encoder("copy", tiny_encoder.folder)
-    for shard in shards():
-        shard.unlink()
-    both = span_activations(sample_test[:5], copy, (1, 2))
-    np.testing.assert_allclose(alone.vectors[:, 0], both.vectors[:, 0], atol=1e-3, rtol=1e-3)
 
 
 def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_encoder, forwarded):
@@ -238,3 +195,58 @@ def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_
     other = window_activations(swapped, tiny_encoder, (2,), max_pieces=48)
     assert forwarded == []
     np.testing.assert_array_equal(other.counts, found.counts[:, [0, 2, 1]])
+
+
+@pytest.mark.parametrize("layers", [(), (3,), (0, 9)])
+def test_missing_layers_are_refused_and_no_rows_need_no_encoder(layers, sample_test, tiny_encoder, forwarded):
+    with pytest.raises(MemberError, match="layers 0 to 2"):
+        span_activations(sample_test[:2], tiny_encoder, layers)
+    with pytest.raises(MemberError, match="layers 0 to 2"):
+        hidden_states(align(sample_test[:2], tiny_encoder), tiny_encoder, layers)
+    found = span_activations(Corpus([]), tiny_encoder, (1,))
+    assert found.vectors.shape == (0, 1, 32)
+    assert found.padded()[0].shape == (0, 0, 32)
+    assert forwarded == []
+
+
+def test_states_are_the_encoders_own_layers_side_by_side(sample_test, tiny_encoder):
+    view = align(sample_test[:8], tiny_encoder)
+    found = hidden_states(view, tiny_encoder, (2, 0), torch.float32)
+    assert found.values.shape == (len(view.ids), 64)
+    np.testing.assert_array_equal(found.sizes, view.lengths)
+    for row, entry in enumerate(found.entries()):
+        with torch.inference_mode():
+            ids = torch.from_numpy(view.ids[view.row(row)])[None]
+            layers = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
+        np.testing.assert_allclose(entry, torch.cat([layers[2][0], layers[0][0]], dim=-1), atol=2e-3)
+
+
+def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_encoder, forwarded):
+    rows = sample_test[:10]
+    first = hidden_states(align(rows, tiny_encoder), tiny_encoder)
+    assert sum(forwarded) == 10
+    swapped = rows.map(lambda e: replace(e, a=e.b, b=e.a))
+    again = hidden_states(align(swapped, tiny_encoder), tiny_encoder, (2,))  # -1 of two layers
+    np.testing.assert_array_equal(first.values, again.values)
+    assert sum(forwarded) == 10
+    hidden_states(align(sample_test[5:12], tiny_encoder), tiny_encoder)
+    assert sum(forwarded) == 12
+    exact, rough = (hidden_states(align(rows, tiny_encoder), tiny_encoder, dtype=d).values for d in DTYPES)
+    assert 0 < np.abs(exact - rough).max() < 0.2, "precisions do not mix"
+
+
+def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
+    monkeypatch.setattr("gapstack.cache.SHARD_ROWS", 8)
+    counting = module.forward
+
+    def dying(request, view, rows, *options):
+        if sum(forwarded) == 16:
+            raise KeyboardInterrupt
+        return counting(request, view, rows, *options)
+
+    monkeypatch.setattr(module, "forward", dying)
+    with pytest.raises(KeyboardInterrupt):
+        span_activations(sample_test[:30], tiny_encoder, (1,))
+    monkeypatch.setattr(module, "forward", counting)
+    assert len(span_activations(sample_test[:30], tiny_encoder, (1,))) == 30
+    assert sum(forwarded) == 30

@@ -1,6 +1,6 @@
 """Attention is read as the paper says, once for each text, and no tie or missing name is decided by chance."""
 
-from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from gapstack.encoding import attention as module
 from gapstack.encoding.attention import Attention, Direction, attention
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.files import cache_root
 from gapstack.text.grammar import empty_parse
 
 NONE = -np.inf
@@ -33,40 +32,29 @@ CORPUS = Corpus(
 )
 
 
-def slow_scores(row: Example, encoder) -> np.ndarray:
-    """(2 names, 2 directions, layers, heads): the definition of section 4.4, word by word."""
+def defined_scores(row: Example, encoder) -> np.ndarray:
+    """(2 names, 2 directions, layers, heads): the definition of section 4.4."""
     view = align(Corpus([row]), encoder)
     model = encoder.fresh_model(attn_implementation="eager").eval()
     with torch.inference_mode():
-        maps = model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions
-    at = {n: range(*view.mentions[0, i]) for i, n in enumerate(("pronoun", "a", "b"))}
-    alike = {t: [s for s, other in enumerate(view.ids) if other == piece] for t, piece in enumerate(view.ids)}
-    found = np.zeros((2, 2, len(maps), maps[0].shape[1]))
-    for name, side in enumerate("ab"):
-        for layer, heads in enumerate(maps):
-            for head, a in enumerate(heads[0]):
-                to_name, to_pronoun = [], []
-                for p in at["pronoun"]:
-                    for n in at[side]:
-                        pairs = [(i, j) for i in alike[p] for j in alike[n]]
-                        to_name.append(sum(float(a[i, j]) for i, j in pairs))
-                        to_pronoun.append(sum(float(a[j, i]) for i, j in pairs))
-                found[name, :, layer, head] = np.mean(to_name), np.mean(to_pronoun)
-    return found
+        maps = torch.stack(model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions)[:, 0]
+    alike = [np.flatnonzero(view.ids == piece) for piece in view.ids]
+    pronoun, *names = (range(*span) for span in view.mentions[0])
+    # sum over all occurrences of two pieces, (layers, heads)
+    between = lambda t, u: maps[:, :, alike[t]][:, :, :, alike[u]].sum((2, 3)).numpy()
+    return np.array(
+        [
+            [np.mean([between(*pair[::step]) for pair in product(pronoun, name)], axis=0) for step in (1, -1)]
+            for name in names
+        ]
+    )
 
 
 def test_scores_are_those_of_the_definition(tiny_encoder):
     found = attention(CORPUS, tiny_encoder)
     assert found.scores.shape == (3, 2, 2, 2, 2)
     for row, scores in zip(CORPUS, found.scores, strict=True):
-        np.testing.assert_allclose(scores, slow_scores(row, tiny_encoder), rtol=1e-4, err_msg=row.id)
-
-
-def test_exchanging_the_names_exchanges_their_scores(tiny_encoder, sample_test):
-    corpus = sample_test[:20]
-    swapped = corpus.map(lambda e: replace(e, a=e.b, b=e.a))
-    here, there = attention(corpus, tiny_encoder), attention(swapped, tiny_encoder)
-    np.testing.assert_allclose(here.scores, there.scores[:, ::-1], rtol=1e-5)
+        np.testing.assert_allclose(scores, defined_scores(row, tiny_encoder), rtol=1e-4, err_msg=row.id)
 
 
 def test_every_text_is_encoded_once_whatever_corpus_it_comes_in(tiny_encoder, sample_test, monkeypatch):
@@ -83,14 +71,6 @@ def test_every_text_is_encoded_once_whatever_corpus_it_comes_in(tiny_encoder, sa
     np.testing.assert_array_equal(attention(corpus.take([7, 3, 29]), tiny_encoder).scores, whole[[7, 3, 29]])
     attention(sample_test[:31], tiny_encoder)
     assert len(encoded) == 31
-
-
-def test_scores_do_not_depend_on_the_other_rows(tiny_encoder, sample_test, monkeypatch):
-    corpus = sample_test[:24]
-    whole = attention(corpus, tiny_encoder).scores
-    for rows in ([5], [23, 4, 5, 11], list(range(23, 0, -2))):
-        monkeypatch.setenv("GAPSTACK_CACHE", str(cache_root() / "other"))
-        np.testing.assert_allclose(attention(corpus.take(rows), tiny_encoder).scores, whole[rows], rtol=1e-5)
 
 
 def test_all_detected_names_compete(tiny_encoder, monkeypatch):
@@ -117,17 +97,12 @@ CHOICES = [
     ("another name may win", [0.1, 0.1, 0.4], HITS, (False, False), 10 * np.log10(4)),
     ("a tie of A and B is nobody's", [0.3, 0.3, 0.1], HITS, (False, False), 10 * np.log10(3)),
     ("a tie of two mentions of A is A's", [0.3, 0.3, 0.1], [HITS[0], HITS[0], HITS[1]], (True, False), 4.771),
-    (
-        "a name that is part of both counts for both",
-        [0.3, 0.1, NONE],
-        [[True] * 2, *HITS[:2]],
-        (True, True),
-        4.771,
-    ),
+    ("a name that is part of both counts for both", [0.3, 0.1, NONE], [[True] * 2, *HITS[:2]],
+     (True, True), 4.771),
     ("the only name wins by any margin", [0.3, NONE, NONE], HITS, (True, False), np.inf),
     ("all names tie", [0.3, 0.3, NONE], HITS, (False, False), 0.0),
     ("no name, no answer", [NONE] * 3, HITS, (False, False), 0.0),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -153,8 +128,5 @@ def test_directions_read_the_two_ways_their_sum_and_both_side_by_side():
     assert made.directed("both")[0, :, 0].tolist() == [[4, 6], [12, 14]]
     assert made.directed("each")[0].tolist() == [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
     assert made.pairs("both")[0, 0].tolist() == [[4, 12], [6, 14]]
-
-
-def test_a_head_that_is_not_there_is_refused(tiny_encoder):
-    with pytest.raises(MemberError, match="2 layers of 2 heads"):
-        attention(CORPUS, tiny_encoder).cue_decisions(2, 0)
+    with pytest.raises(MemberError, match="heads"):
+        made.cue_decisions(2, 0)

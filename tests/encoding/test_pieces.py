@@ -44,7 +44,7 @@ def seen(text: str, span: Span) -> tuple[int, int]:
     return (found[0], found[-1] + 1) if found else (0, 0)
 
 
-@pytest.mark.parametrize("max_pieces", [None, 128, 64])
+@pytest.mark.parametrize("max_pieces", [None, 64])
 @pytest.mark.parametrize("split", ["development", "test", "validation"])
 def test_every_gap_mention_survives_tokenisation_and_windowing(split, max_pieces, gap_splits):
     check(gap_splits[split], load_encoder(), max_pieces)
@@ -60,7 +60,7 @@ ODD = st.text(
 MENTION = ODD.filter(len)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.tuples(ODD, MENTION, ODD, MENTION, ODD, MENTION, ODD), st.permutations("abp"))
 @example(("", "\u200b", "", "\u0301", "", "\u00ad", " x"), list("abp"))
 @example(("x ", "\u200b", "", "\u0301", "", "\u00ad", ""), list("pab"))
@@ -78,18 +78,6 @@ def test_a_mention_that_vanishes_gets_the_next_piece_or_the_last(tiny_encoder):
     view = align(Corpus([make("he ", "\u200b", " met ", "\u200b", " and ", "\u200b", "")]), tiny_encoder)
     chars = [tuple(view.chars[start]) for start in view.mentions[0, [1, 2, 0], 0]]
     assert chars == [(5, 6), (11, 14), (11, 14)]  # "m" of met, "and", "and" again: nothing follows
-
-
-def test_a_text_of_nothing_is_refused_by_its_id(tiny_encoder):
-    blank = make("", "\u200b", " ", "\u200b", " ", "\u200b", "", name="blank-7")
-    with pytest.raises(MemberError, match=r"'blank-7'.*no piece"):
-        align(Corpus([blank]), tiny_encoder)
-
-
-def test_mentions_that_fill_the_window_are_refused_by_id(tiny_encoder):
-    long = make("", "q" * 30, " ", "z" * 30, " ", "he", "", name="long-3")
-    with pytest.raises(MemberError, match=r"'long-3'.*40 pieces"):
-        align(Corpus([long]), tiny_encoder, 40)
 
 
 def letters(view, row: int, text: str) -> str:
@@ -125,15 +113,6 @@ def test_windows_keep_mentions_whole_and_cut_far_ends_and_middles(sizes, space, 
     assert "".join(letters(view, 0, text)).count("he") == 1
 
 
-@settings(max_examples=100)
-@given(st.lists(st.integers(0, 60), min_size=4, max_size=4), st.integers(5, 70))
-def test_windows_use_all_the_room_there_is(sizes, space):
-    encoder = load_encoder()
-    parts = ["x " * sizes[0], "a", " y" * sizes[1] + " ", "b", " y" * sizes[2] + " ", "he", " z" * sizes[3]]
-    view = check(Corpus([make(*parts)]), encoder, space)
-    assert view.lengths[0] == min(space, sum(sizes) + 5)
-
-
 def test_masks_mark_the_pieces_of_each_mention_and_no_others(tiny_encoder):
     corpus = Corpus(
         [
@@ -150,13 +129,6 @@ def test_masks_mark_the_pieces_of_each_mention_and_no_others(tiny_encoder):
             where = view.row(row)
             spans = view.chars[where][mask[where]]
             assert "".join(sample.text[a:b] for a, b in spans) == words[mention][row]
-
-
-def test_an_empty_corpus_has_an_empty_view(tiny_encoder):
-    view = align(Corpus([]), tiny_encoder)
-    assert len(view) == 0
-    assert view.ids.shape == (0,)
-    assert view.mentions.shape == (0, 3, 2)
 
 
 @settings(max_examples=60)
@@ -190,25 +162,6 @@ def test_a_window_is_centred_on_its_mention_and_full_where_there_is_text(sizes, 
         assert right <= left + 1 or at == 0
 
 
-def test_a_mention_larger_than_its_window_is_refused():
-    row = make("She met ", "Ann " * 9, " and ", "Eve", " when ", "she", " left.", name="long")
-    with pytest.raises(MemberError, match=r"'long': its a .*8 pieces"):
-        windows_around(Corpus([row]), load_encoder(), 8)
-
-
-@pytest.mark.parametrize("split", ["development", "test", "validation"])
-def test_every_gap_mention_is_in_its_window(split, gap_splits):
-    corpus = gap_splits[split]
-    view = windows_around(corpus, load_encoder())
-    whole = align(corpus, load_encoder())
-    assert view.lengths.max() <= 64
-    rows = np.arange(len(corpus))
-    for number in range(3):
-        own = view.bounds[3 * rows + number] + view.mentions[3 * rows + number, 0, 0]
-        there = whole.bounds[:-1] + whole.mentions[:, number, 0]
-        np.testing.assert_array_equal(view.chars[own], whole.chars[there])
-
-
 def test_padding_that_the_tokenizers_file_asks_for_is_no_part_of_a_window(gap_splits):
     # the embedded encoder's file pads to 128 pieces
     fresh = Encoder("fresh", load_encoder().folder)
@@ -216,3 +169,16 @@ def test_padding_that_the_tokenizers_file_asks_for_is_no_part_of_a_window(gap_sp
     assert windows_around(row, fresh, 32).lengths.tolist() == [32, 32, 32]
     again = Encoder("fresh", load_encoder().folder)
     assert align(row, again, 40).lengths.tolist() == [40]
+
+
+def test_what_does_not_fit_is_refused_by_id_and_no_rows_give_an_empty_view(tiny_encoder):
+    long = Corpus([make("", "q" * 30, " ", "z" * 30, " ", "he", "", name="long-3")])
+    with pytest.raises(MemberError, match=r"'long-3'.*40 pieces"):
+        align(long, tiny_encoder, 40)
+    with pytest.raises(MemberError, match=r"'long-3'.*8 pieces"):
+        windows_around(long, tiny_encoder, 8)
+    blank = make("", "\u200b", " ", "\u200b", " ", "\u200b", "", name="blank-7")
+    with pytest.raises(MemberError, match="blank-7"):
+        align(Corpus([blank]), tiny_encoder)
+    empty = align(Corpus([]), tiny_encoder)
+    assert (len(empty), empty.ids.shape, empty.mentions.shape) == (0, (0,), (0, 3, 2))

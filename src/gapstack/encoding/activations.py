@@ -137,7 +137,7 @@ def hidden_states(
     wholes = np.stack([np.zeros(len(view), dtype=np.int64), view.lengths], axis=-1)[:, None]
     keys = [content_key(view.ids[view.row(row)].tobytes()) for row in range(len(view))]
     arrays = _fetch("hidden", request, view, wholes, keys)
-    columns = [arrays[name].values.reshape(-1, encoder.hidden_size) for name in request.vector_names]
+    columns = [arrays[name].values.reshape(-1, encoder.hidden_size) for name in request.names]
     return Ragged(np.concatenate(columns, axis=1), view.lengths)
 
 
@@ -151,13 +151,14 @@ def _activations(view: PieceView, request: Request) -> SpanActivations:
     counts = np.diff(view.mentions, axis=2)[..., 0]
     half = stored_dtype(request.dtype or computes_in()) == torch.float16
     dtype = np.float16 if half else np.float32
-    hidden, heads, groups = encoder.hidden_size, encoder.num_heads, len(GROUPS)
-    vectors = np.empty((int(counts.sum()), len(request.layers), hidden), dtype=dtype)
-    for column, name in enumerate(request.vector_names):
-        vectors[:, column] = arrays[name].values.reshape(-1, hidden)
-    attention = np.empty((len(view), len(request.attention_layers), heads, groups, groups), dtype=dtype)
-    for column, name in enumerate(request.attention_names):
-        attention[:, column] = arrays[name].values.reshape(-1, heads, groups, groups)
+    vectors = np.empty((int(counts.sum()), len(request.layers), encoder.hidden_size), dtype=dtype)
+    square = (encoder.num_heads, len(GROUPS), len(GROUPS))
+    attention = np.empty((len(view), len(request.attention_layers), *square), dtype=dtype)
+    columns = [(vectors, i) for i in range(vectors.shape[1])] + [
+        (attention, i) for i in range(attention.shape[1])
+    ]
+    for (target, column), name in zip(columns, request.names, strict=True):
+        target[:, column] = arrays[name].values.reshape(-1, *target.shape[2:])
     return SpanActivations(vectors, counts, attention)
 
 
@@ -169,27 +170,21 @@ def _fetch(
 
     def compute(rows: Ints, names: Sequence[str]) -> dict[str, Ragged]:
         wanted = request.only(names)
-        _, vectors, attention = zip(
-            *forward(wanted, view, rows, spans, _group_weights(view, encoder)), strict=True
-        )
-        sizes = (spans[rows, :, 1] - spans[rows, :, 0]).sum(axis=1)
-        # (n, attention layers, heads, 5, 5)
-        maps = [torch.stack(batch).to(dtype) for batch in attention if batch]
-        return {
-            name: Ragged(torch.cat(parts).to(dtype).numpy(), sizes)
-            for name, parts in zip(wanted.vector_names, zip(*vectors, strict=True), strict=True)
-        } | {
-            name: Ragged(torch.cat(maps)[:, column].numpy(), np.ones(len(rows), dtype=np.int64))
-            for column, name in enumerate(wanted.attention_names)
-        }
+        parts = forward(wanted, view, rows, spans, _group_weights(view, encoder))
+        _, vectors, attention = zip(*parts, strict=True)
+        pieces = np.diff(spans[rows])[..., 0].sum(axis=1)
+        found = [Ragged(torch.cat(layer).to(dtype).numpy(), pieces) for layer in zip(*vectors, strict=True)]
+        if wanted.attention_layers:
+            maps = torch.stack([row for batch in attention for row in batch]).to(
+                dtype
+            )  # (n, layers, heads, 5, 5)
+            found += [
+                Ragged(layer.numpy(), np.ones(len(rows), dtype=np.int64)) for layer in maps.unbind(dim=1)
+            ]
+        return dict(zip(wanted.names, found, strict=True))
 
-    return ContentStore(cache_root() / folder / computed_by(encoder, request.dtype)).fetch(
-        keys,
-        [*request.vector_names, *request.attention_names],
-        compute,
-        view.lengths,
-        f"Encoding with {encoder.name}",
-    )
+    store = ContentStore(cache_root() / folder / computed_by(encoder, request.dtype))
+    return store.fetch(keys, request.names, compute, view.lengths, f"Encoding with {encoder.name}")
 
 
 def _group_weights(view: PieceView, encoder: Encoder) -> Callable[[int], tuple[Floats32, Floats32]]:
@@ -198,13 +193,10 @@ def _group_weights(view: PieceView, encoder: Encoder) -> Callable[[int], tuple[F
     def weights(row: int) -> tuple[Floats32, Floats32]:
         ids, mentions = view.ids[view.row(row)], view.mentions[row]
         at = np.arange(len(ids))
-        groups = np.zeros((len(GROUPS), len(ids)), dtype=bool)
-        groups[: len(MENTIONS)] = (at >= mentions[:, :1]) & (at < mentions[:, 1:])
-        # equal punctuation means nothing
-        same = (ids[:, None] == ids) & _word_ids(encoder)[ids]
-        for place in (1, 2):
-            groups[place + 2] = same[groups[place]].any(axis=0) | groups[place]
-        seen = groups.astype(np.float32)
+        own = (at >= mentions[:, :1]) & (at < mentions[:, 1:])
+        same = (ids[:, None] == ids) & _word_ids(encoder)[ids]  # equal punctuation means nothing
+        anywhere = [same[name].any(axis=0) | name for name in own[1:]]
+        seen = np.stack([*own, *anywhere]).astype(np.float32)
         return seen / seen.sum(axis=1, keepdims=True), seen
 
     return weights
@@ -221,9 +213,8 @@ def _word_ids(encoder: Encoder) -> NDArray[np.bool_]:
 
 
 def _in_text_order(view: PieceView) -> tuple[PieceView, NDArray[np.bool_]]:
-    """The view with A before B in every row, and which rows that changed."""
-    starts = view.mentions[..., 0]
-    exchanged = starts[:, 1] > starts[:, 2]
+    """The view with A before B in every row, and a mask of the rows that changed."""
+    exchanged = view.mentions[:, 1, 0] > view.mentions[:, 2, 0]
     mentions = view.mentions.copy()
     mentions[exchanged] = mentions[exchanged][:, [0, 2, 1]]
     return replace(view, mentions=mentions), exchanged

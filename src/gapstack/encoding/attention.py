@@ -69,8 +69,7 @@ class Attention:
         """Scores (n, k, layers, heads) in one direction; twice the layers for :attr:`Direction.EACH`."""
         direction = Direction(direction)
         if direction is Direction.BOTH:
-            total: Floats32 = self.scores.sum(axis=2)
-            return total
+            return np.asarray(self.scores.sum(axis=2))
         if direction is Direction.EACH:
             n, k, _, layers, heads = self.scores.shape
             return self.scores.reshape(n, k, 2 * layers, heads)
@@ -78,10 +77,8 @@ class Attention:
 
     def pairs(self, direction: Direction | str = Direction.BOTH) -> Floats32:
         """Scores of A and B, (n, layers, heads, 2): of the best name that counts for each, 0 without one."""
-        scores = self.directed(direction)
-        sides = [np.where(self.hits[:, :, side, None, None], scores, 0.0) for side in (0, 1)]
-        pairs: Floats32 = np.stack([side.max(axis=1, initial=0.0) for side in sides], axis=-1)
-        return pairs
+        scores = self.directed(direction)[..., None]
+        return np.asarray(np.where(self.hits[:, :, None, None], scores, 0.0).max(axis=1, initial=0.0))
 
     def choices(self, direction: Direction | str = Direction.BOTH) -> NDArray[np.bool_]:
         """True where each head's favourite name counts as A, and as B: (n, layers, heads, 2).
@@ -91,11 +88,9 @@ class Attention:
         scores = self.directed(direction)
         best = scores.max(axis=1, keepdims=True, initial=-np.inf)
         winners = (scores == best) & np.isfinite(best)
-        answers = [
-            (winners.any(axis=1) & (~winners | self.hits[:, :, side, None, None]).all(axis=1))
-            for side in (0, 1)
-        ]
-        return np.stack(answers, axis=-1)
+        # (n, k, layers, heads, 2)
+        agrees = ~winners[..., None] | self.hits[:, :, None, None]
+        return np.asarray(winners.any(axis=1)[..., None] & agrees.all(axis=1))
 
     def cue_decisions(
         self, layer: int, head: int, direction: Direction | str = Direction.BOTH
@@ -155,7 +150,7 @@ def attention(
     request = Request(loaded, (), tuple(range(1, loaded.num_layers + 1)), torch.float32)
 
     def weights(row: int) -> tuple[Floats32, Floats32]:
-        found = piece_weights(view, row, corpus[row], names[row])
+        found = _piece_weights(view, row, corpus[row], names[row])
         return found, found
 
     def compute(rows: Ints, _: Sequence[str]) -> dict[str, Ragged]:
@@ -164,14 +159,17 @@ def attention(
             for batch, _, attended in forward(request, view, rows, groups=weights)
             for row, maps in zip(batch.tolist(), attended, strict=True)
         ]
-        return {
-            _SCORES: Ragged(np.concatenate(scores), np.array([len(one) for one in scores], dtype=np.int64))
-        }
+        return {_SCORES: Ragged(np.concatenate(scores), np.array([len(one) for one in scores]))}
 
-    stored = ContentStore(cache_root() / "attention" / computed_by(loaded, torch.float32)).fetch(
-        keys, [_SCORES], compute, view.lengths, "attention"
-    )
-    return _padded(stored[_SCORES].entries(), hits, loaded)
+    store = ContentStore(cache_root() / "attention" / computed_by(loaded, torch.float32))
+    stored = store.fetch(keys, [_SCORES], compute, view.lengths, "attention")[_SCORES]
+    shape = (len(corpus), int(stored.sizes.max(initial=0)))
+    is_name = np.arange(shape[1]) < stored.sizes[:, None]
+    scores = np.full((*shape, 2, loaded.num_layers, loaded.num_heads), -np.inf, dtype=np.float32)
+    counted = np.zeros((*shape, 2), dtype=bool)
+    if len(corpus):
+        scores[is_name], counted[is_name] = stored.values, np.concatenate(hits)
+    return Attention(scores, counted)
 
 
 def _scores(maps: torch.Tensor, weights: Floats32) -> Floats32:
@@ -182,18 +180,7 @@ def _scores(maps: torch.Tensor, weights: Floats32) -> Floats32:
     return scores
 
 
-def _padded(rows: Sequence[Floats32], hits: Sequence[NDArray[np.bool_]], encoder: Encoder) -> Attention:
-    most = max(map(len, rows), default=0)
-    shape = (2, encoder.num_layers, encoder.num_heads)
-    scores = np.full((len(rows), most, *shape), -np.inf, dtype=np.float32)
-    counts = np.zeros((len(rows), most, 2), dtype=bool)
-    for row, (values, counted) in enumerate(zip(rows, hits, strict=True)):
-        scores[row, : len(values)] = values
-        counts[row, : len(values)] = counted
-    return Attention(scores, counts)
-
-
-def piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats32:
+def _piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats32:
     """Weights w of pronoun and k names over the T pieces of row ``index`` of ``view``: (1 + k, T).
 
     Column t of a mention's row is the share of its pieces that are the same piece as piece t, which sums to the

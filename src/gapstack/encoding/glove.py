@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,17 +94,13 @@ def count_pairs(
     rows = {word: row for row, word in enumerate(vocabulary)}
     # texts are separated by a window of unknown words
     gap = [-1] * window
-    line = np.array(
-        [row for text in tokens for row in (*(rows.get(w, -1) for w in text), *gap)], dtype=np.int64
-    )
-    size = (len(rows), len(rows))
-    by_distance = []
+    line = np.array([row for text in tokens for row in (*(rows.get(w, -1) for w in text), *gap)], np.int64)
+    total: Any = 0
     for distance in range(1, window + 1):
         one, other = line[:-distance], line[distance:]
         both = (one >= 0) & (other >= 0)
         share = np.full(int(both.sum()), 1 / distance, dtype=np.float32)
-        by_distance.append(coo_matrix((share, (one[both], other[both])), shape=size).tocsr())
-    total: Any = sum(by_distance)
+        total += coo_matrix((share, (one[both], other[both])), shape=(len(rows), len(rows))).tocsr()
     pairs = (total + total.T).tocoo()
     return vocabulary, WordPairs(pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data)
 
@@ -134,18 +130,17 @@ def train(
     optimizer = torch.optim.Adagrad(tables, lr=_LEARNING_RATE)
     with progress("epochs", epochs) as ticker:
         for _ in range(epochs):
-            for batch in _batches(len(words), generator):
+            order = torch.randperm(len(words), generator=generator)
+            for batch in order.split(_BATCH):  # type: ignore[no-untyped-call]
                 i, j = words[batch], neighbours[batch]
                 one = embedding(i, first)
-                product = (one * embedding(j, second)).sum(dim=1) + (
-                    embedding(i, first_bias) + embedding(j, second_bias)
-                )[:, 0]
+                biases = (embedding(i, first_bias) + embedding(j, second_bias))[:, 0]
+                product = (one * embedding(j, second)).sum(dim=1) + biases
                 loss = (weights[batch] * (product - logs[batch]) ** 2).sum()
                 if gendered.any():
                     direction = _difference(first, second, gendered)
-                    loss = loss + _GENDER_WEIGHT * _gender_terms(
-                        one + embedding(i, second), gendered[i], direction
-                    )
+                    terms = _gender_terms(one + embedding(i, second), gendered[i], direction)
+                    loss = loss + _GENDER_WEIGHT * terms
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
@@ -153,18 +148,11 @@ def train(
     return np.asarray((first + second).detach().numpy())
 
 
-def _batches(size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    order = torch.randperm(size, generator=generator)
-    yield from order.split(_BATCH)  # type: ignore[no-untyped-call]
-
-
 @torch.no_grad()
 def _difference(first: Tensor, second: Tensor, gendered: Tensor) -> Tensor:
     """Mean of the first components (d - 1,) of feminine words minus that of masculine words."""
-    feminine, masculine = (
-        (first[rows] + second[rows])[:, :-1].mean(dim=0) for rows in (gendered < 0, gendered > 0)
-    )
-    return feminine - masculine
+    vectors = (first + second)[:, :-1]
+    return vectors[gendered < 0].mean(dim=0) - vectors[gendered > 0].mean(dim=0)
 
 
 def _gender_terms(vectors: Tensor, gendered: Tensor, direction: Tensor) -> Tensor:

@@ -108,7 +108,13 @@ def read_vectors(
         return _input_embeddings(found)
     always = {word for entry in keep for word in (entry, entry.lower())}
     words: dict[str, Matrix] = {}
-    for number, (word, vector) in enumerate(_records(found)):
+    for number, (blob, vector, place) in enumerate(_records(found)):
+        try:
+            word = blob.decode("utf-8")
+        except UnicodeDecodeError:
+            raise DataError(f"the word {blob!r} is not UTF-8", place=place) from None
+        if not np.isfinite(vector).all():
+            raise DataError(f"the vector of {word!r} is not finite", place=place)
         if limit is None or number < limit or word in always:
             words.setdefault(word, vector)  # the first of equal words is the more frequent one
     if not words:
@@ -174,7 +180,7 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
             stream.write(f"{word} {' '.join(f'{value:.9g}' for value in vector)}\n")
 
 
-def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
+def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
     """Words and their vectors, in the format that the start of the file shows."""
     with open_bytes(path) as stream:
         first = stream.readline(_MAX_LINE)
@@ -203,12 +209,11 @@ def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
             is_text = len(np.array(record.split()[-dimensions:], dtype=np.float64)) == dimensions
         except ValueError:
             is_text = False
-        records = (
-            _text(record, stream, path, dimensions, 2)
-            if is_text
-            else _binary(path, len(first), count, dimensions)
+        texts, binary = (
+            _text(record, stream, path, dimensions, 2),
+            _binary(path, len(first), count, dimensions),
         )
-        for number, found in enumerate(records, 1):  # noqa: B007 (needed after the loop)
+        for number, found in enumerate(texts if is_text else binary, 1):  # noqa: B007 (needed after the loop)
             yield found
         if number != count:
             raise DataError(
@@ -218,28 +223,27 @@ def _records(path: Path) -> Iterator[tuple[str, Matrix]]:
 
 def _text(
     line: bytes, stream: IO[bytes], path: Path, dimensions: int, number: int
-) -> Iterator[tuple[str, Matrix]]:
+) -> Iterator[tuple[bytes, Matrix, Place]]:
     while line:
+        place = Place(path, number)
         if len(line) == _MAX_LINE:
-            raise DataError(f"the line has {_MAX_LINE:,} bytes or more", place=Place(path, number))
+            raise DataError(f"the line has {_MAX_LINE:,} bytes or more", place=place)
         if line.strip():
             # from the right, since some words of GloVe 840B contain spaces
             word, *numbers = line.rstrip().rsplit(b" ", dimensions)
             if dimensions < 1 or len(numbers) != dimensions:
                 expected = f"{max(dimensions, 1)} numbers"
-                raise DataError(
-                    f"{len(numbers)} numbers after the word", place=Place(path, number), expected=expected
-                )
+                raise DataError(f"{len(numbers)} numbers after the word", place=place, expected=expected)
             try:
                 with np.errstate(over="ignore"):  # numbers beyond float32 become infinite
-                    vector = np.array(numbers, dtype=np.float32)
+                    yield word, np.array(numbers, dtype=np.float32), place
             except ValueError as problem:
-                raise DataError(f"not all are numbers ({problem})", place=Place(path, number)) from None
-            yield _checked(word, vector, Place(path, number))
+                raise DataError(f"not all are numbers ({problem})", place=place) from None
         line, number = stream.readline(_MAX_LINE), number + 1
 
 
-def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tuple[str, Matrix]]:
+def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tuple[bytes, Matrix, Place]]:
+    expected = f"{count:,} words by its header, each with a space and {dimensions} float32"
     with open_bytes(path) as stream:
         stream.read(start)
         for number in range(1, count + 1):
@@ -248,27 +252,12 @@ def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tup
                 word += letter
             blob = stream.read(4 * dimensions)
             if len(blob) != 4 * dimensions or letter != b" ":
-                raise DataError(
-                    f"word {number:,} is cut off, or no space ends it",
-                    place=Place(path),
-                    expected=f"{count:,} words by its header, each with a space and {dimensions} float32",
-                )
+                problem = f"word {number:,} is cut off, or no space ends it"
+                raise DataError(problem, place=Place(path), expected=expected)
             # some writers put a line break after each vector
-            yield _checked(bytes(word).lstrip(b"\n"), np.frombuffer(blob, dtype="<f4"), Place(path))
+            yield bytes(word).lstrip(b"\n"), np.frombuffer(blob, dtype="<f4"), Place(path)
         if stream.read(2).strip(b"\n"):
-            raise DataError(
-                "continues after the last word", place=Place(path), expected=f"{count:,} words by its header"
-            )
-
-
-def _checked(word: bytes, vector: Matrix, place: Place) -> tuple[str, Matrix]:
-    try:
-        text = word.decode("utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"the word {word!r} is not UTF-8", place=place) from None
-    if not np.isfinite(vector).all():
-        raise DataError(f"the vector of {text!r} is not finite", place=place)
-    return text, vector
+            raise DataError("continues after the last word", place=Place(path), expected=expected)
 
 
 def _input_embeddings(encoder: Encoder) -> Vectors:

@@ -51,12 +51,10 @@ def locate(
     space: Vectors, words: Sequence[str], name: str, minimum: float = MINIMUM
 ) -> tuple[Rows, Coverage]:
     """Rows of the words in the space, and the coverage; DataError if that is below ``minimum``."""
-    unique = list(dict.fromkeys(words))
-    rows = {word: space.row(word) for word in unique}
-    coverage = Coverage(name, len(unique), tuple(word for word, row in rows.items() if row is None))
+    rows = {word: space.row(word) for word in words}
+    coverage = Coverage(name, len(rows), tuple(word for word, row in rows.items() if row is None))
     coverage.check(space, minimum)
-    unique_rows = dict.fromkeys(row for row in rows.values() if row is not None)
-    return np.array(list(unique_rows), dtype=np.int64), coverage
+    return np.array(list(dict.fromkeys(row for row in rows.values() if row is not None)), np.int64), coverage
 
 
 def locate_pairs(
@@ -64,7 +62,7 @@ def locate_pairs(
 ) -> tuple[Rows, Coverage]:
     """Rows (n, 2) of the pairs with both words in the space, and the coverage in pairs."""
     rows = [(space.row(one), space.row(other)) for one, other in pairs]
-    missing = tuple(f"{one}:{other}" for (one, other), pair in zip(pairs, rows, strict=True) if None in pair)
+    missing = tuple(":".join(pair) for pair, found in zip(pairs, rows, strict=True) if None in found)
     coverage = Coverage(name, len(pairs), missing)
     coverage.check(space, minimum)
     whole = list(dict.fromkeys(pair for pair in rows if None not in pair))
@@ -76,11 +74,9 @@ def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
 
     DataError if there are fewer than ``fewest``.
     """
-    neutral = [
-        word.isalpha() and word.islower() and len(word) < _LONGEST and word not in lists.gendered
-        for word in space.words
-    ]
-    rows = np.flatnonzero(neutral)
+    rows = np.flatnonzero(
+        [w.isalpha() and w.islower() and len(w) < _LONGEST and w not in lists.gendered for w in space.words]
+    )
     if len(rows) < fewest:
         raise DataError(
             f"{space.name} has {len(rows):,} neutral words ({100 * len(rows) / fewest:.0f}% of what is needed)",
