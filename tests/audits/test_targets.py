@@ -9,7 +9,7 @@ from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.predict import predict
+from tests.runs.conftest import predict
 
 RECIPE = {
     "name": "tiny",

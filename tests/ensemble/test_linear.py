@@ -16,6 +16,7 @@ from gapstack.evaluation import log_loss
 from tests.ensemble.test_stacker import BASE, LABELS, base_on
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
 def test_the_mean_of_logits_is_the_geometric_mean_of_probabilities(seed):
     logits = np.random.default_rng(seed).normal(size=(20, 4, 3), scale=3)

@@ -31,10 +31,10 @@ def test_its_out_of_fold_predictions_are_those_of_a_run_on_the_same_folds(
         },
         "test",
     )
-    done = run(recipe, sample_train, sample_test, root=tmp_path)
-    stack = Stack(members=MEMBERS, stackers=["logistic"], folds=3).fit(sample_train)
+    done = run(recipe, sample_train[:80], sample_test[:20], root=tmp_path)
+    stack = Stack(members=MEMBERS, stackers=["logistic"], folds=3).fit(sample_train[:80])
     np.testing.assert_array_equal(stack.out_of_fold_, done.stack.out_of_fold)
-    np.testing.assert_allclose(stack.predict_proba(sample_test), done.stack.test, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(stack.predict_proba(sample_test[:20]), done.stack.test, rtol=0, atol=1e-12)
 
 
 def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, monkeypatch, tmp_path):
@@ -42,7 +42,7 @@ def test_a_fitted_stack_answers_without_its_teacher(sample_train, sample_test, m
     soft = SoftLabels(rows, np.full((len(rows), 3), 1 / 3), ("even.csv",))
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: soft)
     taught = {"name": "surface", "settings": {"rounds": 5, "bags": 1, "teacher": "stage2"}}
-    stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train)
+    stack = Stack(members=["token_distance", taught], folds=3).fit(sample_train[:80])
     expected = stack.predict_proba(sample_test)
     store.save(stack, "stack", tmp_path / "saved")
     monkeypatch.setattr(soft_labels, "load_teacher", lambda name: pytest.fail("the teacher was asked for"))
@@ -83,11 +83,11 @@ def test_a_run_takes_a_stack_as_a_member(sample_train, sample_test, tmp_path):
         {"name": "r", "folds": 3, "members": [{"name": "prior"}, INNER], "stackers": [{"name": "simplex"}]},
         "test",
     )
-    done = run(recipe, sample_train, sample_test, root=tmp_path)
+    done = run(recipe, sample_train[:80], sample_test[:20], root=tmp_path)
     systems = FittedRun(done.folder).systems
     for result in (*done.members, done.stack):
         np.testing.assert_allclose(
-            systems[result.label].predict_proba(sample_test), result.test, rtol=0, atol=1e-12
+            systems[result.label].predict_proba(sample_test[:20]), result.test, rtol=0, atol=1e-12
         )
 
 

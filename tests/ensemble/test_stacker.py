@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,6 +52,7 @@ QUICK = {
 }
 
 
+@cache
 def fitted(kind: str) -> Stacker:
     stacker = create_stacker(kind, **QUICK.get(kind, {}))
     return stacker.fit(BASE[TRAIN], LABELS[TRAIN], EVIDENCE.take(np.arange(400)))

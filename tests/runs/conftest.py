@@ -2,9 +2,12 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
+from gapstack.data import Corpus
 from gapstack.runs import Recipe, RunFolder, run
+from gapstack.runs.predictors import FittedRun
 from gapstack.runs.recipe import Part
 
 RECIPE = Recipe(
@@ -28,3 +31,8 @@ def finished(sample_train, sample_test, tmp_path_factory):
 def copy(finished, tmp_path) -> RunFolder:
     """The finished run in a folder that a test may change."""
     return RunFolder(shutil.copytree(finished.folder.root, tmp_path / "models" / "tiny-sample"))
+
+
+def predict(folder: RunFolder, rows: Corpus, label: str = "") -> np.ndarray:
+    """Probabilities of new rows by one system of a finished run, the stack by default."""
+    return FittedRun(folder, [label or Recipe.of_run(folder).best]).predict_proba(rows)

@@ -15,12 +15,12 @@ from gapstack.members.resolver import Resolver
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, run
-from gapstack.runs.predict import predict
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part
 from gapstack.sealed import read_sealed, seal
 from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
 from tests.fixtures_encoder import build_tiny_encoder
+from tests.runs.conftest import predict
 
 PRIOR = Part("prior", "prior")
 QUICK = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}

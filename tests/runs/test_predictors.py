@@ -17,9 +17,10 @@ from gapstack.members.baselines import Prior, TokenDistance
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import RunFolder
 from gapstack.runs.cross_validation import stack_files
-from gapstack.runs.predict import predict, predict_file
+from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora
+from tests.runs.conftest import predict
 
 LABELS = ["prior", "token_distance", "surface", "stack"]
 
@@ -126,19 +127,18 @@ class TestFittedRun:
         assert FittedRun(copy, ["token_distance"]).members == ["token_distance"]
         assert FittedRun(copy, folds=2).folds == 2
 
-    def test_warns_of_rows_that_it_was_trained_on(self, finished, caplog):
-        predict(finished.folder, finished.test)
-        assert not caplog.messages
-        predict(finished.folder, of_development(finished.train))
-        assert "share rows with gap-development" in caplog.text
 
-
-def test_a_loaded_stack_warns_of_rows_that_it_was_trained_on(sample_train, tmp_path, caplog):
+@pytest.mark.parametrize("kind", ["run", "stack"])
+def test_rows_that_were_trained_on_are_warned_of(kind, finished, sample_train, tmp_path, caplog):
     rows = of_development(sample_train)
-    create("stack", members=["prior", "random"]).fit(rows).save(tmp_path / "stack")
-    write_gap(tmp_path / "rows.tsv", rows[:4].unlabelled())
-    assert predict_file(load(tmp_path / "stack"), tmp_path / "rows.tsv", tmp_path / "out.csv") == 4
-    assert "share rows with gap-development, and 4 of these 4 rows" in caplog.text
+    name = finished.folder.root
+    if kind == "stack":
+        name = tmp_path / "stack"
+        create("stack", members=["prior", "random"]).fit(rows).save(name)
+    for given, count in ((sample_train[:4], 0), (rows[:4], 1)):
+        write_gap(tmp_path / "rows.tsv", given.unlabelled())
+        assert predict_file(load(name), tmp_path / "rows.tsv", tmp_path / "out.csv") == 4
+        assert caplog.text.count("share rows with gap-development") == count
 
 
 class TestFiles:

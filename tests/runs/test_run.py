@@ -19,10 +19,9 @@ from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.members.baselines import Prior
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import find_run
-from gapstack.runs.predict import predict
 from gapstack.runs.recipe import Part
 from gapstack.sealed import seal
-from tests.runs.conftest import RECIPE
+from tests.runs.conftest import RECIPE, predict
 
 CHANGED = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "surface", {"seed": 6})))
 

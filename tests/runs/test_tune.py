@@ -31,12 +31,17 @@ def optuna():
 
 
 @pytest.fixture
+def few(sample_train):
+    return sample_train[:60]
+
+
+@pytest.fixture
 def recipe():
     return Recipe("mine", (Part("prior", "prior"), SURFACE), folds=3)
 
 
 def test_a_killed_search_continues_from_the_members_settings_to_the_best(
-    optuna, recipe, sample_train, tmp_path, monkeypatch
+    optuna, recipe, few, tmp_path, monkeypatch
 ):
     calls = []
 
@@ -48,11 +53,11 @@ def test_a_killed_search_continues_from_the_members_settings_to_the_best(
 
     monkeypatch.setattr(MODULE, "cross_validate", killed)
     with pytest.raises(KeyboardInterrupt):
-        tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
-    done = tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path)
+        tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path)
+    done = tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path)
     assert len(calls) == 3 + 2
     assert len(done.trials) == 4
-    assert tune(recipe, "surface", sample_train, SPACE, trials=4, root=tmp_path) == done
+    assert tune(recipe, "surface", few, SPACE, trials=4, root=tmp_path) == done
     assert len(calls) == 5  # nothing was left to do
     assert done.trials[0].values == {"rounds": 8, "blocks": ["surface"]}
     assert done.best.logloss == min(trial.logloss for trial in done.trials)
@@ -61,15 +66,13 @@ def test_a_killed_search_continues_from_the_members_settings_to_the_best(
     pasted = tomllib.loads(part_text(done.part))
     assert Recipe.parse({"name": "again", **pasted}, "pasted").members == (done.part,)
     member = create(done.part.name, **done.part.settings)
-    assert cross_validate(member, sample_train, folds=3).scores.logloss == done.best.logloss
+    assert cross_validate(member, few, folds=3).scores.logloss == done.best.logloss
     # another space is another search
-    other = tune(recipe, "surface", sample_train, {"leaves": Dimension(2, 8)}, trials=1, root=tmp_path)
+    other = tune(recipe, "surface", few, {"leaves": Dimension(2, 8)}, trials=1, root=tmp_path)
     assert len(other.trials) == 1
 
 
-def test_settings_that_cannot_be_fitted_do_not_end_the_search(
-    optuna, recipe, sample_train, tmp_path, monkeypatch
-):
+def test_settings_that_cannot_be_fitted_do_not_end_the_search(optuna, recipe, few, tmp_path, monkeypatch):
     def diverges(member, *arguments, **options):
         if member.rounds != 8:
             raise MemberError("the loss is NaN")
@@ -77,7 +80,7 @@ def test_settings_that_cannot_be_fitted_do_not_end_the_search(
 
     monkeypatch.setattr(MODULE, "cross_validate", diverges)
     space = {"rounds": Dimension(choices=(8, 9, 10))}
-    tuning = tune(recipe, "surface", sample_train, space, trials=6, root=tmp_path)
+    tuning = tune(recipe, "surface", few, space, trials=6, root=tmp_path)
     assert len(tuning.trials) == 6
     assert None in [trial.logloss for trial in tuning.trials]
     assert tuning.best.values == {"rounds": 8}
@@ -137,7 +140,7 @@ def test_the_command_prints_a_part_that_a_recipe_takes(optuna, tmp_path, monkeyp
     assert (tmp_path / "models" / "mine-sample.tuning" / "trees.jsonl").is_file()
 
 
-def test_a_missing_package_names_the_extra(recipe, sample_train, tmp_path, monkeypatch):
+def test_a_missing_package_names_the_extra(recipe, few, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ExtraError, match=r"gapstack\[tune\]"):
-        tune(recipe, "surface", sample_train, SPACE, trials=1, root=tmp_path)
+        tune(recipe, "surface", few, SPACE, trials=1, root=tmp_path)

@@ -75,22 +75,19 @@ class EvidenceStacker(Stacker):
     """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
 
     The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
-    are out of fold (``parts`` folds, both orders of a row in the same one); otherwise the trees would trust an initial
-    score that was fitted on the labels. The result is the weighted geometric mean of this and of
-    :class:`LightGBMStacker`, which has no initial score and makes other errors.
+    are out of fold, or the trees would trust an initial score that was fitted on the labels. The result is the
+    weighted geometric mean of this and of :class:`LightGBMStacker`, which has no initial score.
 
     Parameters
     ----------
-    rounds, learning_rate, leaves, min_rows, l2, columns
-        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2 and feature_fraction.
+    rounds, learning_rate, leaves, min_rows, l2, columns, seed
+        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2, feature_fraction and seed.
     strength, floor
         Settings of the conditional logit.
     beside : float
         Weight of the trees without an initial score.
     parts : int
-        Folds of the initial score.
-    seed : int
-        Seed of the folds and of the trees' rows and columns.
+        Folds of the initial score; both orders of a row are in the same one.
     """
 
     rounds: Count = 250

@@ -155,21 +155,38 @@ class ConditionalStacker(Stacker):
     strength: Positive = 0.01
     floor: ProbabilityFloor = 1e-3
 
-    LEARNED = ("weights",)
+    LEARNED: ClassVar[tuple[str, ...]] = ("weights",)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
-        members = base.shape[1]
-        middle = np.r_[np.full(2 * members, 1 / members), 0.0]
-        penalty = np.r_[np.full(2 * members, self.strength), 0.0]
-        self.weights_ = fit_conditional_logit(*self._inputs(base), labels, middle, penalty)
+        self._fit_weights(base, np.ones((len(base), 1)), labels)
 
-    def logits(self, base: BasePredictions) -> Floats:
+    def _fit_weights(
+        self,
+        base: BasePredictions,
+        columns: Floats,
+        labels: Labels,
+        shrink: float = 0.0,
+        row_weights: Floats | None = None,
+    ) -> None:
+        """Learn weights that are linear in a constant and other columns of the row (n, k)."""
+        members, count = base.shape[1], columns.shape[1]
+        average = np.eye(1, count)[0]  # the constant column is the first
+        weights = np.tile(average, 2 * members)
+        middle = np.r_[weights / members, np.zeros(count)]
+        penalty = np.r_[np.where(weights, self.strength, shrink), np.where(average, 0.0, shrink)]
+        logs = self._logs(base, columns)
+        self.weights_ = fit_conditional_logit(logs, columns, labels, middle, penalty, row_weights)
+
+    def logits(self, base: BasePredictions, columns: Floats | None = None) -> Floats:
         """Return (n, 3) logits, up to a constant of each row."""
-        return conditional_logits(*self._inputs(base), self.weights_)
+        columns = np.ones((len(base), 1)) if columns is None else columns
+        return conditional_logits(self._logs(base, columns), columns, self.weights_)
 
-    def _inputs(self, base: BasePredictions) -> tuple[BasePredictions, Floats]:
+    def _logs(self, base: BasePredictions, columns: Floats) -> BasePredictions:
+        """Each member's logs times each column, (n, members x columns, 3)."""
         # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
-        return np.log(np.clip(base, self.floor, None)), np.ones((len(base), 1))
+        logs = np.log(np.clip(base, self.floor, None))
+        return np.asarray((logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3))
 
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         return softmax(self.logits(base))
@@ -261,12 +278,12 @@ def disagreement(base_predictions: BasePredictions) -> Floats:
     return divergence
 
 
-class FeatureWeightedStacker(Stacker):
+class FeatureWeightedStacker(ConditionalStacker):
     """Feature-weighted linear stacking (Sill et al. 2009, arXiv:0911.0460).
 
-    As :class:`ConditionalStacker`, with ``w_m + sum_k W_mk x_k`` instead of ``w_m``, and
-    likewise for ``v`` and ``b``; ``x`` are standardised meta-features of the row and the disagreement of the members.
-    A quadratic penalty shrinks ``W`` to 0, which is the conditional logit.
+    As :class:`ConditionalStacker`, with ``w_m + sum_k W_mk x_k`` instead of ``w_m``, and likewise for ``v`` and ``b``;
+    ``x`` are standardised meta-features of the row and the disagreement of the members. A quadratic penalty shrinks
+    ``W`` to 0, which is the conditional logit.
 
     Parameters
     ----------
@@ -274,19 +291,15 @@ class FeatureWeightedStacker(Stacker):
         Meta-features that weights depend on; all by default.
     feminine : float
         Weight in the fit of a row with a feminine pronoun; other rows weigh 1.
-    strength : float
-        Weight of the penalty on the weights of an average row, in nats per row.
     shrink : float
-        Weight of the penalty on the coefficients of meta-features, likewise.
-    floor : float
-        Lower bound that members' probabilities are clipped to.
+        Weight of the penalty on the coefficients of meta-features, in nats per row.
+    strength, floor : float
+        As for the conditional logit.
     """
 
     features: Sequence[MetaFeatureName] = NAMES
     feminine: Positive = 1.0
-    strength: Positive = 0.01
     shrink: Positive = 3.0
-    floor: ProbabilityFloor = 1e-3
 
     READS_EVIDENCE: ClassVar[bool] = True
     LEARNED = ("weights", "scales")
@@ -298,30 +311,21 @@ class FeatureWeightedStacker(Stacker):
         assert evidence is not None  # guaranteed by READS_EVIDENCE
         facts = self._facts(base, evidence)
         self.scales_ = column_scales(facts)
-        logs, columns = self._inputs(base, facts)
-        members, count = base.shape[1], columns.shape[1]
-        average = np.eye(1, count)[0]  # the constant column is the first
-        weights = np.tile(average, 2 * members)
-        middle = np.r_[weights / members, np.zeros(count)]
-        penalty = np.r_[np.where(weights, self.strength, self.shrink), np.where(average, 0.0, self.shrink)]
         rows = np.where(evidence[:, NAMES.index("feminine")] == 1, self.feminine, 1.0)
-        self.weights_ = fit_conditional_logit(logs, columns, labels, middle, penalty, rows / rows.mean())
+        self._fit_weights(base, self._columns(facts), labels, self.shrink, rows / rows.mean())
 
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
         assert evidence is not None
-        logs, columns = self._inputs(base, self._facts(base, evidence))
-        return softmax(conditional_logits(logs, columns, self.weights_))
+        return softmax(self.logits(base, self._columns(self._facts(base, evidence))))
 
     def _facts(self, base: BasePredictions, evidence: Floats) -> Floats:
         """The chosen meta-features, (n, k)."""
         every = np.column_stack([evidence, disagreement(base)])
         return every[:, [NAMES.index(name) for name in self.features]]
 
-    def _inputs(self, base: BasePredictions, facts: Floats) -> tuple[BasePredictions, Floats]:
-        """A constant and the standardised meta-features, (n, 1 + k), and the members' logs times each of them."""
-        columns = np.column_stack([np.ones(len(facts)), standardised(facts, self.scales_)])
-        logs = np.log(np.clip(base, self.floor, None))
-        return (logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3), columns
+    def _columns(self, facts: Floats) -> Floats:
+        """A constant and the standardised meta-features, (n, 1 + k)."""
+        return np.column_stack([np.ones(len(facts)), standardised(facts, self.scales_)])
 
 
 class LogisticStacker(Stacker):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from gapstack.members.member import Member
 from gapstack.precision import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
 from gapstack.runs.recipe import Recipe, corpora
+from gapstack.runs.results import finished
 from gapstack.training.devices import processes
 from gapstack.training.parameters import ENCODER
 
@@ -97,34 +98,41 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
         rows, characters = (_published_rows(recipe.train), _published_rows(recipe.test)), _CHARACTERS
     pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
     device, rate = _device_speed()
+    try:
+        measured = finished(RunFolder(home() / "models" / recipe.name), recipe)
+    except GapstackError:  # a damaged record
+        measured = {}
     plans: list[MemberPlan] = []
     seen: set[str | None] = set()  # frozen encoders, each of which runs once
     for part in recipe.members:
         member = create(part.name, **part.settings)
         missing += _missing_inputs(member)
-        seconds_per_parameter = pieces / (rate * UTILISATION)
-        plans.append(_plan(part.label, member, recipe, rows[0][1], rows[1][1], seconds_per_parameter, seen))
+        plan = _plan(
+            part.label, member, recipe.folds, rows[0][1], rows[1][1], pieces / (rate * UTILISATION), seen
+        )
+        if jobs := measured.get(part.label):
+            plan = replace(plan, seconds=float(np.mean([job["seconds"] for job in jobs]) * recipe.folds))
+        plans.append(plan)
     return RunPlan(recipe, *rows, tuple(plans), tuple(dict.fromkeys(missing)), device)
 
 
 def _plan(
     label: str,
     member: Member,
-    recipe: Recipe,
+    folds: int,
     train: int,
     test: int,
     seconds_per_parameter: float,
     seen: set[str | None],
 ) -> MemberPlan:
     """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``seen``."""
-    folds, models = recipe.folds, recipe.folds * getattr(member, "seeds", 1)
-    measured = _measured_seconds(recipe, label)
+    models = folds * getattr(member, "seeds", 1)
     if "encoder" not in member.get_params():
-        return MemberPlan(label, None, None, models, measured or folds * _OTHER_SECONDS, 0.0, 0.0)
+        return MemberPlan(label, None, None, models, folds * _OTHER_SECONDS, 0.0, 0.0)
     encoder: str | None = member.get_params()["encoder"]
     name, size = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, encoder_size(encoder)
     if size is None:
-        return MemberPlan(label, name, None, models, measured, 0.0, 0.0)
+        return MemberPlan(label, name, None, models, 0.0, 0.0, 0.0)
     plans = member.plans() if isinstance(member, FineTuned) else []
     tuned = [plan for plan in plans if ENCODER not in plan.frozen]
     cost = size.layers * size.layer * seconds_per_parameter
@@ -136,17 +144,7 @@ def _plan(
         seconds = folds * _HEAD_SECONDS + (0 if encoder in seen else cost * 2 * (train + test))
         memory, disk = _LOADED_BYTES * size.parameters, 0
         seen.add(encoder)
-    return MemberPlan(label, name, size.parameters, models, measured or seconds, float(memory), float(disk))
-
-
-def _measured_seconds(recipe: Recipe, label: str) -> float:
-    """Seconds of all folds in the run of this name, from those that are finished; 0 without any."""
-    folder = RunFolder(home() / "models" / recipe.name)
-    try:
-        jobs = [job for fold in range(recipe.folds) if (job := folder.job(label, fold))]
-    except GapstackError:
-        return 0.0
-    return float(np.mean([job["seconds"] for job in jobs]) * recipe.folds) if jobs else 0.0
+    return MemberPlan(label, name, size.parameters, models, seconds, float(memory), float(disk))
 
 
 def _published_rows(splits: Sequence[str]) -> tuple[str, int]:

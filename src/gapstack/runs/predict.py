@@ -1,4 +1,4 @@
-"""Prediction of new rows in memory, or of a file of any length as a resumable stream of chunks."""
+"""Prediction of a file of any length, and other long work, as resumable streams of chunks."""
 
 from __future__ import annotations
 
@@ -21,24 +21,11 @@ from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
 from gapstack.runs.executors import create_executor
-from gapstack.runs.folder import RunFolder, locked
-from gapstack.runs.predictors import FittedRun, load
-from gapstack.runs.recipe import Recipe
-from gapstack.types import Probabilities
+from gapstack.runs.folder import locked
+from gapstack.runs.predictors import load
 
 CHUNK = 4096
 """Rows of a file that are in memory at once, and the most that a kill loses."""
-
-
-def predict(folder: RunFolder, rows: Corpus, label: str = "") -> Probabilities:
-    """Return (n, 3) probabilities of new rows by a finished run.
-
-    ``label`` names one member; by default the stack predicts, or the last member of a run without a stack. Rows that
-    were trained on are logged as a warning. Raises as :class:`~gapstack.runs.predictors.FittedRun`.
-    """
-    fitted = FittedRun(folder, [label or Recipe.of_run(folder).best])
-    warn_of_contamination(fitted.contaminated_by, rows.ids)
-    return fitted.predict_proba(rows)
 
 
 def predict_file(
