@@ -13,10 +13,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from rich.console import Console
 from typer import Option
@@ -29,20 +28,6 @@ if TYPE_CHECKING:
     from gapstack.display.render import Table
 
 stdout = Console(highlight=False, soft_wrap=True)
-
-
-class OnError(StrEnum):
-    """Handling of bad input rows."""
-
-    STOP = "stop"
-    QUARANTINE = "quarantine"
-
-
-class Executor(StrEnum):
-    """Where the jobs of a run are executed."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 def completion(where: str) -> Callable[[str], list[str]]:
@@ -77,9 +62,12 @@ LabelsOption = Annotated[
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
 EncoderOption = Annotated[str | None, Option("--encoder", help="Folder or hub name. Default: MiniLM.")]
 ParserOption = Annotated[str | None, Option("--parser", help="spaCy pipeline. Default: en_gapstack.")]
-OnErrorOption = Annotated[OnError, Option("--on-error", help="Stop at a bad row, or set bad rows aside.")]
+OnErrorOption = Annotated[
+    Literal["stop", "quarantine"], Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
+]
 ExecutorOption = Annotated[
-    Executor, Option(help="Where folds are fitted: processes of this machine, or a Ray cluster.")
+    Literal["local", "ray"],
+    Option(help="Where folds are fitted: processes of this machine, or a Ray cluster."),
 ]
 WorkersOption = Annotated[int, Option(min=1, help="Folds fitted at once; they share the cores.")]
 
@@ -194,11 +182,11 @@ def width() -> int:
 
 
 @contextmanager
-def quarantine_for(on_error: OnError) -> Iterator[Quarantine | None]:
+def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
     """Yield a collector of bad rows, or None if the first one is an error; warn about the rows set aside."""
     from gapstack.data.cells import Quarantine
 
-    quarantine = Quarantine() if on_error is OnError.QUARANTINE else None
+    quarantine = Quarantine() if on_error == "quarantine" else None
     yield quarantine
     if quarantine is not None and quarantine.count:
         files = ", ".join(map(str, quarantine.paths))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import typer
 from typer import Argument, Option
@@ -14,16 +14,8 @@ from gapstack.cli.runs import execute, load_recipe
 app = typer.Typer()
 
 
-class Paper(StrEnum):
-    """Papers whose tables can be reproduced."""
-
-    WEBSTER2018 = "webster2018"
-    WEBSTER2019 = "webster2019"
-    SHARED_TASK = "shared_task"
-    DAWKINS2021 = "dawkins2021"
-    RUDINGER2018 = "rudinger2018"
-    SOWINOBIAS = "sowinobias"
-    """Former name of dawkins2021."""
+Paper = Literal["webster2018", "webster2019", "shared_task", "dawkins2021", "rudinger2018", "sowinobias"]
+"""Papers whose tables can be reproduced; shared_task and sowinobias are former names."""
 
 
 @app.command("reproduce")
@@ -32,7 +24,7 @@ def reproduce_command(
     data: common.DataOption = None,
     encoder: common.EncoderOption = None,
     parser: common.ParserOption = None,
-    executor: common.ExecutorOption = common.Executor.LOCAL,
+    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     red: Path | None = Option(None, help="webster2018: annotated red.tsv of an earlier --output (table 12)."),
     runs: list[str] | None = Option(
@@ -53,9 +45,9 @@ def reproduce_command(
     from gapstack.papers.report import PaperReport
     from gapstack.runs.recipe import corpora, gap_data
 
-    if runs and paper is not Paper.RUDINGER2018:
+    if runs and paper != "rudinger2018":
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
-    if ablations and paper not in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+    if ablations and paper not in ("webster2019", "shared_task"):
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
     report: PaperReport
     folder = data_folder(data)
@@ -63,14 +55,14 @@ def reproduce_command(
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
         finished = [execute(*corpora(plan, data), executor, workers) for plan in plans]
         report = findings.report(finished, encoder, folder)
-    elif paper in (Paper.WEBSTER2019, Paper.SHARED_TASK):
+    elif paper in ("webster2019", "shared_task"):
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
         report = webster2019.report(execute(*corpora(plan, data), executor, workers), folder)
-    elif paper is Paper.RUDINGER2018:
+    elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
         report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
-    elif paper in (Paper.DAWKINS2021, Paper.SOWINOBIAS):
+    elif paper in ("dawkins2021", "sowinobias"):
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 from typer import Argument, Option
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 
-class Match(StrEnum):
-    """How mentions of clusters are matched to the two names."""
-
-    WORDS = "words"
-    HEADS = "heads"
-
-
 @app.command("clusters-to-gap")
 def clusters_to_gap_command(
     file: Path = Argument(..., help="Output file of a resolver.", show_default=False),
@@ -36,8 +28,8 @@ def clusters_to_gap_command(
     format: str | None = Option(None, help="Format of the file. Default: detected."),
     resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
     version: str = Option("unstated", help="Version of the resolver, if the file has none."),
-    match: Match = Option(
-        Match.WORDS,
+    match: Literal["words", "heads"] = Option(
+        "words",
         help="words: a mention has a name by its words, wherever it stands. heads: by its head word, at the name's "
         "place, as Webster et al. 2018 score resolvers; needs a parser.",
     ),
@@ -53,7 +45,7 @@ def clusters_to_gap_command(
 
     rows = read_gap(gold)
     found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
-    heads = heads_of(rows, parser) if match is Match.HEADS else None
+    heads = heads_of(rows, parser) if match == "heads" else None
     if output:
         write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
         common.report_written(output)

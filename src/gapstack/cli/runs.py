@@ -7,9 +7,8 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from typer import Argument, Option
@@ -23,13 +22,6 @@ if TYPE_CHECKING:
     from gapstack.runs.recipe import Part
 
 app = typer.Typer()
-
-
-class Service(StrEnum):
-    """Where a run is logged."""
-
-    MLFLOW = "mlflow"
-    WANDB = "wandb"
 
 
 @app.command("run")
@@ -56,11 +48,13 @@ def run_command(
     name: str | None = Option(None, help="Name of the run instead of the recipe's."),
     dry_run: bool = Option(False, "--dry-run", help="Print members, cost and missing inputs; train nothing."),
     fresh: bool = Option(False, "--fresh", help="Discard an earlier run of this name."),
-    executor: common.ExecutorOption = common.Executor.LOCAL,
+    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     tensorboard: bool = Option(False, "--tensorboard", help="Write TensorBoard files of trainings."),
-    log: Service | None = Option(None, help="Log settings, curves and scores there; needs the extra."),
-    on_error: common.OnErrorOption = common.OnError.STOP,
+    log: Literal["mlflow", "wandb"] | None = Option(
+        None, help="Log settings, curves and scores there; needs the extra."
+    ),
+    on_error: common.OnErrorOption = "stop",
     as_json: common.JsonOption = False,
 ) -> None:
     """Cross-validate a recipe's members, stack them, write a submission and print the comparison."""
@@ -83,7 +77,7 @@ def run_command(
 
     with common.quarantine_for(on_error) as quarantine:
         plan, train_rows, test_rows = corpora(plan, data, quarantine)
-    with tracking(log.value, plan) if log else nullcontext() as tracker:
+    with tracking(log, plan) if log else nullcontext() as tracker:
         finished = execute(
             plan,
             train_rows,
@@ -127,8 +121,8 @@ def predict_command(
     output_path: Path = Option(
         ..., "--output", help="Submission CSV to write.", parser=common.output_file, metavar="FILE"
     ),
-    on_error: common.OnErrorOption = common.OnError.STOP,
-    executor: common.ExecutorOption = common.Executor.LOCAL,
+    on_error: common.OnErrorOption = "stop",
+    executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     as_json: common.JsonOption = False,
 ) -> None:
@@ -148,7 +142,7 @@ def predict_command(
             output_path,
             quarantine=quarantine,
             workers=workers,
-            executor=executor.value,
+            executor=executor,
         )
     seconds = time.perf_counter() - started
     if common.is_stream(output_path):
@@ -254,7 +248,7 @@ def execute(
     recipe: Recipe,
     train: Corpus,
     test: Corpus,
-    executor: common.Executor,
+    executor: str,
     workers: int,
     *,
     stored: Path | None = None,
@@ -274,7 +268,7 @@ def execute(
                 expected="a folder models/NAME with the run's name, and the data it was run on",
                 remedy="Restore the folder's name, or give its data with --data",
             )
-    return run(recipe, train, test, root=root, executor=create_executor(executor.value, workers), **options)
+    return run(recipe, train, test, root=root, executor=create_executor(executor, workers), **options)
 
 
 @app.command("tune")
