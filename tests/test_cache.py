@@ -1,6 +1,7 @@
 """The content store returns what was stored, or computes it again; the memory evicts what was used longest ago."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from hypothesis import strategies as st
 
 from gapstack import cache as module
 from gapstack.cache import (
-    ContentStore,
     Memory,
     Ragged,
     content_key,
+    fetch_arrays,
     forget_all,
     intact_files,
     remembered,
@@ -40,7 +41,7 @@ class Source:
     def __init__(self):
         self.asked: list[tuple[list[int], list[str]]] = []
 
-    def fetch(self, store: ContentStore, numbers: list[int], names=("a", "b")) -> dict[str, Ragged]:
+    def fetch(self, folder: Path, numbers: list[int], names=("a", "b")) -> dict[str, Ragged]:
         def compute(rows, lacking):
             self.asked.append(([numbers[row] for row in rows], list(lacking)))
             chosen = np.array([numbers[row] for row in rows])
@@ -50,7 +51,7 @@ class Source:
             }
             return {name: entries[name] for name in lacking}
 
-        return store.fetch([key(n) for n in numbers], names, compute, np.array(numbers), "counting")
+        return fetch_arrays(folder, [key(n) for n in numbers], names, compute, np.array(numbers), "counting")
 
 
 @given(
@@ -59,11 +60,11 @@ class Source:
 )
 @settings(max_examples=30)
 def test_every_entry_comes_back_whatever_was_asked_before(tmp_path_factory, requests, shard_rows):
-    store, source = ContentStore(tmp_path_factory.mktemp("shards")), Source()
+    folder, source = tmp_path_factory.mktemp("shards"), Source()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SHARD_ROWS", shard_rows)
         for numbers in requests:
-            found = source.fetch(store, numbers)
+            found = source.fetch(folder, numbers)
             assert found["a"].sizes.tolist() == numbers
             assert [entry.tolist() for entry in found["a"].entries()] == [[n] * n for n in numbers]
             assert found["b"].values.tolist() == [[n, -n] for n in numbers]
@@ -73,9 +74,9 @@ def test_every_entry_comes_back_whatever_was_asked_before(tmp_path_factory, requ
 
 
 def test_only_names_that_lack_something_are_computed_and_others_stay_where_they_are(tmp_path):
-    store, source = ContentStore(tmp_path), Source()
-    source.fetch(store, [1, 2, 3], ["a"])
-    found = source.fetch(store, [3, 2, 1], ["a", "b"])
+    source = Source()
+    source.fetch(tmp_path, [1, 2, 3], ["a"])
+    found = source.fetch(tmp_path, [3, 2, 1], ["a", "b"])
     assert source.asked == [([1, 2, 3], ["a"]), ([1, 2, 3], ["b"])]
     assert found["a"].values.tolist() == [3, 3, 3, 2, 2, 1]
     assert found["b"].values[:, 0].tolist() == [3, 2, 1]
@@ -84,14 +85,14 @@ def test_only_names_that_lack_something_are_computed_and_others_stay_where_they_
 
 @pytest.mark.parametrize("kind", ["flip", "halve", "empty", "garbage", "append"])
 def test_a_damaged_shard_is_deleted_with_one_line_and_what_it_held_computed_again(kind, tmp_path, capsys):
-    store, source = ContentStore(tmp_path), Source()
-    source.fetch(store, [1, 2])
+    source = Source()
+    source.fetch(tmp_path, [1, 2])
     (sound,) = tmp_path.glob("*.safetensors")
-    source.fetch(store, [4, 5])
+    source.fetch(tmp_path, [4, 5])
     (shard,) = set(tmp_path.glob("*.safetensors")) - {sound}
     apply_damage(shard, kind, random.Random(0))
     source.asked.clear()
-    found = source.fetch(store, [2, 5, 1])
+    found = source.fetch(tmp_path, [2, 5, 1])
     assert source.asked == [([5], ["a", "b"])]
     assert found["a"].values.tolist() == [2, 2, 5, 5, 5, 5, 5, 1]
     assert found["b"].values.tolist() == [[2, -2], [5, -5], [1, -1]]
@@ -101,7 +102,7 @@ def test_a_damaged_shard_is_deleted_with_one_line_and_what_it_held_computed_agai
 
 
 def test_no_keys_have_no_entries(tmp_path):
-    found = ContentStore(tmp_path / "none").read([], ["a"])["a"]
+    found = Source().fetch(tmp_path, [])["a"]
     assert (found.entries(), len(found.sizes), len(found.values)) == ([], 0, 0)
 
 

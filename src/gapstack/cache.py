@@ -88,67 +88,48 @@ def content_key(*parts: bytes) -> bytes:
     return hashlib.blake2b(b"".join(parts), digest_size=_KEY_BYTES).digest()
 
 
-class ContentStore:
-    """Arrays by key and name in a folder, whose name should identify how they were computed.
+def fetch_arrays(
+    folder: Path,
+    keys: Sequence[bytes],
+    names: Sequence[str],
+    compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
+    lengths: Ints,
+    title: str,
+) -> dict[str, Ragged]:
+    """Return the arrays of all keys under each name from a folder, computing and storing missing ones.
 
-    A shard is a safetensors file of up to :data:`SHARD_ROWS` keys with their arrays. Shards never change, so a killed
-    process loses at most one.
+    The folder's name should identify how they are computed. ``compute(rows, names)`` returns the arrays of up to
+    :data:`SHARD_ROWS` positions of distinct keys, sorted by ``lengths``, under the names that lack any. A shard is a
+    safetensors file of these keys and arrays. Shards never change, so a killed process loses at most one.
     """
+    index = _index(folder, names)
+    lacking = [name for name in names if not index[name].keys() >= set(keys)]
+    stored = set(keys).intersection(*(index[name] for name in lacking))
+    first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
+    missing = np.array(sorted(first.values()) if lacking else [], dtype=np.int64)
+    missing = missing[np.argsort(lengths[missing], kind="stable")]
+    with progress(title, len(missing)) as ticker:
+        for start in range(0, len(missing), SHARD_ROWS):
+            rows = missing[start : start + SHARD_ROWS]
+            shard_keys = np.frombuffer(b"".join(keys[row] for row in rows), dtype=np.uint8)
+            content: dict[str, NDArray[Any]] = {"keys": shard_keys.reshape(-1, _KEY_BYTES)}
+            for name, ragged in compute(rows, lacking).items():
+                content[name], content[f"sizes:{name}"] = np.ascontiguousarray(ragged.values), ragged.sizes
+            store(folder, save(content), _SUFFIX)
+            ticker.advance(len(rows))
+    if len(missing):
+        index = _index(folder, names)
+    return {name: _gather([index[name][key] for key in keys], name) for name in names}
 
-    def __init__(self, folder: Path):
-        self.folder = folder
 
-    def fetch(
-        self,
-        keys: Sequence[bytes],
-        names: Sequence[str],
-        compute: Callable[[Ints, Sequence[str]], Mapping[str, Ragged]],
-        lengths: Ints,
-        title: str,
-    ) -> dict[str, Ragged]:
-        """Return the arrays of all keys under each name, computing and storing missing ones.
-
-        ``compute(rows, names)`` returns the arrays of up to :data:`SHARD_ROWS` positions of distinct keys, sorted by
-        ``lengths``, under the names that lack any.
-        """
-        lacking = [name for name in names if len(self.missing(keys, [name]))]
-        missing = self.missing(keys, lacking)
-        missing = missing[np.argsort(lengths[missing], kind="stable")]
-        with progress(title, len(missing)) as ticker:
-            for start in range(0, len(missing), SHARD_ROWS):
-                rows = missing[start : start + SHARD_ROWS]
-                self.add([keys[row] for row in rows], compute(rows, lacking))
-                ticker.advance(len(rows))
-        return self.read(keys, names)
-
-    def missing(self, keys: Sequence[bytes], names: Sequence[str]) -> Ints:
-        """Positions of keys without an array under one of ``names``; the first position of equal keys."""
-        stored = set(keys).intersection(*self._index(names).values())
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in stored}
-        return np.array(sorted(first.values()), dtype=np.int64)
-
-    def add(self, keys: Sequence[bytes], arrays: Mapping[str, Ragged]) -> None:
-        """Store a shard."""
-        content: dict[str, NDArray[Any]] = {
-            "keys": np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, _KEY_BYTES)
-        }
-        for name, ragged in arrays.items():
-            content[name], content[f"sizes:{name}"] = np.ascontiguousarray(ragged.values), ragged.sizes
-        store(self.folder, save(content), _SUFFIX)
-
-    def read(self, keys: Sequence[bytes], names: Sequence[str]) -> dict[str, Ragged]:
-        """Return the arrays of all keys under each name; KeyError if one is missing."""
-        index = self._index(names)
-        return {name: _gather([index[name][key] for key in keys], name) for name in names}
-
-    def _index(self, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
-        """Shard and row of each key's array, by name."""
-        index: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
-        for shard in intact_files(self.folder, _SUFFIX):
-            keys, shard_names = _contents(shard)
-            for name in shard_names.intersection(names):
-                index[name].update((key, (shard, row)) for row, key in enumerate(keys))
-        return index
+def _index(folder: Path, names: Sequence[str]) -> dict[str, dict[bytes, tuple[Path, int]]]:
+    """Shard and row of each key's array, by name."""
+    index: dict[str, dict[bytes, tuple[Path, int]]] = {name: {} for name in names}
+    for shard in intact_files(folder, _SUFFIX):
+        keys, shard_names = _contents(shard)
+        for name in shard_names.intersection(names):
+            index[name].update((key, (shard, row)) for row, key in enumerate(keys))
+    return index
 
 
 @lru_cache(maxsize=4096)  # a shard's path identifies its contents

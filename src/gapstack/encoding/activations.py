@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gapstack.cache import ContentStore, Memory, Ragged, content_key, ranges
+from gapstack.cache import Memory, Ragged, content_key, fetch_arrays, ranges
 from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.frozen import Request, computed_by, computes_in, forward, stored_dtype
@@ -183,8 +183,8 @@ def _fetch(
             ]
         return dict(zip(wanted.names, found, strict=True))
 
-    store = ContentStore(cache_root() / folder / computed_by(encoder, request.dtype))
-    return store.fetch(keys, request.names, compute, view.lengths, f"Encoding with {encoder.name}")
+    place = cache_root() / folder / computed_by(encoder, request.dtype)
+    return fetch_arrays(place, keys, request.names, compute, view.lengths, f"Encoding with {encoder.name}")
 
 
 def _group_weights(view: PieceView, encoder: Encoder) -> Callable[[int], tuple[Floats32, Floats32]]:

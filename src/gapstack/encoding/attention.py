@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gapstack.cache import ContentStore, Ragged, content_key
+from gapstack.cache import Ragged, content_key, fetch_arrays
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.encoding.frozen import Request, computed_by, forward
@@ -161,8 +161,8 @@ def attention(
         ]
         return {_SCORES: Ragged(np.concatenate(scores), np.array([len(one) for one in scores]))}
 
-    store = ContentStore(cache_root() / "attention" / computed_by(loaded, torch.float32))
-    stored = store.fetch(keys, [_SCORES], compute, view.lengths, "attention")[_SCORES]
+    folder = cache_root() / "attention" / computed_by(loaded, torch.float32)
+    stored = fetch_arrays(folder, keys, [_SCORES], compute, view.lengths, "attention")[_SCORES]
     shape = (len(corpus), int(stored.sizes.max(initial=0)))
     is_name = np.arange(shape[1]) < stored.sizes[:, None]
     scores = np.full((*shape, 2, loaded.num_layers, loaded.num_heads), -np.inf, dtype=np.float32)
