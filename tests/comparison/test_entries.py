@@ -65,58 +65,48 @@ def test_probabilities_are_those_of_the_file_in_the_order_of_the_rows(files, sam
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        (["nowhere.csv"], "'nowhere.csv' is neither a file nor a run"),
-        (["nowhere:prior"], "'nowhere:prior' is neither a file nor a run"),
+        (["nowhere.csv"], "neither a file nor a run"),
+        (["nowhere:prior"], "neither a file nor a run"),
         (["one-sample:nobody"], "no member 'nobody'"),
-        (["one-sample", "one-sample:prior"], "one-sample:prior is given twice"),
+        (["one-sample", "one-sample:prior"], "given twice"),
+        (["{files}/good.csv"], "--gold"),
     ],
 )
-def test_what_cannot_be_compared_is_named(sources, message):
+def test_sources_that_cannot_be_compared_are_named(files, sources, message):
     with pytest.raises(DataError, match=message):
-        read_entries(sources)
-
-
-def test_files_alone_need_gold(files):
-    with pytest.raises(DataError, match="--gold"):
-        read_entries([str(files / "good.csv")])
+        read_entries([each.format(files=files) for each in sources])
 
 
 def warnings_of(sources, *arguments, **options):
     return {entry.name: entry.warnings for entry in read_entries(sources, *arguments, **options)[1]}
 
 
-def test_rows_that_a_files_maker_learned_from_are_warned_of(files, sample_train, sample_test):
+def test_rows_that_a_files_maker_learned_from_have_a_warning(files, sample_train, sample_test):
     learned = Corpus([*sample_train, sample_test[3]], name="mine")
-    said = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
-    assert f"1 of {len(sample_test)} rows share ids with mine, on which its makers trained" in said
+    found = warnings_of([str(files / "good.csv")], sample_test, trained_on=[learned])["good"]
+    assert f"1 of {len(sample_test)} rows share ids with mine, on which its makers trained" in found
 
 
-def test_a_run_that_learned_from_scored_rows_is_warned_of(sample_train, sample_test, monkeypatch):
+def test_a_run_that_learned_from_scored_rows_has_a_warning(sample_train, sample_test, monkeypatch):
     leaked = Corpus([*sample_train, replace(sample_test[0], id="other")], name="leaked")
-    monkeypatch.setattr(
-        "gapstack.runs.results.run_corpora",
-        lambda folder, data: {"held out": sample_test, "out of fold": leaked},
-    )
-    said = warnings_of(["one-sample"], sample_test)
-    assert all(any("have a text that leaked has too" in line for line in lines) for lines in said.values())
+    corpora = {"held out": sample_test, "out of fold": leaked}
+    monkeypatch.setattr("gapstack.runs.results.run_corpora", lambda folder, data: corpora)
+    found = warnings_of(["one-sample"], sample_test)
+    assert all(any("share texts with leaked" in line for line in lines) for lines in found.values())
 
 
-def test_members_that_learned_from_audit_data_are_warned_of(sample_test, monkeypatch):
+def test_members_that_learned_from_audit_data_have_a_warning(sample_test, monkeypatch):
     monkeypatch.setattr(Prior, "contaminated_by", ("winobias",))
-    said = warnings_of(["one-sample"], sample_test)
-    told = "learned from data that share rows with winobias"
-    assert {name: told in lines for name, lines in said.items()} == {
-        "prior": True,
-        "random": False,
-        "stack": True,
-    }
+    found = warnings_of(["one-sample"], sample_test)
+    warned = {name for name, lines in found.items() if any("winobias" in line for line in lines)}
+    assert warned == {"prior", "stack"}
 
 
-def test_twins_and_rows_true_for_both_names_are_warned_of(files, sample_test, tmp_path):
+def test_twins_and_rows_true_for_both_names_have_a_warning(files, sample_test, tmp_path):
     ids, answers = read_submission(files / "good.csv")
     write_submission(tmp_path / "copy.csv", ids, answers)
     sources = [str(files / "good.csv"), str(files / "decided.tsv"), str(tmp_path / "copy.csv")]
-    said = warnings_of(sources, sample_test)
-    assert said["good"] == ()
-    assert "the same answers as good" in said["copy"]
-    assert any(line.startswith("1 rows are TRUE for both names") for line in said["decided"])
+    found = warnings_of(sources, sample_test)
+    assert found["good"] == ()
+    assert "the same answers as good" in found["copy"]
+    assert any(line.startswith("1 rows are TRUE for both names") for line in found["decided"])

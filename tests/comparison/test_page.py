@@ -222,7 +222,7 @@ def test_a_click_on_a_heading_sorts_by_number(opened):
         assert values == sorted(values, reverse=expected < 0)
 
 
-def test_plots_are_drawn_and_tell_their_numbers(opened, attacked):
+def test_plots_are_drawn_and_show_their_numbers(opened, attacked):
     show(opened, "plots")
     figure = opened.locator("#plot-scores")
     figure.locator("svg").wait_for()
@@ -270,9 +270,7 @@ def test_json_in_the_page_is_the_data(made):
     (embedded,) = re.findall(
         r'<script type="application/json" id="data">(.*?)</script>', text, flags=re.DOTALL
     )
-    assert json.loads(embedded) == json.loads(json.dumps(page_data(made)))
+    data = page_data(made)
+    assert json.loads(embedded) == json.loads(json.dumps(data))
+    assert [member["soft"] for member in data["members"]] == [True, True, True, False]
     assert not re.search(r'(src|href)="(?!#)', text), "nothing to load, no link but within the page"
-
-
-def test_decisions_and_probabilities_are_told_apart(made):
-    assert [member["soft"] for member in page_data(made)["members"]] == [True, True, True, False]

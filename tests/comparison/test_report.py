@@ -9,10 +9,10 @@ from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
 
 
-@pytest.fixture
-def finished(sample_train, sample_test, tmp_path):
+@pytest.fixture(scope="module")
+def finished(sample_train, sample_test, tmp_path_factory):
     recipe = Recipe("small", (Part("prior", "prior"), Part("random", "random")), folds=3)
-    return run(recipe, sample_train, sample_test, root=tmp_path)
+    return run(recipe, sample_train, sample_test, root=tmp_path_factory.mktemp("runs"))
 
 
 def test_rows_without_labels_are_predicted_and_not_scored(finished, sample_test):
@@ -29,7 +29,7 @@ def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
     assert (not_for["prior"], not_for["random"]) == ("winogender, gap-stage2", None)
 
 
-def test_few_pages_are_warned_of_below_the_table(finished):
+def test_few_pages_have_a_warning_below_the_table(finished):
     (part, *_) = score_run(finished)
     few = replace(part, corpus=part.corpus[:12])
     pages = len(set(few.corpus.groups))

@@ -39,13 +39,8 @@ def test_disagreement_and_double_fault_count_rows():
 
 def test_difficulty_bins_the_share_of_members_that_are_right():
     right = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
-    assert difficulty(right.T).tolist() == [
-        "all right",
-        "most right",
-        "most right",
-        "few right",
-        "none right",
-    ]
+    found = [name.removesuffix(" right") for name in difficulty(right.T)]
+    assert found == ["all", "most", "most", "few", "none"]
 
 
 def test_calibration_error_is_the_distance_between_the_reliability_columns():
@@ -63,11 +58,9 @@ def test_risk_coverage_answers_the_most_confident_rows_first():
     assert curve.coverage.tolist() == [0.25, 0.5, 0.75, 1]
     assert curve.risk.tolist() == pytest.approx([0, 0, 1 / 3, 1 / 2])
     assert curve.area == pytest.approx(np.mean([0, 0, 1 / 3, 1 / 2]))
-
-
-@pytest.mark.parametrize("labels", [[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]])
-def test_rows_of_equal_confidence_are_answered_together(labels):
-    assert risk_coverage(np.array(labels), confident([0.7] * 4)).risk.tolist() == [0.5] * 4
+    for labels in ([0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]):
+        tied = risk_coverage(np.array(labels), confident([0.7] * 4))
+        assert tied.risk.tolist() == [0.5] * 4, "rows of equal confidence are answered together"
 
 
 def test_a_long_risk_coverage_curve_is_thinned_and_ends_at_the_error_rate():
@@ -95,21 +88,5 @@ def test_likely_errors_are_those_of_cleanlab():
     """find_label_issues(filter_by="confident_learning", return_indices_ranked_by="self_confidence") of cleanlab 2.9."""
     rng = np.random.default_rng(7)
     labels, probabilities = rng.integers(0, 3, 20), rng.dirichlet(np.ones(3), 20)
-    assert likely_errors(labels, probabilities).tolist() == [
-        8,
-        18,
-        12,
-        3,
-        9,
-        2,
-        4,
-        19,
-        17,
-        13,
-        15,
-        14,
-        7,
-        11,
-        6,
-        16,
-    ]
+    expected = "8 18 12 3 9 2 4 19 17 13 15 14 7 11 6 16"
+    assert likely_errors(labels, probabilities).tolist() == [int(row) for row in expected.split()]

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import brier_score_loss
@@ -28,6 +28,7 @@ def test_loss_is_kaggles(label, row, loss):
     assert metrics.log_loss(np.array([label]), [row]) == pytest.approx(loss, rel=1e-12)
 
 
+@settings(max_examples=30)
 @given(ROWS, SEEDS)
 def test_logloss_and_brier_agree_with_sklearn_for_one_member_or_several(rows, seed):
     labels = np.random.default_rng(seed).integers(0, 3, len(rows))

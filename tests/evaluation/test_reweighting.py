@@ -46,7 +46,7 @@ def by_pairs(genders, attributes) -> float | None:
     return solved.fun if solved.success else None
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=ROWS)
 def test_weights_make_the_genders_alike_and_are_as_equal_as_can_be(rows):
     genders, names, ranks, eligible = (np.array(column) for column in zip(*rows, strict=True))
