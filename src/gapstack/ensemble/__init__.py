@@ -42,7 +42,7 @@ STACKERS: Registry[type[Stacker]] = Registry(
         "lightgbm": _entry("boosted:LightGBMStacker", "boosted trees over all base predictions"),
         "dense": _entry("networks:DenseStacker", "densely connected network"),
         "pool": _entry("networks:PoolStacker", "attention over members by evidence"),
-        "evidence": _entry("boosted:EvidenceStacker", "boosted trees beside a product of experts"),
+        "evidence": _entry("boosted:EvidenceStacker", "boosted trees on top of a product of experts"),
     },
 )
 """By name, the simplest first."""

@@ -43,18 +43,10 @@ _MIN_FOLDS = 3
 class NestedStack:
     """The stacker and calibrator that were chosen, and the figures behind the choice.
 
-    Attributes
-    ----------
-    name, calibration : str
-        Names of stacker and calibrator.
-    fitted : FittedStacker
-        Both, fitted on all rows.
-    out_of_fold : (n, 3) float64
-        Nested predictions: chosen, fitted and calibrated without the row's fold.
-    choices : tuple of (str, str)
-        Stacker and calibrator chosen in each outer fold.
-    logloss, errors : dict
-        For each pair, cross-validated logloss over all rows, and standard error of its difference from the best.
+    ``name`` and ``calibration`` name them, and ``fitted`` has them fitted on all rows. ``out_of_fold`` (n, 3) are
+    nested predictions: chosen, fitted and calibrated without the row's fold. ``choices`` are the pairs chosen in the
+    outer folds. ``logloss`` is that of each pair, cross-validated over all rows, and ``errors`` the standard error of
+    its difference from the best.
     """
 
     name: str
@@ -138,18 +130,11 @@ def fit_nested(
     candidates : mapping of name to unfitted Stacker
         The simplest first.
     base_predictions : (n, m, 3) float64
-        Out-of-fold probabilities of the members.
-    rows : Corpus
-        Labelled.
+        Out-of-fold probabilities of the members for the labelled ``rows``.
     folds : (n,) int64
-        Fold of each row, at least three different ones; rows of one page share a fold.
+        Fold of each row, at least three different ones (else MemberError); rows of one page share a fold.
     calibrators : sequence of str
         Names in :data:`~gapstack.ensemble.CALIBRATORS`, the simplest first.
-
-    Raises
-    ------
-    MemberError
-        Without candidates, or with fewer than three folds.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:

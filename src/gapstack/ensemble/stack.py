@@ -177,17 +177,8 @@ class Stack(Member):
     augment, average
         As for :class:`~gapstack.members.member.Member`; augmented training rows are a setting of its members.
 
-    Attributes
-    ----------
-    stacker_ : FittedStacker
-    fits_ : list of dict of str to Member
-        By fold, its fitted members by label.
-    choice_ : Part
-        The stacker chosen; its name and settings.
-    calibration_ : str
-        The calibrator chosen.
-    out_of_fold_ : (n, 3) float64
-        Nested out-of-fold predictions of the training rows; not stored.
+    ``fits_`` has each fold's fitted members by label, ``stacker_`` the fitted stacker, and ``out_of_fold_`` (n, 3) the
+    nested out-of-fold predictions of the training rows, which are not stored.
 
     Raises
     ------

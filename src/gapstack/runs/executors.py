@@ -41,21 +41,13 @@ _Task = Future[list[logging.LogRecord]]
 def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     """Create an executor.
 
-    Parameters
-    ----------
-    kind : str
-        ``local`` or ``ray``. With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the
-        cache and the data at the same paths; otherwise Ray starts a cluster on this machine.
-    workers : int
-        Tasks to execute at once. They share evenly the threads of this process (all cores, unless
-        ``OMP_NUM_THREADS`` is set), or a cluster's cores, and the GPUs. Each needs its own memory.
+    ``kind`` is ``local`` or ``ray``. With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder,
+    the cache and the data at the same paths; otherwise Ray starts a cluster on this machine. ``workers`` is the number
+    of tasks to execute at once. They share evenly the threads of this process (all cores, unless ``OMP_NUM_THREADS``
+    is set), or a cluster's cores, and the GPUs. Each needs its own memory.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no executor of this name.
-    MemberError
-        If ``workers`` is below 1, or Ray is not installed.
+    Raises UnknownNameError if there is no executor of this name; MemberError if ``workers`` is below 1, or Ray is not
+    installed.
     """
     execute = EXECUTORS[kind]
     if workers < 1:

@@ -56,10 +56,9 @@ def predict_file(
 
     Raises
     ------
-    MemberError
-        For a prediction file, or several workers without a name.
-    DataError, MismatchError
-        As :func:`~gapstack.data.gap_files.read_gap`, and if another process is writing the same output.
+    MemberError, DataError, MismatchError
+        For a prediction file, or several workers without a name; as :func:`~gapstack.data.gap_files.read_gap`; if
+        another process is writing the same output.
     """
     execute, alone = create_executor(executor, workers), (executor, workers) == ("local", 1)
     known = predictor if isinstance(predictor, Predictor) else load(predictor, keep=True)

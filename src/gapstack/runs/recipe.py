@@ -13,22 +13,10 @@ from operator import add
 from pathlib import Path
 from typing import Any, Self
 
-from gapstack.data import Corpus
+from gapstack.data import Corpus, sources
 from gapstack.data.cells import Quarantine, plain_stem
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import LabelSetName
-from gapstack.data.sources import (
-    HELD_OUT,
-    SPLITS,
-    STAGE2,
-    GapData,
-    HeldOutName,
-    SplitName,
-    load_gap,
-    load_sample,
-    relabel,
-    stage2,
-)
 from gapstack.ensemble import STACKERS, CalibratorName
 from gapstack.errors import MemberError, RecipeError, shown
 from gapstack.files import fingerprint
@@ -47,7 +35,8 @@ _RECIPES = resources.files("gapstack.runs") / "recipes"
 class Recipe:
     """Everything that decides a run's results.
 
-    Values are checked against the annotations of its fields and of the members' settings.
+    Values are checked against the annotations of its fields and of the members' settings; RecipeError if one is
+    invalid, or the recipe could not run.
 
     Attributes
     ----------
@@ -66,18 +55,13 @@ class Recipe:
         Calibrators to choose from, the simplest first.
     title, note : str
         One line of description, and a caveat about its results that is printed when it is run.
-
-    Raises
-    ------
-    RecipeError
-        If a value is of another type or out of range, or the recipe could not run.
     """
 
     name: FolderName
     members: tuple[Part, ...]
     stackers: tuple[Part, ...] = ()
-    train: Sequence[SplitName] = ("development", "validation")
-    test: Sequence[HeldOutName] = ("test",)
+    train: Sequence[sources.SplitName] = ("development", "validation")
+    test: Sequence[sources.HeldOutName] = ("test",)
     labels: LabelSetName = "official"
     folds: FoldCount = 5
     seed: Seed = 2019
@@ -94,17 +78,16 @@ class Recipe:
         labels = {part.label: unicodedata.normalize("NFC", part.label).casefold() for part in self.members}
         names = [labels[part.label] for part in self.members]
         clashing = [label for label, name in labels.items() if name in _repeated(names)]
-        problems = {
-            " has no members": not self.members,
-            f": {'test' if self.train else 'train'} has no split": not self.train or not self.test,
-            f": {', '.join(twice)} would be both trained and scored on": set(self.train) & set(self.test),
-            f": {', '.join(twice)} is named twice": twice,
-            f": {STAGE2} has no labels; hold it out alone": STAGE2 in self.test and len(self.test) > 1,
-            f": {STACK!r} is what the stack is called; choose another label": STACK in names,
-            f": label {' and '.join(clashing)} is used twice, or differs in case alone; "
-            "give each member its own": clashing,
-        }
-        for problem, found in problems.items():
+        both, stage2 = set(self.train) & set(self.test), sources.STAGE2
+        for found, problem in (
+            (not self.members, " has no members"),
+            (not self.train or not self.test, f": {'test' if self.train else 'train'} has no split"),
+            (both, f": {', '.join(twice)} would be both trained and scored on"),
+            (twice, f": {', '.join(twice)} is named twice"),
+            (stage2 in self.test and len(self.test) > 1, f": {stage2} has no labels; hold it out alone"),
+            (STACK in names, f": {STACK!r} is what the stack is called; choose another label"),
+            (clashing, f": label {' and '.join(clashing)} is used twice, or differs in case alone"),
+        ):
             if found:
                 raise RecipeError(f"{where}{problem}")
 
@@ -147,8 +130,8 @@ class Recipe:
     @property
     def trained_on(self) -> str:
         """Description of the training rows."""
-        splits = [name for name in self.train if name in SPLITS]
-        files = [Path(name).name for name in self.train if name not in SPLITS]
+        splits = [name for name in self.train if name in sources.SPLITS]
+        files = [Path(name).name for name in self.train if name not in sources.SPLITS]
         return " and ".join([*([f"GAP {' and '.join(splits)}"] if splits else ()), *files])
 
     @property
@@ -177,7 +160,7 @@ class Recipe:
         """Raise RecipeError if a member trains on other data that share rows with a split that this recipe scores."""
         contaminated = self.contaminated_by()
         # stage 2 has no labels, so nothing is scored there and its teacher is allowed
-        scored = [split for split in (*self.train, *self.test) if split != STAGE2]
+        scored = [split for split in (*self.train, *self.test) if split != sources.STAGE2]
         for part in self.members:
             if hit := [split for split in scored if f"gap-{split}" in contaminated[part.label]]:
                 raise RecipeError(
@@ -320,11 +303,11 @@ def available() -> list[str]:
 
 def gap_data(
     data: str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
-) -> GapData:
+) -> sources.GapData:
     """GAP as :func:`~gapstack.data.sources.load_gap` finds it, or the embedded sample for ``data="sample"``."""
     if data == "sample":
-        return load_sample("The sample was asked for")
-    return load_gap(Path(data) if data else None, label_set=label_set, quarantine=quarantine)
+        return sources.load_sample("The sample was asked for")
+    return sources.load_gap(Path(data) if data else None, label_set=label_set, quarantine=quarantine)
 
 
 def corpora(
@@ -345,9 +328,9 @@ def corpora(
     """
     folder = Path(data) if data and data != "sample" else None
     splits = {
-        name: relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels, folder)
+        name: sources.relabel(read_gap(Path(name), quarantine=quarantine), recipe.labels, folder)
         for name in (*recipe.train, *recipe.test)
-        if name not in HELD_OUT
+        if name not in sources.HELD_OUT
     }
     train, test = recipe.train, recipe.test
     if not splits.keys() >= {*train, *test}:
@@ -357,10 +340,10 @@ def corpora(
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
             train, test = (
-                tuple(dict.fromkeys(part if name in HELD_OUT else name for name in names))
+                tuple(dict.fromkeys(part if name in sources.HELD_OUT else name for name in names))
                 for names, part in ((train, "train"), (test, "test"))
             )
-        elif STAGE2 in test:
-            splits[STAGE2] = stage2(folder)
+        elif sources.STAGE2 in test:
+            splits[sources.STAGE2] = sources.stage2(folder)
     rows = [reduce(add, (splits[name] for name in names)) for names in (train, test)]
     return recipe, rows[0], rows[1]

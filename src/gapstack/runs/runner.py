@@ -157,10 +157,9 @@ def run(
     ------
     MismatchError
         If the run's folder holds results on other corpora, labels or folds.
-    RecipeError
-        If there is no such recipe, or a member trains on other data that share rows with its test splits.
-    DataError
-        If one of ``train`` and ``test`` is given without the other.
+    RecipeError, DataError
+        If there is no such recipe, a member trains on other data that share rows with its test splits, or one of
+        ``train`` and ``test`` is given without the other.
     MemberError
         If TensorBoard is not installed, a worker is lost, or ``torchrun`` started several processes.
     """

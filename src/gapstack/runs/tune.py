@@ -194,18 +194,9 @@ def tune(
     rows, folds and space is continued until there are ``trials`` in total.
 
     ``train`` are the recipe's labelled training rows; ``root`` is the folder for ``models/``
-    (:func:`~gapstack.runs.folder.home` by default).
-
-    Raises
-    ------
-    ExtraError
-        If Optuna is not installed.
-    UnknownNameError
-        If the recipe has no such member.
-    MemberError
-        If no trial could be fitted.
-    MismatchError
-        If another process searches this member.
+    (:func:`~gapstack.runs.folder.home` by default). Raises ExtraError if Optuna is not installed;
+    UnknownNameError if the recipe has no such member; MemberError if no trial could be fitted; MismatchError if
+    another process searches this member.
     """
     try:
         import optuna
