@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import Encoder, load_encoder
-from gapstack.encoding.pieces import MENTIONS, align, windows_around
+from gapstack.encoding.pieces import align, windows_around
 from gapstack.errors import MemberError
 
 
@@ -111,24 +111,6 @@ def test_windows_keep_mentions_whole_and_cut_far_ends_and_middles(sizes, space, 
     assert found[0] == 0 or chars[ranges[0, 0] - 1, 1] + 1 == corpus[0].a.start
     assert found[3] == 0 or chars[ranges[2, 1], 0] - 1 == corpus[0].pronoun.end
     assert "".join(letters(view, 0, text)).count("he") == 1
-
-
-def test_masks_mark_the_pieces_of_each_mention_and_no_others(tiny_encoder):
-    corpus = Corpus(
-        [
-            make("", "abc", " met ", "de", " and ", "he", " left"),
-            make("x ", "he", " y ", "q", " z ", "w", "", order="pab", name="other"),
-        ]
-    )
-    view = align(corpus, tiny_encoder)
-    words = {"pronoun": ["he", "he"], "a": ["abc", "q"], "b": ["de", "w"]}
-    for mention in MENTIONS:
-        mask = view.mask(mention)
-        assert mask.dtype == bool
-        for row, sample in enumerate(corpus):
-            where = view.row(row)
-            spans = view.chars[where][mask[where]]
-            assert "".join(sample.text[a:b] for a, b in spans) == words[mention][row]
 
 
 @settings(max_examples=60)

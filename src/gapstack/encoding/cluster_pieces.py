@@ -38,11 +38,9 @@ HeuristicName = Annotated[str, OneOf(HEURISTICS)]
 def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
     """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen."""
     answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
-    clusters: list[Cluster] = []
-    for example, answer in zip(corpus, answers, strict=True):
-        names = [span for span, chosen in zip((example.a, example.b), answer, strict=True) if chosen]
-        clusters.append(without_overlaps([example.pronoun, *names]) if names else ())
-    return clusters
+    names = [[e.a] * a + [e.b] * b for e, (a, b) in zip(corpus, answers.tolist(), strict=True)]
+    pairs = zip(corpus, names, strict=True)
+    return [without_overlaps([e.pronoun, *chosen]) if chosen else () for e, chosen in pairs]
 
 
 def pronoun_clusters(
@@ -97,11 +95,8 @@ def cluster_pieces(
             ]
             fit = [pieces for pieces in mentions if 0 < len(pieces) <= max_pieces]
             entries += [(row, source, mention, pieces) for mention, pieces in enumerate(fit[:max_mentions])]
-    shape = (
-        *(len(clusters), sources),
-        max((mention + 1 for _, _, mention, _ in entries), default=1),
-        max((len(pieces) for *_, pieces in entries), default=1),
-    )
+    most = max((mention + 1 for _, _, mention, _ in entries), default=1)
+    shape = len(clusters), sources, most, max((len(pieces) for *_, pieces in entries), default=1)
     places, keep = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
     for row, source, mention, pieces in entries:
         places[row, source, mention, : len(pieces)] = pieces

@@ -55,19 +55,9 @@ def null_space(
 ) -> NullSpace:
     """Remove directions that linearly separate two classes, until none is left (Ravfogel et al. 2020, algorithm 1).
 
-    The paper removes a fixed number. Here iterations stop once a new classifier is no better than chance on held-out
-    rows: a space of few dimensions would otherwise lose everything.
-
-    Parameters
-    ----------
-    features : (n, d) array
-    labels : (n,) array of bool
-    iterations : int
-        Maximum number; at least one dimension always remains.
-    tolerance : float
-        Stop once the accuracy on held-out rows is at most this above the larger class's share.
-    seed : int
-        Of the half of the rows that is held out, and of the classifiers.
+    ``features`` are (n, d), ``labels`` (n,) bool. The paper removes a fixed number of directions. Here iterations stop
+    once a new classifier's accuracy on a held-out half of the rows is at most ``tolerance`` above the larger class's
+    share: a space of few dimensions would otherwise lose everything. At least one dimension remains.
     """
     from sklearn.model_selection import train_test_split
     from sklearn.svm import LinearSVC
@@ -106,7 +96,10 @@ class HardDebias(Debiaser):
         direction = principal_direction(space, pairs)
         neutral = np.array([word.lower() not in lists.gendered for word in space.words])
         debiased = space.unit.copy()
-        debiased[neutral] = _without(debiased[neutral], direction)
+        rest = debiased[neutral] - (debiased[neutral] @ direction)[:, None] * direction
+        length = np.linalg.norm(rest, axis=1, keepdims=True)
+        # of a vector along the direction only rounding errors remain
+        debiased[neutral] = np.divide(rest, length, out=np.zeros_like(rest), where=length > 1e-9)
         # most of these pairs are rare words, and none is necessary
         others, _ = locate_pairs(space, lists.equalize, "equalized pairs", minimum=0.0)
         used: set[int] = set()
@@ -121,14 +114,6 @@ class HardDebias(Debiaser):
             side = 1.0 if (space.unit[one] - space.unit[other]) @ direction >= 0 else -1.0
             debiased[one], debiased[other] = (middle + s * along * direction for s in (side, -side))
         return space.changed(debiased, f"{space.name}, hard debiased")
-
-
-def _without(unit: Matrix, direction: Matrix) -> Matrix:
-    """Vectors (n, d) without their component along the direction, rescaled to length 1; 0 if nothing remains."""
-    rest = unit - (unit @ direction)[:, None] * direction
-    length = np.linalg.norm(rest, axis=1, keepdims=True)
-    # of a vector along the direction only rounding errors remain
-    return np.asarray(np.divide(rest, length, out=np.zeros_like(rest), where=length > 1e-9))
 
 
 @dataclass
@@ -162,17 +147,8 @@ class RanDebias(Debiaser):
 
     The authors' code weights neutralization by attraction's weight; here it has its own, as in the paper's equation.
 
-    Parameters
-    ----------
-    weights : tuple of three floats
-        Of repulsion, attraction and neutralization.
-    threshold : float
-        Minimum indirect bias of a neighbour that repels.
-    count : int
-        Number of neighbours; fewer if the vocabulary is small.
-    steps : int
-        Steps of Adam.
-    learning_rate : float
+    ``weights`` are those of repulsion, attraction and neutralization; each word is repelled by those of its ``count``
+    nearest neighbours whose indirect bias is at least ``threshold``; ``steps`` and ``learning_rate`` are Adam's.
     """
 
     weights: tuple[float, float, float] = (1 / 8, 6 / 8, 1 / 8)
@@ -223,14 +199,8 @@ class Inlp(Debiaser):
     """Projects all words to the null space of linear classifiers of the most biased words' gender.
 
     Ravfogel et al. 2020, section 4. The paper separates three classes, the third of neutral words, in a fixed number of
-    iterations; here the two genders, with early stopping.
-
-    Parameters
-    ----------
-    words : int
-        Number of most biased words of either side to train on; fewer if the vocabulary is small.
-    iterations, tolerance, seed
-        As of :func:`null_space`.
+    iterations; here the two genders, with early stopping (:func:`null_space`), on the ``words`` most biased words of
+    either side, fewer if the vocabulary is small.
     """
 
     words: int = 7500

@@ -32,10 +32,7 @@ GroupWeights = Callable[[int], tuple[Floats32, Floats32]]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Layers of an encoder to read.
-
-    ``dtype`` is the precision to compute in, by default :func:`computes_in`. MemberError if a layer does not exist.
-    """
+    """Layers of an encoder to read, and the precision to compute in; MemberError if a layer does not exist."""
 
     encoder: Encoder
     layers: tuple[int, ...]
@@ -51,6 +48,14 @@ class Request:
                 f"encoder {self.encoder.name} has layers 0 to {depth}, and attention in layers 1 to {depth}; "
                 f"requested: {wrong or 'none'}"
             )
+
+    @property
+    def stored_dtype(self) -> torch.dtype:
+        """Precision to store in: float16 for what is computed in half precision, else float32.
+
+        Rounding float32 to float16 would amplify the last bits, which depend on the batch.
+        """
+        return torch.float32 if (self.dtype or computes_in()) == torch.float32 else torch.float16
 
     @property
     def names(self) -> list[str]:
@@ -140,14 +145,6 @@ def computed_by(encoder: Encoder, dtype: torch.dtype | None = None) -> str:
 def computes_in() -> torch.dtype:
     """Precision in which frozen encoders compute by default."""
     return fastest_dtype(_device())
-
-
-def stored_dtype(dtype: torch.dtype) -> torch.dtype:
-    """Precision to store in: float16 for what is computed in half precision, else float32.
-
-    Rounding float32 to float16 would amplify the last bits, which depend on the batch.
-    """
-    return torch.float32 if dtype == torch.float32 else torch.float16
 
 
 def _device() -> torch.device:

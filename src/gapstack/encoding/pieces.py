@@ -66,14 +66,6 @@ class PieceView:
         """Where the pieces of text ``index`` lie."""
         return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
 
-    def mask(self, mention: str) -> NDArray[np.bool_]:
-        """Mask over all pieces, (pieces,): True on those of ``mention``, one of :data:`MENTIONS`."""
-        ranges = self.bounds[:-1, None] + self.mentions[:, MENTIONS.index(mention)]
-        steps = np.zeros(len(self.ids) + 1, dtype=np.int64)
-        np.add.at(steps, ranges[:, 0], 1)
-        np.add.at(steps, ranges[:, 1], -1)
-        return np.cumsum(steps)[:-1] > 0
-
 
 def align(
     corpus: Corpus,
@@ -84,27 +76,18 @@ def align(
 ) -> PieceView:
     """Tokenise a corpus and find the pieces of each mention.
 
-    Raises MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Its tokenizer does the work, without truncation of its own.
-    max_pieces : int, optional
-        Longest window, special pieces included; at most, and by default, the encoder's limit.
-    reserved : int or (n,) int64
-        Pieces of the window to leave free for additions.
+    ``max_pieces`` is the longest window, special pieces included; at most, and by default, the encoder's limit.
+    ``reserved``, an int or (n,) int64, is the number of pieces of the window to leave free for additions. Raises
+    MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)
     spaces = np.broadcast_to(limit - len(before) - len(after) - np.asarray(reserved), len(corpus))
 
     texts: list[TextPieces] = []
-    for space, example, whole in zip(spaces, corpus, _tokenised(corpus, encoder), strict=True):
-        pieces, chars, ranges = whole
-        if len(pieces) <= space:
-            texts.append(whole)
-            continue
+    for space, example, (pieces, chars, ranges) in zip(
+        spaces, corpus, _tokenised(corpus, encoder), strict=True
+    ):
         window = _window(ranges, len(pieces), int(space))
         if window is None:
             raise _too_long(example, "mentions", limit)
@@ -148,26 +131,22 @@ def tokenised(
     texts: Sequence[str], encoder: Encoder
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Ids (L,) and character ranges (L, 2) of each text's pieces, without special ones."""
-    for encoding in _backend(encoder).encode_batch(list(texts), add_special_tokens=False):
-        yield (
-            np.array(encoding.ids, dtype=np.int64),
-            np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
-        )
+    for found in _backend(encoder).encode_batch(list(texts), add_special_tokens=False):
+        yield np.array(found.ids, dtype=np.int64), np.array(found.offsets, dtype=np.int64).reshape(-1, 2)
 
 
 def joined(texts: Sequence[TextPieces], encoder: Encoder, mentions: int) -> PieceView:
     """Concatenate texts, each with the encoder's special pieces."""
     before, after = special_pieces(encoder)
-    empty = [np.zeros((len(special), 2), np.int64) for special in (before, after)]
+    start, end = (np.zeros((len(special), 2), np.int64) for special in (before, after))
     ids = [part for pieces, _, _ in texts for part in (before, pieces, after)]
-    chars = [part for _, own, _ in texts for part in (empty[0], own, empty[1])]
+    chars = [part for _, own, _ in texts for part in (start, own, end)]
     lengths = [len(before) + len(pieces) + len(after) for pieces, _, _ in texts]
-    ranges = [own for _, _, own in texts]
     return PieceView(
-        ids=np.concatenate(ids) if ids else np.empty(0, np.int64),
-        chars=np.concatenate(chars) if chars else np.empty((0, 2), np.int64),
+        ids=np.concatenate([np.empty(0, np.int64), *ids]),
+        chars=np.concatenate([start[:0], *chars]),
         bounds=np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        mentions=np.array(ranges, dtype=np.int64).reshape(-1, mentions, 2) + len(before),
+        mentions=np.array([own for *_, own in texts], np.int64).reshape(-1, mentions, 2) + len(before),
     )
 
 
@@ -209,6 +188,8 @@ def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int
 
     None when the mentions alone are too long.
     """
+    if total <= space:
+        return np.arange(total)
     starts = np.sort(ranges[:, 0])
     ends = np.maximum.accumulate(ranges[np.argsort(ranges[:, 0], kind="stable"), 1])
     # the four segments between mentions as half-open ranges; empty where mentions touch or share a piece
@@ -233,9 +214,7 @@ def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
     weights = np.array([2, 1, 1, 2])
     # in the end every segment's weighted length is at most one common level
     levels = np.arange(2 * int(lengths.sum()) + 1)
-    totals = sum(
-        np.minimum(length, levels // weight) for length, weight in zip(lengths, weights, strict=True)
-    )
+    totals = np.minimum(lengths[:, None], levels // weights[:, None]).sum(axis=0)
     level = int(np.searchsorted(totals, room, side="right")) - 1
     shares = np.minimum(lengths, level // weights)
     for segment in (1, 2, 0, 3):  # pieces that the step to the next level would have shared out

@@ -81,28 +81,23 @@ PAPER = Definition(Closeness.TOKEN, Counted.DETECTED)
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Inputs of the passes for the k candidate names of one example.
-
-    Attributes
-    ----------
-    token, syntactic : (k,) float64
-        Words between name and pronoun; edges between their heads, infinite without a parse.
-    barred, parallel, titled : (k,) bool
-        Behind a barrier; in the pronoun's function; shares a word with the title.
-    topical, repeated : (k,) bool
-        Has the most frequent word of the detected names; of the k names.
-    hits : (k, 2) bool
-        Whether choosing the name counts as choosing A, and B.
-    """
+    """Inputs of the passes for the k candidate names of one example, (k,) each."""
 
     token: Floats
+    """Words between name and pronoun."""
     syntactic: Floats
+    """Edges between their heads, infinite without a parse."""
     barred: NDArray[np.bool_]
     parallel: NDArray[np.bool_]
+    """True in the pronoun's function."""
     topical: NDArray[np.bool_]
+    """True for names with the most frequent word of the detected names."""
     repeated: NDArray[np.bool_]
+    """The same among the k names."""
     titled: NDArray[np.bool_]
+    """True for names that share a word with the title."""
     hits: NDArray[np.bool_]
+    """True if choosing the name counts as choosing A, and B, (k, 2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +107,7 @@ class CueDecisions:
     Attributes
     ----------
     answers : (n, 2) bool
-        Whether A, and B, is the pronoun's antecedent. A detected name may count as both.
+        True if A, and B, is the pronoun's antecedent. A detected name may count as both.
     levels : (n,) int64
         Index of the deciding pass; -1 without candidates.
     margins : (n,) float64

@@ -97,10 +97,10 @@ class Parser:
 
 
 def spare_imports(parser: str | Path | None = None) -> None:
-    """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, which are not needed for answers.
+    """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, for a faster first answer.
 
-    This halves the time of a first answer. Does nothing if another parser is configured, which may need torch. The
-    skipped modules can be imported afterwards; LightGBM then lacks its scikit-learn classes.
+    Does nothing if another parser is configured, which may need torch. The skipped modules can be imported afterwards;
+    LightGBM then lacks its scikit-learn classes.
     """
     if parser or os.environ.get(ENVIRONMENT):
         return
@@ -182,10 +182,12 @@ def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> 
 
 def docs(texts: Iterable[str], parser: str | Path | None = None) -> Iterator[tuple[str, Doc]]:
     """Key and spaCy document of each distinct text, in any order; parses and stores missing ones first."""
+    from spacy.tokens import DocBin
+
     wanted = {text_key(text): text for text in texts}
     shipped = () if _is_named(parser) else _shipped_keys()
     if not wanted.keys().isdisjoint(shipped):
-        for key, doc in _read(_doc_bin(SHIPPED_PARSES), shipped, wanted):
+        for key, doc in _read(DocBin().from_disk(SHIPPED_PARSES), shipped, wanted):
             del wanted[key]
             yield key, doc
     if not wanted:
@@ -204,7 +206,9 @@ def docs(texts: Iterable[str], parser: str | Path | None = None) -> Iterator[tup
             ) from error
     for shard in cache.intact_files(folder, _SUFFIX):
         if not wanted.keys().isdisjoint(_keys(shard)):
-            for key, doc in _read(_shard(shard), _keys(shard), wanted):
+            with safe_open(shard, framework="numpy") as tensors:
+                documents = tensors.get_tensor("documents").tobytes()
+            for key, doc in _read(DocBin().from_bytes(documents), _keys(shard), wanted):
                 del wanted[key]
                 yield key, doc
     if wanted:
@@ -222,13 +226,6 @@ def _keys(shard: Path) -> list[str]:
         return [key.tobytes().hex() for key in tensors.get_tensor("keys")]
 
 
-def _shard(path: Path) -> DocBin:
-    from spacy.tokens import DocBin
-
-    with safe_open(path, framework="numpy") as tensors:
-        return DocBin().from_bytes(tensors.get_tensor("documents").tobytes())
-
-
 def _read(bin_: DocBin, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[tuple[str, Doc]]:
     """The wanted documents."""
     wanted = set(wanted)
@@ -241,17 +238,6 @@ def _read(bin_: DocBin, keys: Sequence[str], wanted: Iterable[str]) -> Iterator[
     yield from zip((keys[i] for i in keep), bin_.get_docs(_vocabulary()), strict=True)
 
 
-def _doc_bin(path: Path) -> DocBin:
-    from spacy.tokens import DocBin
-
-    try:
-        return DocBin().from_disk(path)
-    except (ValueError, OSError) as error:
-        raise DataError(
-            f"not a file of stored parses ({error})", place=Place(path), remedy="Delete it and run again"
-        ) from error
-
-
 @lru_cache(maxsize=1)
 def _vocabulary() -> Any:
     from spacy.vocab import Vocab
@@ -261,9 +247,11 @@ def _vocabulary() -> Any:
 
 @lru_cache(maxsize=1)
 def _shipped_keys() -> tuple[str, ...]:
+    from spacy.tokens import DocBin
+
     if not SHIPPED_PARSES.is_file():
         return ()
-    return tuple(text_key(doc.text) for doc in _doc_bin(SHIPPED_PARSES).get_docs(_vocabulary()))
+    return tuple(text_key(doc.text) for doc in DocBin().from_disk(SHIPPED_PARSES).get_docs(_vocabulary()))
 
 
 @by_content(lambda pipeline: pipeline.fingerprint, most=2)

@@ -67,20 +67,7 @@ DEFAULT = Setting()
 class Scene:
     """Input of the structural cues: the pronoun and k candidate names of one example.
 
-    Attributes
-    ----------
-    example : Example
-    parse : Parse
-    pronoun : int
-        Token of the pronoun, -1 if the parse has none.
-    spans : tuple of Span
-        Characters of each name.
-    heads : (k,) int32
-        Head token of each name, -1 if the parse has none.
-    hits : (k, 2) bool
-        True if choosing the name counts as choosing A, and B.
-    barriers : (k,) int8
-        :class:`~gapstack.text.scenes.Barrier` flags of each name.
+    Tokens are -1 where the parse has none.
     """
 
     example: Example
@@ -88,8 +75,11 @@ class Scene:
     pronoun: int
     spans: tuple[Span, ...]
     heads: NDArray[np.int32]
+    """Head token of each name, (k,)."""
     hits: NDArray[np.bool_]
+    """True if choosing the name counts as choosing A, and B, (k, 2)."""
     barriers: NDArray[np.int8]
+    """:class:`Barrier` flags of each name, (k,)."""
 
 
 def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
