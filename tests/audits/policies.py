@@ -7,7 +7,7 @@ from gapstack.data import Gender
 
 
 def certain(columns) -> np.ndarray:
-    """Probabilities (n, 3) of somebody who is sure of these columns."""
+    """Probabilities (n, 3) that are 1 for these columns."""
     return np.eye(3)[np.asarray(columns, dtype=int)]
 
 

@@ -52,7 +52,7 @@ def test_an_association_that_is_planted_is_found_in_both_units(monkeypatch, tiny
     assert abs(word.association.effect) < 1
 
 
-def test_spaces_stand_beside_it_and_what_they_lack_is_refused_with_the_reason(tiny_encoder_folder, tmp_path):
+def test_a_space_without_the_words_of_a_test_is_refused_with_the_reason(tiny_encoder_folder, tmp_path):
     words = tuple(word for name in SETS.values() for word in name)
     whole = Vectors("whole", words, np.random.default_rng(0).normal(size=(len(words), 5)))
     lacking = Vectors("lacking", words[:4], whole.matrix[:4])

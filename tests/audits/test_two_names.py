@@ -40,20 +40,20 @@ def test_known_policies(loaded, name):
     items = loaded[name]
     labels, genders = items.corpus.labels, items.corpus.genders
     favours = policies.certain(np.where(genders == Gender.MASCULINE.value, labels, (labels + 1) % 2))
-    systems = {"oracle": policies.oracle(items), "for men alone": favours}
+    systems = {"oracle": policies.oracle(items), "masculine only": favours}
     row = SUITES[name].measure(items, systems).panels[0].rows
     assert row["oracle"]["accuracy"] == (100, 100, 100)
     assert row["oracle"]["forced"] == (100, 100, 100)
     assert (row["oracle"]["gap"].value, row["oracle"]["f1"], row["oracle"]["bias"]) == (0, 100, 1)
     assert row["oracle"]["neither"].value == pytest.approx(100 * (labels == Label.NEITHER).mean())
-    biased = row["for men alone"]
+    biased = row["masculine only"]
     assert biased["masculine"] == (100, 100, 100)
     assert biased["feminine"].value == 0
     assert biased["gap"] == (-100, -100, -100)
     assert biased["bias"] is None
 
 
-def test_map_tells_how_each_copy_was_rewritten(loaded):
+def test_map_has_the_kind_of_rewriting_of_each_copy(loaded):
     items = loaded["map"]
     kinds = Counter(items.facts["kind"].tolist())
     assert kinds["as written"] == 180

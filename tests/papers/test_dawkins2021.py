@@ -1,4 +1,4 @@
-"""Dawkins 2021: its recipe is the whole design, and its tables set the paper's figures beside the audits'."""
+"""Dawkins 2021: its recipe is the whole design, and its tables have the paper's figures next to the audits'."""
 
 from itertools import product
 
@@ -68,7 +68,7 @@ def test_figures_of_two_heuristics(small, sample_train, sample_test):
     assert random["all"].pro.low < 50 < random["all"].pro.high
 
 
-def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_folder):
+def test_every_figure_of_the_paper_s_downstream_tables_is_next_to_ours(gap_folder):
     half = Interval(50.0, 40.0, 60.0)
     arm = dawkins2021.DawkinsArm(
         70.0, dict.fromkeys(("type1", "type2", "all", "positive", "negative"), Sides(*[half] * 4))
@@ -88,7 +88,7 @@ def test_every_figure_of_the_paper_s_downstream_tables_is_shown_beside_ours(gap_
         assert "+50.0 [40.0, 60.0]" in table.text(140)
 
 
-def test_without_the_paper_s_figures_ours_stand_alone(small, monkeypatch):
+def test_without_the_paper_s_figures_only_ours_are_shown(small, monkeypatch):
     monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
     tables = dawkins2021.downstream_tables(small)
     assert [section.title for table in tables for section in table.sections] == ["ours"] * 3
@@ -102,7 +102,7 @@ def test_a_member_that_was_trained_on_a_suite_is_refused(sample_train, gap_folde
         dawkins2021.suite_answers(member, dawkins2021.suites(gap_folder))
 
 
-def test_tables_2_and_3_have_each_space_beside_the_paper_s(gap_folder):
+def test_tables_2_and_3_have_each_space_next_to_the_paper_s(gap_folder):
     space, _ = planted()
     audited = audit_embeddings(space, LISTS, ["hard"], debiased={"gn_glove": space})
     tables = dawkins2021.vector_tables(audited)

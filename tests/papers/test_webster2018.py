@@ -59,7 +59,7 @@ def test_every_table_is_there_and_shows_in_every_form(report, tmp_path):
     assert ET.parse(paths[2]).getroot().tag.endswith("svg")
 
 
-def test_every_cue_stands_in_the_context_that_it_reads(report):
+def test_every_cue_is_in_the_context_that_it_reads(report):
     transformers = ["Transformer-Single", "Transformer-Multi"]
     for table in TABLES:
         titles = [section["title"] for section in report.data["tables"][table]["sections"]]
@@ -73,10 +73,10 @@ def test_every_cue_stands_in_the_context_that_it_reads(report):
 @pytest.fixture(scope="module")
 def figures():
     """The paper's figures."""
-    return paper("webster2018") or pytest.skip("the data set papers is not at hand")
+    return paper("webster2018") or pytest.skip("the data set papers is missing")
 
 
-def test_the_papers_figures_stand_beside_ours(report, figures):
+def test_the_papers_figures_are_next_to_ours(report, figures):
     for table, key in TABLES.items():
         rows = {**cells(report, table, 1), **cells(report, table, 0)}
         for name, row in published(figures, key).items():

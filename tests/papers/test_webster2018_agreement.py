@@ -33,7 +33,7 @@ def test_a_template_has_red_pairs_alone_each_once(template, sample):
     assert len(set(pairs)) == len(pairs)
 
 
-def test_annotations_are_counted_and_stand_beside_the_papers(template, tmp_path):
+def test_annotations_are_counted_next_to_the_papers(template, tmp_path):
     header, *lines = template[0].splitlines()
     filled = [
         line.replace("\t\t", f"\t{word}\t", 1)
@@ -59,9 +59,9 @@ def test_words_that_are_no_category_and_empty_files_are_refused(template, tmp_pa
 
 
 def test_opposed_systems_name_one_each_and_not_the_same():
-    said = np.array([[1, 0], [1, 0], [1, 0], [0, 0], [1, 1]], dtype=bool)
+    first = np.array([[1, 0], [1, 0], [1, 0], [0, 0], [1, 1]], dtype=bool)
     other = np.array([[0, 1], [1, 0], [0, 0], [0, 1], [0, 1]], dtype=bool)
-    assert opposed(said, other).tolist() == [True, False, False, False, False]
+    assert opposed(first, other).tolist() == [True, False, False, False, False]
 
 
 def test_choices_that_are_a_name_are_scored_as_one(sample_test):
@@ -78,7 +78,7 @@ def corpus(labels: str) -> Corpus:
     )
 
 
-def said(answers: str) -> np.ndarray:
+def decisions(answers: str) -> np.ndarray:
     """A or B, N for neither, 2 for both."""
     return np.array([[c in "A2", c in "B2"] for c in answers])
 
@@ -96,7 +96,7 @@ BINS = [
 
 @pytest.mark.parametrize(("gold", "systems", "bins"), BINS)
 def test_pairs_fall_into_the_bin_of_how_many_systems_are_right(gold, systems, bins):
-    found = agreement_with_gold(corpus(gold), {str(i): said(s) for i, s in enumerate(systems)})
+    found = agreement_with_gold(corpus(gold), {str(i): decisions(s) for i, s in enumerate(systems)})
     assert tuple(found.counts) == bins
 
 

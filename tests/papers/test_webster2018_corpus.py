@@ -1,4 +1,4 @@
-"""Tables of the corpus count what the files say, and the paper's figures stand beside them."""
+"""Tables of the corpus count what the files say, next to the paper's figures."""
 
 import pytest
 
@@ -46,13 +46,13 @@ def test_diversity_is_of_the_rows():
         "patterns": "2:1:1",
         "page entity": "3:1",
         "name A:name B": "2:1",
-        "page coverage": "1.33, 2",  # "he" stands twice with one page
+        "page coverage": "1.33, 2",  # "he" occurs twice with one page
     }
     assert found["gender masc:fem"]["paper"] == "1:1"
     assert cells(diversity_table({"some": ROWS}, {}))["gender masc:fem"]["paper"] is None
 
 
-def test_answers_are_counted_beside_the_papers():
+def test_answers_are_counted_next_to_the_papers():
     found = cells(annotation_table({"one": ROWS[:2], "two": ROWS[2:]}, FIGURES))
     assert found["Name A"] == {"raw": 10, "final": 2, "ours": 2, "one": 1, "two": 1}
     assert found["Both"] == {"raw": 3, "final": 0, "ours": None, "one": None, "two": None}

@@ -18,6 +18,8 @@ Range = tuple[float, float]
 _TOP, _LEFT = 64, 64
 _POINT, _LINE, _BAND = "#1f6fb4", "#c8553d", "#c8553d33"
 _GROUPS = {"masculine": "#1f6fb4", "feminine": "#c8553d", "overall": "#444"}
+_MIDDLE, _END = 'text-anchor="middle"', 'text-anchor="end"'
+_DOTTED = 'stroke="#999" stroke-dasharray="3 3"'
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,8 @@ class _Frame:
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Place on the sheet, in pixels; heights outside the frame end at its edge."""
         (x0, x1), (y0, y1) = self.x_range, self.y_range
-        inside = min(max(y, y0), y1)
-        return (
-            self.left + self.size * (x - x0) / (x1 - x0),
-            _TOP + self.size - self.size * (inside - y0) / (y1 - y0),
-        )
+        height = self.size * (min(max(y, y0), y1) - y0) / (y1 - y0)
+        return self.left + self.size * (x - x0) / (x1 - x0), _TOP + self.size - height
 
     def points(self, points: Iterable[tuple[float, float]]) -> str:
         """Value of ``points`` attributes."""
@@ -47,17 +46,17 @@ class _Frame:
 
     def axes(self, x_title: str, y_title: str) -> list[str]:
         """The frame with four intervals on each axis."""
-        bottom, middle = _TOP + self.size, _TOP + self.size / 2
-        parts = [
-            f'<rect x="{self.left}" y="{_TOP}" width="{self.size}" height="{self.size}" fill="none" stroke="#888"/>'
-        ]
+        left, size, bottom, middle = self.left, self.size, _TOP + self.size, _TOP + self.size / 2
+        parts = [f'<rect x="{left}" y="{_TOP}" width="{size}" height="{size}" fill="none" stroke="#888"/>']
         for x, y in zip(np.linspace(*self.x_range, 5), np.linspace(*self.y_range, 5), strict=True):
-            place = self.at(x, y)
-            parts.append(_text(place[0], bottom + 18, f"{x:g}", 'text-anchor="middle"'))
-            parts.append(_text(self.left - 6, place[1] + 4, f"{y:g}", 'text-anchor="end"'))
-        turn = f'text-anchor="middle" transform="rotate(-90 {self.left - 44} {middle})"'
-        parts.append(_text(self.left + self.size / 2, bottom + 40, x_title, 'text-anchor="middle"'))
-        return [*parts, _text(self.left - 44, middle, y_title, turn)]
+            across, down = self.at(x, y)
+            parts += [
+                _text(across, bottom + 18, f"{x:g}", _MIDDLE),
+                _text(left - 6, down + 4, f"{y:g}", _END),
+            ]
+        turn = f'{_MIDDLE} transform="rotate(-90 {left - 44} {middle})"'
+        parts.append(_text(left + size / 2, bottom + 40, x_title, _MIDDLE))
+        return [*parts, _text(left - 44, middle, y_title, turn)]
 
 
 def regression_svg(plot: Scatter, only: str | None = None) -> str:
@@ -65,38 +64,29 @@ def regression_svg(plot: Scatter, only: str | None = None) -> str:
     size, gap = 300, 84
     shown = plot.series if only is None else {only: plot.series[only]}
     points = np.concatenate(list(plot.series.values()))
-    x_range, y_range = _tens(points[:, 0]), _tens(points[:, 1])
+    (x0, x1), (y0, y1) = x_range, y_range = _tens(points[:, 0]), _tens(points[:, 1])
+    low, high, across = max(x0, y0), min(x1, y1), np.linspace(x0, x1, 41)
     parts: list[str] = []
     for number, (name, series) in enumerate(shown.items()):
         frame = _Frame(_LEFT + number * (size + gap), size, x_range, y_range)
         parts += [_text(frame.left, _TOP - 10, name), *frame.axes(plot.x_title, plot.y_title)]
-        parts += _regression(plot, frame, series)
+        if plot.diagonal and low < high:
+            parts.append(frame.line(((low, low), (high, high)), _DOTTED))
+        if plot.horizon is not None and y0 <= plot.horizon <= y1:
+            parts.append(frame.line(((x0, plot.horizon), (x1, plot.horizon)), _DOTTED))
+        fitted = regression(series, across)
+        if fitted is not None:
+            band = [*zip(across, fitted[:, 1], strict=True), *zip(across[::-1], fitted[::-1, 2], strict=True)]
+            parts.append(f'<polygon points="{frame.points(band)}" fill="{_BAND}"/>')
+            line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
+            parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
+        for label, (x, y) in zip(plot.names, series, strict=True):
+            cx, cy = frame.at(x, y)
+            parts.append(
+                f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4" fill="{_POINT}" fill-opacity="0.7">'
+                f"<title>{escape(label)}: {x:.1f}, {y:.1f}</title></circle>"
+            )
     return _sheet(plot.title, parts, _LEFT + (size + gap) * len(shown), _TOP + size + 60)
-
-
-def _regression(plot: Scatter, frame: _Frame, series: Floats) -> list[str]:
-    """Reference lines, the regression line with its band, and the points."""
-    (x0, x1), (y0, y1) = frame.x_range, frame.y_range
-    parts, dotted = [], 'stroke="#999" stroke-dasharray="3 3"'
-    low, high = max(x0, y0), min(x1, y1)
-    if plot.diagonal and low < high:
-        parts.append(frame.line(((low, low), (high, high)), dotted))
-    if plot.horizon is not None and y0 <= plot.horizon <= y1:
-        parts.append(frame.line(((x0, plot.horizon), (x1, plot.horizon)), dotted))
-    across = np.linspace(x0, x1, 41)
-    fitted = regression(series, across)
-    if fitted is not None:
-        upper, lower = zip(across, fitted[:, 1], strict=True), zip(across[::-1], fitted[::-1, 2], strict=True)
-        parts.append(f'<polygon points="{frame.points([*upper, *lower])}" fill="{_BAND}"/>')
-        line = zip(across[[0, -1]], fitted[[0, -1], 0], strict=True)
-        parts.append(frame.line(line, f'stroke="{_LINE}" stroke-width="2"'))
-    for label, (x, y) in zip(plot.names, series, strict=True):
-        cx, cy = frame.at(x, y)
-        parts.append(
-            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="4" fill="{_POINT}" fill-opacity="0.7">'
-            f"<title>{escape(label)}: {x:.1f}, {y:.1f}</title></circle>"
-        )
-    return parts
 
 
 def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
@@ -109,8 +99,7 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
         name: {group: (getattr(scores, group).recall, getattr(scores, group).precision) for group in _GROUPS}
         for name, scores in systems.items()
     }
-    values = np.array([value for groups in points.values() for point in groups.values() for value in point])
-    low, high = _tens(values)
+    low, high = _tens(np.array([list(groups.values()) for groups in points.values()]))
     frame = _Frame(_LEFT, size, (low, high), (low, high))
     parts = frame.axes("recall, percent", "precision, percent")
     for f1 in range(int(low), int(high) + 1, 10):
@@ -122,7 +111,7 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
         if len(curve) > 1:
             x, y = frame.at(*curve[-1])
             parts.append(frame.line(curve, 'stroke="#ddd"'))
-            parts.append(_text(x - 4, y - 4, f"F1 {f1}", 'fill="#aaa" text-anchor="end"'))
+            parts.append(_text(x - 4, y - 4, f"F1 {f1}", f'fill="#aaa" {_END}'))
     for number, (name, groups) in enumerate(points.items(), start=1):
         parts.append(frame.line((groups["masculine"], groups["feminine"]), 'stroke="#999"'))
         for group, (recall, precision) in groups.items():
@@ -130,7 +119,7 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
             parts.append(
                 f"<g><title>{escape(name)}, {group}: precision {precision:.1f}, recall {recall:.1f}</title>"
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="8" fill="{_GROUPS[group]}"/>'
-                + _text(x, y + 4, str(number), 'fill="white" font-size="10" text-anchor="middle"')
+                + _text(x, y + 4, str(number), f'fill="white" font-size="10" {_MIDDLE}')
                 + "</g>"
             )
         parts.append(_text(_LEFT + size + 20, _TOP + 92 + 20 * number, f"{number}  {name}"))
@@ -143,7 +132,7 @@ def precision_recall_svg(systems: Mapping[str, GapScores], title: str) -> str:
 
 def _tens(values: Floats) -> Range:
     """The multiples of ten between which all values are."""
-    if not len(values):
+    if not values.size:
         return 0.0, 100.0
     low, high = 10 * np.floor(values.min() / 10), 10 * np.ceil(values.max() / 10)
     return float(low), float(high if high > low else low + 10)
@@ -155,14 +144,11 @@ def _text(x: float, y: float, text: str, style: str = "") -> str:
 
 def _sheet(title: str, parts: Iterable[str], width: float, height: float) -> str:
     """A whole SVG document."""
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img">',
-            f"<title>{escape(title)}</title>",
-            f'<rect width="{width}" height="{height}" fill="white"/>',
-            _text(_LEFT, 28, title, 'font-size="15"'),
-            *parts,
-            "</svg>\n",
-        ]
-    )
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        _text(_LEFT, 28, title, 'font-size="15"'),
+    ]
+    return "\n".join([*head, *parts, "</svg>\n"])

@@ -190,7 +190,7 @@ def _panel_tables(covered: SuiteAudit, paper: Mapping[str, Any], note: str, data
                 for g in ("feminine", "masculine")
                 for k in ("no", "yes")
             ],
-            'Table 2: accuracy in percent by gender, on sentences that are no "gotchas" and that are',
+            'Table 2: accuracy in percent by gender, on sentences that are not "gotchas" and on those that are',
             "A gotcha's right answer goes against the majority gender of the occupation (BLS).",
         ),
         table(

@@ -135,7 +135,7 @@ def test_gipe_is_that_of_the_papers_graph(seed):
     assert found == pytest.approx(gipe_word_by_word(unit, original, g, rows, 7, 0.05))
 
 
-def test_sowinobias_words_are_averaged_apart_and_only_where_most_are_there():
+def test_sowinobias_words_have_figures_of_their_own_if_most_are_in_the_space():
     space, _ = planted()
     found = gipe(space, LISTS).measure(space)
     direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])

@@ -36,7 +36,7 @@ def test_every_measure_is_taken_before_and_after_each_debiaser(found):
     assert inlp["linear_svm"] < before["linear_svm"]
 
 
-def test_missing_words_are_told_and_measures_that_lack_too_many_are_refused_by_name():
+def test_missing_words_are_listed_and_measures_that_lack_too_many_are_refused():
     space, _ = planted(1200)
     gone = {"zzzz", "aae", "aaf"}
     keep = [row for row, word in enumerate(space.words) if word not in gone]
@@ -55,7 +55,7 @@ def test_a_vocabulary_for_which_nothing_can_be_measured_is_refused_with_the_cove
         audit_embeddings(Vectors("tiny", ("a", "b"), np.eye(2)), LISTS)
 
 
-def test_a_space_beside_is_measured_by_the_original_s_words_and_must_have_the_same(found):
+def test_a_further_space_must_have_the_same_words(found):
     space, _ = planted()
     audited = audit_embeddings(
         space, LISTS, debiased={"trained": space.changed(space.matrix, "trained")}, seed=1
