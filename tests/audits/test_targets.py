@@ -54,19 +54,19 @@ def test_a_run_is_found_by_name_and_by_folder_and_its_member_by_colon(folder, mo
 
 
 def test_a_folder_of_folders_is_several_systems_each_with_its_suites(tmp_path, sample_test):
-    asked = Corpus(sample_test, name="gap")
-    answers = np.tile([0.2, 0.5, 0.3], (len(asked), 1))
-    write_submission(tmp_path / "all" / "one" / "gap.csv", asked.ids, answers)
+    corpus = Corpus(sample_test, name="gap")
+    answers = np.tile([0.2, 0.5, 0.3], (len(corpus), 1))
+    write_submission(tmp_path / "all" / "one" / "gap.csv", corpus.ids, answers)
     documents = [
-        Document(row.id, text_sha256(row.text), (tuple(sorted([row.pronoun, row.a])),)) for row in asked
+        Document(row.id, text_sha256(row.text), (tuple(sorted([row.pronoun, row.a])),)) for row in corpus
     ]
     write_clusters(tmp_path / "all" / "two" / "gap.jsonl", Clusters("planted", "1", documents))
-    write_submission(tmp_path / "all" / "three" / "winogender.csv", asked.ids, answers)
+    write_submission(tmp_path / "all" / "three" / "winogender.csv", corpus.ids, answers)
     target = files_target(tmp_path / "all", ("winogender", "gap"))
     assert [name for name, system in target.systems.items() if system.covers("gap")] == ["one", "two"]
-    np.testing.assert_allclose(target.systems["one"].predict_proba(asked), answers)
-    assert (target.systems["two"].predict_proba(asked)[:, 0] == 1).mean() > 0.9
-    assert target.systems["three"].remark(asked) == "has no file of answers"
+    np.testing.assert_allclose(target.systems["one"].predict_proba(corpus), answers)
+    assert (target.systems["two"].predict_proba(corpus)[:, 0] == 1).mean() > 0.9
+    assert target.systems["three"].remark(corpus) == "has no file of answers"
 
 
 def test_two_files_for_a_suite_are_refused(tmp_path):

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gapstack.audits import SUITES
 from gapstack.audits.embeddings import ORIGINAL, audit_embeddings
 from gapstack.audits.statistics import Sides
 from gapstack.data.sources import paper
@@ -26,6 +27,7 @@ def small(sample_train, sample_test, gap_folder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setattr(dawkins2021, "SEEDS", (0, 1))
+        patch.setattr(type(SUITES["sowinobias"]), "cap", 400)
         # token_distance has no seed
         patch.setattr(
             dawkins2021,

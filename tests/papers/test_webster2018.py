@@ -120,6 +120,7 @@ def test_pairs_are_counted_one_by_one():
     np.testing.assert_array_equal(pair_shares(gold, first, second), [[25, 50], [0, 25]])
 
 
+@pytest.mark.slow
 def test_our_cues_reach_the_papers_less_three_points(gap_splits, figures):
     """Overall F1, detected candidates, GAP development; on some rows of it only, to save time."""
     development = gap_splits["development"][:250]
@@ -130,6 +131,7 @@ def test_our_cues_reach_the_papers_less_three_points(gap_splits, figures):
             assert f1 >= theirs[name][3] - 3, name
 
 
+@pytest.mark.slow
 def test_real_resolvers_are_read_row_by_row(gap_splits, gap_folder):
     test = read_resolvers(gap_splits["test"], "test", gap_folder / "resolvers")
     assert list(test) == ["neuralcoref", "e2e-coref"]

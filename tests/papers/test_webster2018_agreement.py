@@ -47,14 +47,13 @@ def test_annotations_are_counted_next_to_the_papers(template, tmp_path):
     assert [(row["paper"], row["ours"]) for _, row in section.rows][:3] == [(28, 2), (None, 1), (None, 0)]
 
 
-def test_words_that_are_no_category_and_empty_files_are_refused(template, tmp_path):
-    header, *lines = template[0].splitlines()
+@pytest.mark.parametrize(
+    ("word", "message"), [("", "has no category"), ("dunno", "line 2, column category: .*'dunno'")]
+)
+def test_files_without_a_category_or_with_an_unknown_one_are_refused(template, tmp_path, word, message):
     path = tmp_path / "red.tsv"
-    path.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="has no category"):
-        read_red(path)
-    path.write_text("\n".join([header, lines[0].replace("\t\t", "\tdunno\t", 1)]) + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="line 2, column category: unknown category 'dunno'"):
+    path.write_text(template[0].replace("\t\t", f"\t{word}\t", 1), encoding="utf-8")
+    with pytest.raises(DataError, match=message):
         read_red(path)
 
 
