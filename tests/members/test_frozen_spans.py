@@ -31,25 +31,25 @@ def test_it_learns_more_than_the_class_frequencies(member, sample_train):
 
 
 def test_a_second_fit_runs_no_text_through_the_encoder(member, sample_train, sample_test, monkeypatch):
-    expected = member.fit(sample_train[:60]).predict_proba(sample_test)
+    expected = member.fit(sample_train[:30]).predict_proba(sample_test)
 
     def refuse(*_):
         raise AssertionError("a text was encoded again")
 
     monkeypatch.setattr(activations, "forward", refuse)
-    again = member.fit(sample_train[:60]).predict_proba(sample_test)
+    again = member.fit(sample_train[:30]).predict_proba(sample_test)
     np.testing.assert_array_equal(again, expected)
-    member.fit(sample_train[:20]).predict_proba(sample_train[20:60])
+    member.fit(sample_train[:10]).predict_proba(sample_train[10:30])
 
 
 def test_folds_that_are_learned_together_never_see_what_they_leave_out(member, sample_train):
-    corpus, rows = sample_train[:90], np.arange(90)
-    otherwise = [Label((row.label + 1) % 3) if place >= 60 else row.label for place, row in enumerate(corpus)]
+    corpus, rows = sample_train[:45], np.arange(45)
+    otherwise = [Label((row.label + 1) % 3) if place >= 30 else row.label for place, row in enumerate(corpus)]
     changed = Corpus([replace(row, label=label) for row, label in zip(corpus, otherwise, strict=True)])
-    parts = [rows[:60], rows[30:]]
+    parts = [rows[:30], rows[15:]]
     one = member.fit_each([corpus.take(part) for part in parts])
     other = member.fit_each([changed.take(part) for part in parts])
-    held = sample_train[90:].unlabelled()
+    held = sample_train[60:].unlabelled()
     np.testing.assert_array_equal(one[0].predict_proba(held), other[0].predict_proba(held))
     assert np.abs(one[1].predict_proba(held) - other[1].predict_proba(held)).max() > 0.01
 

@@ -6,6 +6,7 @@ import torch
 
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.members import create
+from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.question_answering import QuestionAnswering, is_a_or_b, question, span_features
 
 TEXT = "Ann Lee met Beth when she, in May, sang there ."
@@ -65,33 +66,18 @@ def test_the_seven_numbers_are_highest_logits_and_the_answer(tiny_encoder):
     np.testing.assert_array_equal(features, [[1, 2, 3, 4, 3, 4, -1]])
 
 
-def test_calibration_rows_are_whole_pages_that_the_network_has_not_seen(
-    sample_train, tiny_encoder_folder, monkeypatch
+@pytest.mark.parametrize(("share", "learned", "calibrated"), [(0.25, 18, 6), (0.0, 24, 24)])
+def test_calibration_rows_are_rows_that_the_network_has_not_seen(
+    share, learned, calibrated, sample_train, tiny_encoder_folder, monkeypatch
 ):
     seen = {}
-    for name in ("_data", "_features"):
-        kept = getattr(QuestionAnswering, name)
-
-        def spy(self, corpus, *more, name=name, kept=kept):
-            if name == "_features" or "_features" not in seen:
-                seen[name] = corpus  # the last rows asked for before the calibration are those learned from
-            return kept(self, corpus, *more)
-
-        monkeypatch.setattr(QuestionAnswering, name, spy)
-    training = {"epochs": 1, "precision": "float32"}
-    for share in (0.25, 0.0):
-        seen.clear()
-        member = create(
-            "question_answering",
-            encoder=str(tiny_encoder_folder),
-            max_pieces=96,
-            training=training,
-            calibration_share=share,
-        ).fit(sample_train[:40])
-        learned, calibrated = seen["_data"], seen["_features"]
-        if share:
-            assert not set(learned.groups) & set(calibrated.groups)
-            assert (len(learned), len(calibrated)) == (30, 10)
-        else:
-            assert learned.ids == calibrated.ids == sample_train[:40].ids
-        assert "calibration.weights" in member.state().arrays
+    monkeypatch.setattr(FineTuned, "_fit", lambda self, corpus: seen.update(learned=corpus))
+    monkeypatch.setattr(
+        QuestionAnswering,
+        "_features",
+        lambda self, corpus: seen.update(rows=corpus) or np.eye(len(corpus), 7),
+    )
+    settings = {"encoder": str(tiny_encoder_folder), "calibration_share": share}
+    create("question_answering", **settings).fit(sample_train[:24])
+    assert (len(seen["learned"]), len(seen["rows"])) == (learned, calibrated)
+    assert share == 0 or not set(seen["learned"].groups) & set(seen["rows"].groups)

@@ -4,9 +4,8 @@ import torch
 
 from gapstack.data import Corpus, Example, Label
 from gapstack.data.augment import anonymise_names
-from gapstack.encoding.pieces import align
 from gapstack.members import create
-from gapstack.members.tuned_spans import TAGS, _gathered
+from gapstack.members.tuned_spans import _gathered
 
 TEXT = "Helen Brown told Joan Smith about the choir before she left; Helen Brown knew the songs."
 
@@ -50,16 +49,6 @@ def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, m
     alone = member._data(Corpus([anonymise_names(told[0], 1)]), tiny_encoder, None).batch(np.arange(1))
     ids = alone["ids"][0]
     assert batch["ids"][3, : len(ids)].tolist() == ids.tolist()
-
-
-def test_each_mention_stands_between_tags_of_one_piece(told, member, tiny_encoder):
-    batch = member._data(told, tiny_encoder, None).batch(np.arange(2))
-    marks = tiny_encoder.tokenizer.convert_tokens_to_ids(list(TAGS))
-    for row in range(2):
-        for mark, (first, end) in zip(marks, batch["mentions"][row].tolist(), strict=True):
-            assert batch["ids"][row, [first - 1, end]].tolist() == [mark, mark]
-    plain = align(told, tiny_encoder)
-    assert (batch["keep"].sum(1).numpy() == plain.lengths + 6).all()
 
 
 def test_answers_are_averaged_over_the_forms_that_a_row_has(told, member):

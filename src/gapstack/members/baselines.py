@@ -8,6 +8,7 @@ with the margin, and n never grows with it. The weights are fitted by ridge-pena
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -53,8 +54,6 @@ class Random(LearnedArrays, SoftLabelMember):
         The chosen name's share of the probability of both; above 0.5, below 1.
     seed : int
         Seed of the coins.
-    extra, teacher, gold_weight
-        See :class:`~gapstack.members.soft_labels.SoftLabelMember`; only how often NEITHER is right is learned.
     """
 
     confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
@@ -100,8 +99,11 @@ class CueMember(LearnedArrays, SoftLabelMember):
 
     @property
     def definition(self) -> Definition:
-        """Choices within the cue's definition."""
-        return OURS
+        """Choices within the cue's definition, those that are settings of the member."""
+        own = {"counted": Counted, "closeness": Closeness}
+        return replace(
+            OURS, **{name: kind(getattr(self, name)) for name, kind in own.items() if hasattr(self, name)}
+        )
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Decisions with their passes and margins; needs no fit.
@@ -147,7 +149,7 @@ class CueMember(LearnedArrays, SoftLabelMember):
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         direction, design, doubt = _design(self.cue_decisions(corpus))
-        return np.asarray(softmax(_logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1))
+        return softmax(_logits(direction, design @ self.strength_, doubt @ self.doubt_), axis=1)
 
 
 def _logits(direction: Floats, strength: Floats, doubt: Floats) -> Floats:
@@ -197,11 +199,6 @@ class TopicalEntity(CueMember):
     counted: Literal["detected", "candidates"] = "candidates"
     cue = Cue.TOPICAL_ENTITY
 
-    @property
-    def definition(self) -> Definition:
-        """Choices within the cue's definition."""
-        return Definition(counted=Counted(self.counted))
-
 
 class SyntacticDistance(CueMember):
     """The name at the end of the shortest dependency path; then token distance.
@@ -225,11 +222,6 @@ class Parallelism(CueMember):
 
     closeness: Literal["token", "syntactic"] = "syntactic"
     cue = Cue.PARALLELISM
-
-    @property
-    def definition(self) -> Definition:
-        """Choices within the cue's definition."""
-        return Definition(closeness=Closeness(self.closeness))
 
 
 class Url(Parallelism):

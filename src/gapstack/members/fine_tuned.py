@@ -68,14 +68,7 @@ ON_GAP = TrainingPlan(
     label_smoothing=0.05,
 )
 """Default plan over the embedded encoder."""
-HEAD_ALONE = TrainingPlan(
-    epochs=15,
-    batch_size=32,
-    head_lr=2e-3,
-    frozen=(ENCODER,),
-    schedule=Schedule(shape="linear", warmup=0.1),
-    label_smoothing=0.05,
-)
+HEAD_ALONE = ON_GAP.changed({"epochs": 15, "head_lr": 2e-3, "frozen": (ENCODER,)})
 """Default plan of a head on the frozen encoder."""
 
 

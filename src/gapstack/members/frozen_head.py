@@ -187,7 +187,7 @@ class FrozenHead(SoftLabelMember):
         """Mean of the networks' probabilities for these inputs."""
         data = self._data(arrays)
         answers = [softmax(predict(network, data, precision="float32"), axis=1) for network in self.networks_]
-        return np.asarray(np.mean(answers, axis=0))
+        return np.mean(answers, axis=0)
 
     def _state(self) -> State:
         return State(self.arrays_, values={"shapes": self.shapes_})

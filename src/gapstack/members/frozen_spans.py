@@ -129,7 +129,7 @@ class FrozenSpans(EncoderMember):
         inputs = _standardised(self.scales_, *self._read(corpus)).values()
         batches = zip(*(torch.from_numpy(array).split(_ROWS) for array in inputs), strict=True)
         answers = [self.network_(*batch).double().softmax(-1).mean(0) for batch in batches]
-        return np.asarray(torch.cat(answers).numpy())
+        return torch.cat(answers).numpy()
 
     def _read(self, corpus: Corpus) -> tuple[Floats32, Ints, Floats32]:
         encoder = self._encoder()

@@ -78,7 +78,7 @@ class SwapEquivariantLogistic:
 
     def predict_proba(self, features: Floats) -> Floats:
         """Probabilities (n, 3) for features (n, k)."""
-        return np.asarray(softmax(features @ self.weights.T + self.bias, axis=1))
+        return softmax(features @ self.weights.T + self.bias, axis=1)
 
     def added_to(self, state: State) -> State:
         """Return a member's state with the regression's weights added."""

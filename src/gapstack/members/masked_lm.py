@@ -31,7 +31,7 @@ from gapstack.encoding.encoders import Encoder, quiet
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
-from gapstack.members.fine_tuned import compact
+from gapstack.members.fine_tuned import ON_GAP, compact
 from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.learned import SwapEquivariantLogistic
@@ -47,7 +47,6 @@ from gapstack.members.soft_labels import TrainingSet
 from gapstack.settings import AtLeastTwo, Count, Positive, Seed
 from gapstack.training import (
     PieceData,
-    Schedule,
     TrainingPlan,
     predict,
     seeded,
@@ -107,14 +106,7 @@ class MaskedLM(EncoderMember):
     max_pieces: Count | None = None
     seed: Seed = 0
 
-    PLAN = TrainingPlan(
-        epochs=1,
-        batch_size=32,
-        encoder_lr=2e-4,
-        head_lr=2e-3,
-        frozen=("encoder.embeddings",),
-        schedule=Schedule(shape="linear", warmup=0.1),
-    )
+    PLAN = ON_GAP.changed({"epochs": 1, "encoder_lr": 2e-4, "head_lr": 2e-3, "label_smoothing": 0.0})
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -141,7 +133,8 @@ class MaskedLM(EncoderMember):
             state = self._learn_head(training_set, encoder)
         self._take(encoder, state)
         rows, classes, weights = read.as_classes()
-        self.regression_ = self._regression().fit(self._features(read.corpus)[rows], classes, weights)
+        regression = SwapEquivariantLogistic(_MIRROR, strength=self.strength)
+        self.regression_ = regression.fit(self._features(read.corpus)[rows], classes, weights)
 
     def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> State:
         """Train a tied head and layers on masked names; return the tensors, and what they learned from."""
@@ -152,10 +145,8 @@ class MaskedLM(EncoderMember):
             rows = np.arange(training_set.gold, len(training_set))
             texts, taught = texts.take(rows), training_set.targets[rows]
             title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
-        names = {gender: self._names(encoder, gender) for gender in set(texts.genders)}
-        examples, targets = masked_texts(
-            texts, names, _mask(encoder), self.masked_examples, self.seed, taught
-        )
+        names, most = self._names(encoder, texts), self.masked_examples
+        examples, targets = masked_texts(texts, names, _mask(encoder), most, self.seed, taught)
         if not targets:
             raise MemberError(
                 f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
@@ -177,13 +168,14 @@ class MaskedLM(EncoderMember):
             body = trainable_encoder(encoder, attention_dropout=self._plan().attention_dropout)
             return LanguageModel(body, head)
 
-    def _names(self, encoder: Encoder, gender: str) -> dict[str, int]:
-        return single_pieces(encoder, COMMON_NAMES if self.names is None else self.names, gender)
+    def _names(self, encoder: Encoder, texts: Corpus) -> dict[str, dict[str, int]]:
+        """Names of one piece with their ids, for each gender of the texts."""
+        listed = COMMON_NAMES if self.names is None else self.names
+        return {gender: single_pieces(encoder, listed, gender) for gender in dict.fromkeys(texts.genders)}
 
     def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, Ints]:
         """Every row with every pair of names in both orders, and the row number of each copy."""
-        mask = _mask(encoder)
-        ids = {gender: self._names(encoder, gender) for gender in dict.fromkeys(corpus.genders)}
+        mask, ids = _mask(encoder), self._names(encoder, corpus)
         copies, words, owners = [], [], []
         for row, example in enumerate(corpus):
             of_name = ids[example.gender]
@@ -216,9 +208,6 @@ class MaskedLM(EncoderMember):
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return self.regression_.predict_proba(self._features(corpus))
 
-    def _regression(self) -> SwapEquivariantLogistic:
-        return SwapEquivariantLogistic(_MIRROR, strength=self.strength)
-
     def _take(self, encoder: Encoder, state: State) -> None:
         """Use the weights as they are stored, so that a saved member predicts the same."""
         self.model_, self.model_state_ = self._fresh(encoder), state
@@ -229,7 +218,7 @@ class MaskedLM(EncoderMember):
         return self.regression_.added_to(self.model_state_)
 
     def _restore(self, state: State) -> None:
-        self.regression_ = self._regression()
+        self.regression_ = SwapEquivariantLogistic(_MIRROR, strength=self.strength)
         self._take(self._encoder(), self.regression_.taken_from(state))
 
 

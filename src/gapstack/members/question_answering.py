@@ -112,10 +112,8 @@ class QuestionAnswering(FineTuned):
             learn, rest = validation_rows(corpus, self.calibration_share, self.seed)
             corpus, calibration = corpus.take(learn), corpus.take(rest)
         super()._fit(corpus)
-        self.regression_ = self._regression().fit(self._features(calibration), calibration.labels)
-
-    def _regression(self) -> SwapEquivariantLogistic:
-        return SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
+        regression = SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
+        self.regression_ = regression.fit(self._features(calibration), calibration.labels)
 
     def _features(self, corpus: Corpus) -> Floats:
         data = self._data(corpus, self._encoder(), None)
@@ -128,7 +126,7 @@ class QuestionAnswering(FineTuned):
         return self.regression_.added_to(super()._state())
 
     def _restore(self, state: State) -> None:
-        self.regression_ = self._regression()
+        self.regression_ = SwapEquivariantLogistic(*_MIRROR, strength=self.strength)
         super()._restore(self.regression_.taken_from(state))
 
 

@@ -155,7 +155,7 @@ class GraphHead(nn.Module):
             for layer in self.graph:
                 around = layer(self.drop(around), edges)
             paths.append(around[:, : len(MENTIONS)].flatten(1))
-        return torch.as_tensor(self.answer(torch.cat(paths, dim=-1)))
+        return self.answer(torch.cat(paths, dim=-1))
 
 
 def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:

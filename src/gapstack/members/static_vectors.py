@@ -28,11 +28,10 @@ from gapstack.encoding.debias import DEBIASERS, DebiaserName
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 from gapstack.files import by_content
-from gapstack.members.frozen_head import Arrays, FrozenHead, chosen_layers, mean_vectors
+from gapstack.members.frozen_head import ON_MENTIONS, Arrays, FrozenHead, chosen_layers, mean_vectors
 from gapstack.members.frozen_spans import SiameseSpans, distance_relations
 from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.text.words import words
-from gapstack.training import Schedule, TrainingPlan
 
 _PLACES = 3
 """Means for each mention: before, of itself, after."""
@@ -72,15 +71,7 @@ class StaticVectors(FrozenHead):
     input_dropout: FractionBelowOne = 0.6
     dropout: FractionBelowOne = 0.3
 
-    PLAN = TrainingPlan(
-        epochs=10,
-        batch_size=64,
-        head_lr=2e-3,
-        schedule=Schedule(shape="linear", warmup=0.1),
-        weight_decay=1.0,
-        label_smoothing=0.0,
-        precision="float32",
-    )
+    PLAN = ON_MENTIONS.changed({"epochs": 10, "weight_decay": 1.0, "label_smoothing": 0.0})
 
     def reads(self) -> dict[str, Any]:
         """Inputs: the encoder only with ``contextual``."""

@@ -125,4 +125,4 @@ def candidate_table(block: Features) -> Floats:
 def choice_probabilities(utilities: Floats) -> Probabilities:
     """Utilities of all As, then of all Bs (2n,), to probabilities (n, 3); that of "neither" is 0."""
     a, b = utilities.reshape(2, -1)
-    return np.asarray(softmax(np.stack([a, b, np.zeros_like(a)], axis=1), axis=1))
+    return softmax(np.stack([a, b, np.zeros_like(a)], axis=1), axis=1)

@@ -70,7 +70,7 @@ class TransformerSingle(CueMember):
         layer, head = getattr(self, "layer_", self.layer), getattr(self, "head_", self.head)
         if layer is None or head is None:
             raise NotFittedError(
-                "TransformerSingle has no head yet; give layer and head, or call fit(corpus)"
+                "transformer_single has no head yet; give layer and head, or call fit(corpus)"
             )
         return self._attention(corpus).cue_decisions(layer, head, self.direction)
 
@@ -89,12 +89,10 @@ class TransformerSingle(CueMember):
 
     def _learn(self, training_set: TrainingSet) -> None:
         table = head_f1(training_set, self._attention(training_set.corpus), self.direction)
-        allowed = np.ones_like(table, dtype=bool)
-        if self.layer is not None:
-            allowed &= np.arange(len(table))[:, None] == self.layer
-        if self.head is not None:
-            allowed &= np.arange(table.shape[1]) == self.head
-        layer, head = np.unravel_index(np.where(allowed, table, -1.0).argmax(), table.shape)
+        allowed = np.full_like(table, -1.0)
+        which = tuple(slice(None) if one is None else slice(one, one + 1) for one in (self.layer, self.head))
+        allowed[which] = table[which]
+        layer, head = np.unravel_index(allowed.argmax(), table.shape)
         self.layer_ = int(layer) if self.layer is None else self.layer
         self.head_ = int(head) if self.head is None else self.head
         super()._learn(training_set)
