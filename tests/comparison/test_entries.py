@@ -1,4 +1,4 @@
-"""Files, runs and members are found for what they are, in order, under names that tell them apart, with warnings."""
+"""Files, runs and members become entries in order, under unique names, with warnings."""
 
 from dataclasses import replace
 

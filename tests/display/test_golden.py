@@ -1,6 +1,6 @@
 """One table as people see it, at four widths, on a terminal and in a pipe.
 
-After a change that is meant, write the files anew with ``GOLDEN=write pytest tests/display/test_golden.py`` and look at
+After an intended change, rewrite the files with ``GOLDEN=write pytest tests/display/test_golden.py`` and look at
 the difference.
 """
 

@@ -91,19 +91,11 @@ def read_entries(
 
 def entries_of(systems: Mapping[str, ArrayLike], rows: Corpus) -> list[ComparedEntry]:
     """An entry for each system's (n, 3) probabilities of ``rows``; DataError if they are not valid or do not fit."""
-    return _with_warnings(
-        [ComparedEntry(name, _predictions(each, rows), name) for name, each in systems.items()]
-    )
-
-
-def _predictions(probabilities: ArrayLike, rows: Corpus) -> Predictions:
-    found = Predictions.of(probabilities)
-    if len(found.decided) != len(rows):
-        raise DataError(
-            f"{len(found.decided)} rows of probabilities for {len(rows)} examples",
-            expected="one row for each example",
-        )
-    return found
+    entries = [ComparedEntry(name, Predictions.of(each), name) for name, each in systems.items()]
+    for entry in entries:
+        if (count := len(entry.answers.decided)) != len(rows):
+            raise DataError(f"{entry.name} has {count} rows of probabilities", expected=f"{len(rows)}")
+    return _with_warnings(entries)
 
 
 def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -> list[Corpus]:
@@ -182,7 +174,7 @@ def _run_entries(
         entries.append(
             ComparedEntry(
                 label,
-                _predictions(probabilities, gold),
+                Predictions.of(probabilities),
                 f"{folder.root.name}:{label}",
                 part,
                 system(label) if part == HELD_OUT else None,

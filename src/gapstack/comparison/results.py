@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -72,7 +71,7 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
     scored = []
     for name, corpus, answers in parts:
         scores = {label: score(corpus, probabilities) for label, probabilities in answers.items()}
-        order = sorted(scores, key=lambda label: (label != first, _logloss(scores[label])))
+        order = sorted(scores, key=lambda label: (label != first, scores[label].logloss))
         intervals: dict[str, dict[str, Interval]] = {}
         if order:
             tables = {label: contributions(corpus, answers[label]) for label in order}
@@ -85,11 +84,6 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
         degenerate = degenerate_scores(corpus, run.train.labels)
         scored.append(PartScores(name, corpus, systems, intervals, degenerate))
     return tuple(scored)
-
-
-def _logloss(scores: Scores) -> float:
-    value = scores.value("logloss")
-    return math.inf if value is None else value
 
 
 def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False) -> Table:
@@ -137,11 +131,6 @@ class Standing:
     seconds: float | None = None
     problem: str = ""
 
-    @property
-    def logloss(self) -> float:
-        """Out of fold; infinite where there is none."""
-        return _logloss(self.parts[0].systems[self.system]) if self.parts else math.inf
-
 
 def standings(data: str | None = None) -> list[Standing]:
     """Score the predictor of every stored run; the best out of fold first."""
@@ -166,7 +155,11 @@ def standings(data: str | None = None) -> list[Standing]:
         except GapstackError as error:
             standing = replace(standing, problem=str(error))
         found.append(standing)
-    return sorted(found, key=lambda one: one.logloss)
+
+    def loss(one: Standing) -> float:
+        return one.parts[0].intervals[one.system]["logloss"].value if one.parts else np.inf
+
+    return sorted(found, key=loss)
 
 
 def stack_table(stack: FileStack) -> Table:

@@ -80,25 +80,21 @@ def scores_table(comparison: Comparison) -> Table:
 
 
 def _label_sets(comparison: Comparison) -> Table:
-    columns: dict[Column, Values] = {
-        metric_column(metric, key=f"{metric} {name}", title=name, group=METRICS[metric].title): scores.points(
-            metric
-        )
-        for metric in ("logloss", "f1_overall")
-        for name, scores in comparison.scores.items()
-    }
+    columns: dict[Column, Values] = {}
+    for metric in ("logloss", "f1_overall"):
+        for name, scores in comparison.scores.items():
+            key, group = f"{metric} {name}", METRICS[metric].title
+            columns[metric_column(metric, key=key, title=name, group=group)] = scores.points(metric)
     return _by_member(comparison, "every label set", columns)
 
 
 def _wins(comparison: Comparison) -> Table:
     """Number of significant wins and losses of each member by each metric."""
-    columns: dict[Column, Values] = {
-        Column(f"{metric} {key}", title, group=METRICS[metric].title): (pairs.wins() == outcome)
-        .sum(axis=1)
-        .tolist()
-        for metric, pairs in comparison.pairs.items()
-        for key, title, outcome in (("beats", "wins", 1), ("beaten", "losses", -1))
-    }
+    columns: dict[Column, Values] = {}
+    for metric, pairs in comparison.pairs.items():
+        for key, title, outcome in (("beats", "wins", 1), ("beaten", "losses", -1)):
+            wins = (pairs.wins() == outcome).sum(axis=1).tolist()
+            columns[Column(f"{metric} {key}", title, group=METRICS[metric].title)] = wins
     count = len(comparison.names) * (len(comparison.names) - 1) // 2
     caption = (
         f"At 5% by permutation of pages, Holm's correction for {count} pairs of each metric; other differences are "

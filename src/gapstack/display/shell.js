@@ -104,7 +104,7 @@ if (picked.size > 1) {
   };
   const choose = (places) => {
     picked.clear();
-    for (const k of places.length ? places : [0]) picked.add(k);  // a page of nobody says nothing
+    for (const k of places.length ? places : [0]) picked.add(k);  // a page without members shows nothing
     remember("members", picked.size === boxes.length ? "" : [...picked].join("."));
     show();
   };
@@ -147,7 +147,7 @@ document.addEventListener("click", (event) => {
   if (heading) sortBy(heading);
 });
 
-/* A table as CSV, unrounded, the ends of an interval beside it; no text of it is a formula to a spreadsheet. */
+/* A table as CSV, unrounded, the ends of an interval next to it; no text in it is a formula to a spreadsheet. */
 function csv(table) {
   const [head, ...rows] = [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells]);
   const ranged = head.map((_, k) => rows.some((row) => row[k].dataset.low !== undefined));

@@ -8,10 +8,9 @@ and :mod:`~gapstack.evaluation.diagnostics`.
 """
 
 from gapstack.evaluation.files import SubmissionProblem, read_predictions, score_file, submit_check
-from gapstack.evaluation.gap import DecisionCounts, GapScores, f1_percent, gap_scores, outcomes
+from gapstack.evaluation.gap import DecisionCounts, GapScores, gap_scores
 from gapstack.evaluation.metrics import (
     METRICS,
-    Metric,
     Predictions,
     answers,
     decisions,
@@ -20,7 +19,6 @@ from gapstack.evaluation.metrics import (
     gold_decisions,
     log_loss,
     metrics_in,
-    normalise,
 )
 from gapstack.evaluation.resampling import (
     Bootstrap,
@@ -44,7 +42,6 @@ __all__ = [
     "Difference",
     "GapScores",
     "Interval",
-    "Metric",
     "PairwiseTests",
     "Predictions",
     "Scores",
@@ -58,15 +55,12 @@ __all__ = [
     "degenerate_scores",
     "example_losses",
     "expected_calibration_error",
-    "f1_percent",
     "few_pages_warning",
     "gap_scores",
     "gold_decisions",
     "holm",
     "log_loss",
     "metrics_in",
-    "normalise",
-    "outcomes",
     "paired",
     "read_predictions",
     "score",
