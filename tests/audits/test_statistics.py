@@ -55,10 +55,10 @@ def trainings(*shares):
 
 def test_scores_are_means_over_trainings_and_trainings_that_disagree_widen_the_interval():
     found = over_seeds(EACH, trainings(0.5, 0.7), trainings(0.2, 0.4), mean_percent)
-    assert [side.value for side in found] == pytest.approx([60, 30, 45, 30])
-    assert all(side.low < side.value < side.high for side in found)
+    assert [side.value for side in found.values()] == pytest.approx([60, 30, 45, 30])
+    assert all(side.low < side.value < side.high for side in found.values())
     alike, apart = (
-        over_seeds(EACH, trainings(*each), trainings(0.3, 0.3), mean_percent).pro
+        over_seeds(EACH, trainings(*each), trainings(0.3, 0.3), mean_percent)["pro"]
         for each in ((0.5, 0.5), (0.1, 0.9))
     )
     assert alike.value == apart.value
@@ -68,5 +68,5 @@ def test_scores_are_means_over_trainings_and_trainings_that_disagree_widen_the_i
 def test_groups_of_pairs_are_resampled_together():
     half = np.repeat(["a", "b"], 100)
     found = over_seeds(half, trainings(0.5), trainings(0.5), mean_percent)
-    assert (found.pro.low, found.pro.high) == (0, 100)
-    assert found.difference == (0, 0, 0)
+    assert (found["pro"].low, found["pro"].high) == (0, 100)
+    assert found["difference"] == (0, 0, 0)

@@ -102,28 +102,15 @@ def audit(
 ) -> Audit:
     """Run every suite on a target.
 
-    Parameters
-    ----------
-    target : Target, Member, mapping of name to Member, str or Path
-        Fitted members; or a run, ``RUN:MEMBER``, the folder of a saved member, or files of probabilities or clusters.
-    data : Path, optional
-        Folder to search first.
-    suites : sequence of str, optional
-        Keys of :data:`SUITES`; all by default.
-    allow_contaminated : bool
-        Include systems that were trained on a suite's rows, and mark them.
-    average : sequence of str
-        Test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.data.augment.AUGMENTATIONS`) over
-        which probabilities are averaged, together with the original rows.
-    all_rows : bool
-        Take every row of suites that are sampled by default.
+    ``target`` is a fitted member, or several by name; or a run, ``RUN:MEMBER``, the folder of a saved member, or files
+    of probabilities or clusters. ``data`` is searched first. ``suites`` are keys of :data:`SUITES`, by default all.
+    ``allow_contaminated`` includes systems that were trained on a suite's rows, and marks them. ``average`` names
+    test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.data.augment.AUGMENTATIONS`) over which
+    probabilities are averaged, together with the original rows. ``all_rows`` takes every row of suites that are sampled
+    by default.
 
-    Raises
-    ------
-    UnknownNameError
-        For an unknown suite.
-    DataError
-        If ``average`` is set for files of probabilities, or a data file is bad.
+    Raises UnknownNameError for an unknown suite, and DataError if ``average`` is set for files of probabilities, or a
+    data file is bad.
     """
     selected = {name: SUITES[name] for name in (SUITES if suites is None else suites)}
     if isinstance(target, str | Path):

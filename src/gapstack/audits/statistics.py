@@ -6,7 +6,6 @@ Sentences from one template, or about one occupation, are not independent: whole
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,17 +77,8 @@ def sides(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, 
     return {"pro": on_pro, "anti": on_anti, "average": (on_pro + on_anti) / 2, "difference": difference}
 
 
-class Sides(NamedTuple):
-    """Scores on pro and anti rows, their average, and pro - anti, with intervals."""
-
-    pro: Interval
-    anti: Interval
-    average: Interval
-    difference: Interval
-
-
-def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> Sides:
-    """Means over trainings of the scores on paired rows; bootstrap over trainings and over groups of pairs.
+def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> dict[str, Interval]:
+    """As :func:`sides`, means over trainings, with intervals by bootstrap over trainings and over groups of pairs.
 
     ``pro`` and ``anti`` (trainings, pairs, k) are the rows' contributions to the sums of the ``score``.
     """
@@ -106,8 +96,9 @@ def over_seeds(groups: Groups, pro: Floats, anti: Floats, score: Score) -> Sides
     samples = means(weights, drawn)
     points = means(np.ones((1, pages.count)), np.ones((1, trainings), dtype=np.int64))
     on_pro, on_anti = np.concatenate([points, samples]).T
-    columns = (on_pro, on_anti, (on_pro + on_anti) / 2, on_pro - on_anti)
-    return Sides(*(Interval(float(column[0]), *percentiles(column[1:]).tolist()) for column in columns))
+    average, difference = (on_pro + on_anti) / 2, on_pro - on_anti
+    columns = {"pro": on_pro, "anti": on_anti, "average": average, "difference": difference}
+    return {key: Interval(float(c[0]), *percentiles(c[1:]).tolist()) for key, c in columns.items()}
 
 
 def regression(points: Floats, at: Floats) -> Floats | None:

@@ -23,7 +23,7 @@ from gapstack.audits.embeddings import (
     audit_embeddings,
     published_spaces,
 )
-from gapstack.audits.statistics import Sides, mean_percent, over_seeds
+from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
 from gapstack.data import Corpus
 from gapstack.data.sources import paper, papers_note
@@ -79,7 +79,7 @@ class DawkinsArm(NamedTuple):
     """Figures of one arm over all seeds: F1 on GAP test, and by suite or part of it."""
 
     f1: float
-    sides: Mapping[str, Sides]
+    sides: Mapping[str, Mapping[str, Interval]]
 
 
 def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> PaperReport:
@@ -156,9 +156,11 @@ def _fitted(part: Part, seed: int, train: Corpus) -> Member:
     return member
 
 
-def _sides(items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]) -> dict[str, Sides]:
+def _sides(
+    items: Mapping[str, Items], answers: Sequence[Mapping[str, Floats]]
+) -> dict[str, Mapping[str, Interval]]:
     """Pro, anti, average and difference of the suites and of their parts, over the answers of all seeds."""
-    figures: dict[str, Sides] = {}
+    figures: dict[str, Mapping[str, Interval]] = {}
     suite = items["winobias"]
     counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
     for kind in ("type1", "type2"):
@@ -230,7 +232,7 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
             if label in one.names:
                 cells: dict[str, Cell] = {"f1": arm.f1}
                 for part, side in product(one.parts, one.sides):
-                    figure: Interval = getattr(arm.sides[part], side)
+                    figure = arm.sides[part][side]
                     interval = f"{figure.value:+.1f} [{figure.low:.1f}, {figure.high:.1f}]"
                     cells[f"{part}_{side}"] = interval if side == "difference" else figure.value
                 ours.append((one.names[label], cells))

@@ -99,16 +99,9 @@ def audit_embeddings(
 ) -> EmbeddingAudit:
     """Measure a space before debiasing and after each debiaser.
 
-    Parameters
-    ----------
-    vectors : Vectors
-    lists : Lists
-    debiasers : sequence of str
-        Keys of :data:`~gapstack.encoding.debias.DEBIASERS`; each is applied to the original space.
-    debiased : mapping of str to Vectors, optional
-        Further spaces with the same words, such as GN-GloVe, by name.
-    seed : int
-        Seed of partitions, clusters and splits.
+    ``debiasers`` are keys of :data:`~gapstack.encoding.debias.DEBIASERS`; each is applied to the original space.
+    ``debiased`` has further spaces with the same words, such as GN-GloVe, by name. ``seed`` is that of partitions,
+    clusters and splits.
 
     Raises MismatchError if a space of ``debiased`` has other words, UnknownNameError for an unknown debiaser, and
     DataError if a debiaser cannot work on the space or the vocabulary covers too little for every measure.
