@@ -30,21 +30,15 @@ GROUPS = (*MENTIONS, "a_anywhere", "b_anywhere")
 
 @dataclass(frozen=True, slots=True)
 class SpanActivations:
-    """Vectors and attention at the pieces of pronoun, A and B of n examples.
-
-    Attributes
-    ----------
-    vectors : (pieces, layers, hidden) float16 or float32, as computed
-        All examples end to end; an example's pieces are those of pronoun, A and B, in that order.
-    counts : (n, 3) int64
-        Pieces of pronoun, A and B.
-    attention : (n, attention layers, heads, 5, 5) float16 or float32
-        From the groups on the fourth axis to those on the fifth, both in the order of :data:`GROUPS`.
-    """
+    """Vectors and attention at the pieces of pronoun, A and B of n examples; float16 or float32, as computed."""
 
     vectors: NDArray[np.floating]
+    """(pieces, layers, hidden): all examples end to end, the pieces of each in the order pronoun, A, B."""
     counts: NDArray[np.int64]
+    """Number of pieces of pronoun, A and B, (n, 3)."""
     attention: NDArray[np.floating]
+    """(n, attention layers, heads, 5, 5), from the groups on the fourth axis to those on the fifth, in the order of
+    :data:`GROUPS`."""
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -48,19 +48,13 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Attention of every head between the pronoun and up to k names, in n rows.
-
-    Attributes
-    ----------
-    scores : (n, k, 2, layers, heads) float32
-        On the third axis pronoun to name, then name to pronoun. -inf where a row has fewer names, or where a
-        name was cut off with the end of a long text.
-    hits : (n, k, 2) bool
-        True where choosing the name counts as choosing A, and B.
-    """
+    """Attention of every head between the pronoun and up to k names, in n rows."""
 
     scores: Floats32
+    """(n, k, 2, layers, heads), on the third axis pronoun to name, then name to pronoun. -inf where a row has fewer
+    names, or where a name was cut off with the end of a long text."""
     hits: NDArray[np.bool_]
+    """True where choosing the name counts as choosing A, and B, (n, k, 2)."""
 
     def __len__(self) -> int:
         return len(self.scores)

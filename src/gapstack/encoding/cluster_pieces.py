@@ -61,18 +61,12 @@ def pronoun_clusters(
 
 @dataclass(frozen=True, slots=True)
 class ClusterPieces:
-    """Pieces of the mentions in the clusters of n texts.
-
-    Attributes
-    ----------
-    places : (n, N, M, T) int64
-        Indices of the pieces in the text, padded with 0, for N sources, up to M mentions and T pieces each.
-    keep : (n, N, M, T) bool
-        True on pieces, False on padding. M and T are the maxima over the texts, at least 1.
-    """
+    """Pieces of the mentions in the clusters of n texts, (n, sources, mentions, pieces), padded."""
 
     places: NDArray[np.int64]
+    """Indices of the pieces in the text, 0 on padding."""
     keep: NDArray[np.bool_]
+    """True on pieces."""
 
 
 def cluster_pieces(

@@ -34,25 +34,17 @@ TextPieces = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class PieceView:
-    """The pieces of n texts, end to end, ready for the encoder (special pieces included).
-
-    Attributes
-    ----------
-    ids : (pieces,) int64
-        Vocabulary ids.
-    chars : (pieces, 2) int64
-        Half-open character range of each piece in its original text; (0, 0) for special pieces.
-    bounds : (n + 1,) int64
-        Text i has the pieces ``bounds[i]:bounds[i + 1]``.
-    mentions : (n, 3, 2) int64
-        Half-open piece ranges of pronoun, A and B, counted from the text's first piece. (n, 1, 2) where each text
-        is a window around one of them, see :func:`windows_around`.
-    """
+    """The pieces of n texts, end to end, ready for the encoder (special pieces included)."""
 
     ids: NDArray[np.int64]
+    """Vocabulary ids, (pieces,)."""
     chars: NDArray[np.int64]
+    """Half-open character range of each piece in its original text, (pieces, 2); (0, 0) for special pieces."""
     bounds: NDArray[np.int64]
+    """Text i has the pieces ``bounds[i]:bounds[i + 1]``."""
     mentions: NDArray[np.int64]
+    """Half-open piece ranges of pronoun, A and B, counted from the text's first piece, (n, 3, 2). (n, 1, 2) where each
+    text is a window around one of them, see :func:`windows_around`."""
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

@@ -46,22 +46,14 @@ Values = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Features:
-    """Features of n rows.
-
-    Attributes
-    ----------
-    candidate_names, shared_names : tuple of str
-        Names of the k columns of each candidate and of the m columns of the row.
-    candidates : float64 (n, 2, k)
-        Candidate features, A first.
-    shared : float64 (n, m)
-        Features of the row, invariant to exchanging A and B.
-    """
+    """Features of n rows."""
 
     candidate_names: tuple[str, ...]
     shared_names: tuple[str, ...]
-    candidates: NDArray[np.float64]
-    shared: NDArray[np.float64]
+    candidates: Floats
+    """Features of each candidate, A first, (n, 2, k)."""
+    shared: Floats
+    """Features of the row, invariant to exchanging A and B, (n, m)."""
 
     def __len__(self) -> int:
         return len(self.shared)

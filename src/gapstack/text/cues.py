@@ -102,21 +102,14 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class CueDecisions:
-    """Decisions of a cue on n examples.
-
-    Attributes
-    ----------
-    answers : (n, 2) bool
-        True if A, and B, is the pronoun's antecedent. A detected name may count as both.
-    levels : (n,) int64
-        Index of the deciding pass; -1 without candidates.
-    margins : (n,) float64
-        Distance of the runner-up of that pass less the winner's; infinite if the pass admitted one name only.
-    """
+    """Decisions of a cue on n examples."""
 
     answers: NDArray[np.bool_]
+    """True if A, and B, is the pronoun's antecedent, (n, 2). A detected name may count as both."""
     levels: NDArray[np.int64]
+    """Index of the deciding pass; -1 without candidates."""
     margins: Floats
+    """Distance of the runner-up of that pass less the winner's; infinite if the pass admitted one name only."""
 
 
 def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ tree shape, in which a preposition depends on its noun. So path lengths agree.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -98,37 +99,23 @@ def role_of(label: str) -> Role:
     return _ROLES.get(label) or _ROLES.get(label.partition(":")[0]) or Role.OTHER
 
 
+@dataclass(eq=False)
 class Parse:
-    """The parse of one text as arrays over its n tokens.
+    """The parse of one text as arrays over its n tokens."""
 
-    Attributes
-    ----------
-    text : str
-        The original text.
-    spans : (n, 2) int32
-        Half-open character range of each token.
-    heads : (n,) int32
-        Index of each token's head; a root is its own head.
-    roles, pos : (n,) int8
-        :class:`Role` and :class:`PartOfSpeech` of each token.
-    sentence : (n,) int32
-        Index of each token's sentence.
-    persons : (k, 2) int32
-        Half-open token ranges of the PERSON entities.
-    """
-
-    def __init__(
-        self,
-        text: str,
-        spans: Ints32,
-        heads: Ints32,
-        roles: NDArray[np.int8],
-        pos: NDArray[np.int8],
-        sentence: Ints32,
-        persons: Ints32,
-    ):
-        self.text, self.spans, self.heads = text, spans, heads
-        self.roles, self.pos, self.sentence, self.persons = roles, pos, sentence, persons
+    text: str
+    spans: Ints32
+    """Half-open character range of each token, (n, 2)."""
+    heads: Ints32
+    """Index of each token's head, (n,); a root is its own head."""
+    roles: NDArray[np.int8]
+    """:class:`Role` of each token, (n,)."""
+    pos: NDArray[np.int8]
+    """:class:`PartOfSpeech` of each token, (n,)."""
+    sentence: Ints32
+    """Index of each token's sentence, (n,)."""
+    persons: Ints32
+    """Half-open token ranges of the k PERSON entities, (k, 2)."""
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -56,20 +56,11 @@ _TITLED_ENDS = _word_set("jr inc ltd co corp bros etc al ph.d u.s u.k a.m p.m d.
 
 @dataclass(frozen=True)
 class Words:
-    """The words of one text.
-
-    Attributes
-    ----------
-    text : str
-        The original text.
-    strings : tuple of str
-        Words, numbers and marks in order. Every character except white space lies in exactly one.
-    starts, ends : tuple of int
-        Half-open character range of each word.
-    """
+    """The words of one text."""
 
     text: str
     strings: tuple[str, ...]
+    """Words, numbers and marks in order. Every character except white space lies in exactly one."""
     starts: tuple[int, ...]
     ends: tuple[int, ...]
 
@@ -126,15 +117,12 @@ class Words:
         """True if the "." at word ``stop`` ends a sentence, if word ``following`` would open the next one."""
         if self.starts[stop] != self.ends[stop - 1]:
             return True
-        before = self.strings[stop - 1]
-        if len(before) == 1 and before.isupper() and before != "I":
+        before, lower = self.strings[stop - 1], self.lower[stop - 1]
+        if (len(before) == 1 and before.isupper() and before != "I") or lower in _TITLED_ENDS:
             return self.lower[following] in _STARTERS
-        if before.lower() in _TITLED_ENDS:
-            return self.lower[following] in _STARTERS
-        if before.lower() in _ABBREVIATIONS:
-            # "no." and "mar." are words too: as abbreviations they stand before a number or begin upper case
-            return before.lower() == "no" and not self.strings[following][0].isdigit()
-        return True
+        # "no." is a word too: as an abbreviation it stands before a number
+        is_word = lower == "no" and not self.strings[following][0].isdigit()
+        return lower not in _ABBREVIATIONS or is_word
 
 
 @remembered(32768)

@@ -39,20 +39,15 @@ NAME = "checkpoint.safetensors"
 class CheckpointContext:
     """A folder for checkpoints and logs.
 
-    Parameters
-    ----------
-    folder : Path
-        Each training has a subfolder named by a hash of everything that decides its result: only the same run
-        resumes from it, and a finished run is not repeated. The caller removes the folder.
-    checkpoint_seconds : float
-        Minimum time between two checkpoints; 0 for one after each update.
-    tensorboard : bool
-        Also write TensorBoard event files.
+    Each training has a subfolder named by a hash of everything that decides its result: only the same run resumes from
+    it, and a finished run is not repeated. The caller removes the folder.
     """
 
     folder: Path
     checkpoint_seconds: float = 120.0
+    """Minimum time between two checkpoints; 0 for one after each update."""
     tensorboard: bool = False
+    """True to write TensorBoard event files too."""
 
 
 current_context: ContextVar[CheckpointContext | None] = ContextVar("checkpoint_context", default=None)

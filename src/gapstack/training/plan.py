@@ -23,31 +23,19 @@ from gapstack.settings import (
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Learning-rate schedule, as a factor of the peak rate.
-
-    Parameters
-    ----------
-    shape : str
-        ``constant``; ``linear`` decay; ``cosine`` (decay by half a cosine); ``triangular`` (linear up and down
-        in each of ``cycles``, as in Smith 2017); or ``inverse`` (1 / (1 + ``decay`` * update), as Keras' ``decay``).
-    warmup : float
-        Share of the updates over which the factor first rises linearly from 0 to 1. Not with ``triangular``.
-    floor : float
-        Factor at the end (``triangular``: at both ends of each cycle).
-    cycles : int
-        Number of cycles of ``triangular``.
-    decay : float
-        Of ``inverse``, for each update.
-    offset : float
-        Point within each update at which the factor is read; at 0.5 no update has a learning rate of exactly 0.
-    """
+    """Learning-rate schedule, as a factor of the peak rate."""
 
     shape: Literal["constant", "linear", "triangular", "cosine", "inverse"] = "linear"
+    """``linear`` decay, ``cosine`` (decay by half a cosine), ``triangular`` (linear up and down in each of ``cycles``,
+    as in Smith 2017), or ``inverse`` (1 / (1 + ``decay`` * update), as Keras' ``decay``)."""
     warmup: FractionBelowOne = 0.0
+    """Share of the updates over which the factor first rises linearly from 0 to 1. Not with ``triangular``."""
     floor: Fraction = 0.0
+    """Factor at the end (``triangular``: at both ends of each cycle)."""
     cycles: Count = 1
     decay: NonNegative = 0.0
     offset: Fraction = 0.5
+    """Point within each update at which the factor is read; at 0.5 no update has a learning rate of exactly 0."""
 
     def __post_init__(self) -> None:
         check_settings(Schedule, vars(self))
@@ -72,77 +60,54 @@ class Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingPlan:
-    """One phase of fine-tuning; MemberError if a value is out of range.
-
-    Parameters
-    ----------
-    epochs : int
-        Maximum number of passes over the training rows.
-    batch_size : int
-        Examples in an update, in one or more forward passes (``token_budget``).
-    encoder_lr, head_lr : float
-        Peak learning rates of the encoder's last layer and of the rest of the model.
-    layer_decay : float
-        Ratio of each layer's learning rate to that of the layer above (Howard and Ruder 2018, section 3.2).
-    frozen : tuple of int and str
-        Frozen parts: layers of the encoder by number (0 the embeddings, 1 the first layer), or prefixes of dotted
-        parameter names (``"encoder"``, ``"head"``). A fully frozen encoder runs without dropout.
-    schedule : Schedule
-        Applies to all learning rates.
-    weight_decay, beta1, beta2, epsilon : float
-        Of AdamW.
-    decay_vectors : bool
-        Also decay biases and norms (parameters of at most one dimension).
-    label_smoothing : float
-        Share of each target spread evenly over the classes; not used in validation losses.
-    max_norm : float or None
-        Gradient-norm clip. None: no clipping.
-    patience : int or None
-        Early stopping after this many evaluations without a better validation loss; restores the best weights.
-    evaluate_every : int or None
-        Updates between evaluations. None: evaluate after each epoch.
-    token_budget : int or None
-        Maximum number of pieces, padding included, in one forward pass. None: a default for the device. Halved if a
-        GPU's memory runs out.
-    checkpointing : bool
-        Recompute the encoder's activations in the backward pass (Chen et al. 2016): less memory, a third more work,
-        the same result.
-    attention_dropout : bool
-        Apply the configuration's dropout to attention probabilities, which costs a fifth of the speed on a CPU.
-    precision : str
-        ``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16
-        where the hardware supports it. ``float32``.
-    order : str
-        Of rows in an epoch: ``by_length`` (random batches of similar length), ``shuffled`` or ``as_given``.
-    dropout_rng : str
-        Source of dropout: ``by_update``, seeded by ``seed`` and the update's number, or the ``running`` generator.
-    seed : int
-        Of the order of examples and of dropout.
-    """
+    """One phase of fine-tuning; MemberError if a value is out of range."""
 
     epochs: Count = 3
+    """Maximum number of passes over the training rows."""
     batch_size: Count = 32
+    """Examples in an update, in one or more forward passes (``token_budget``)."""
     encoder_lr: NonNegative = 2e-5
+    """Peak learning rate of the encoder's last layer."""
     head_lr: NonNegative = 2e-4
+    """Peak learning rate of the rest of the model."""
     layer_decay: PositiveFraction = 1.0
+    """Ratio of each layer's learning rate to that of the layer above (Howard and Ruder 2018, section 3.2)."""
     frozen: Sequence[int | str] = ()
+    """Frozen parts: layers of the encoder by number (0 the embeddings, 1 the first layer), or prefixes of dotted
+    parameter names (``"encoder"``, ``"head"``). A fully frozen encoder runs without dropout."""
     schedule: Schedule = field(default_factory=Schedule)
+    """Applies to all learning rates."""
     weight_decay: NonNegative = 0.01
     decay_vectors: bool = False
+    """Also decay biases and norms (parameters of at most one dimension)."""
     beta1: FractionBelowOne = 0.9
     beta2: FractionBelowOne = 0.999
     epsilon: Positive = 1e-6
+    """``weight_decay``, ``beta1``, ``beta2`` and ``epsilon`` are AdamW's."""
     label_smoothing: FractionBelowOne = 0.0
+    """Share of each target spread evenly over the classes; not used in validation losses."""
     max_norm: Positive | None = 1.0
+    """Gradient-norm clip; None for no clipping."""
     patience: Count | None = None
+    """Early stopping after this many evaluations without a better validation loss; restores the best weights."""
     evaluate_every: Count | None = None
+    """Updates between evaluations; None to evaluate after each epoch."""
     token_budget: Count | None = None
+    """Maximum number of pieces, padding included, in one forward pass; None for a default for the device. Halved if a
+    GPU's memory runs out."""
     checkpointing: bool = False
+    """Recompute the encoder's activations in the backward pass (Chen et al. 2016): less memory, the same result."""
     attention_dropout: bool = False
+    """Apply the configuration's dropout to attention probabilities, which is slow on a CPU."""
     precision: Literal["auto", "bf16", "float32"] = "auto"
+    """``bf16``: the encoder computes in bfloat16; gradient sums, updates and the head in float32. ``auto``: bf16 where
+    the hardware supports it."""
     order: Literal["by_length", "shuffled", "as_given"] = "by_length"
+    """Order of rows in an epoch; ``by_length`` makes random batches of similar length."""
     dropout_rng: Literal["by_update", "running"] = "by_update"
+    """Source of dropout: ``by_update``, seeded by ``seed`` and the update's number, or the ``running`` generator."""
     seed: Seed = 0
+    """Seed of the order of examples and of dropout."""
 
     def __post_init__(self) -> None:
         check_settings(TrainingPlan, vars(self))
