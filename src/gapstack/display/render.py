@@ -249,12 +249,9 @@ class Table:
         for section in self.sections:
             if section.title:
                 blocks.append(escape_markdown(section.title) + ":")
-            rows = [
-                [name, *(f"**{t}**" if best else t for t, best in cells)]
-                for name, cells in self._marked(section, escape_markdown)
-            ]
-            lines = [[escape_markdown(title) for title in header], ["---", *["---:"] * len(self.columns)]]
-            blocks.append("\n".join(f"| {' | '.join(cells)} |" for cells in (*lines, *rows)))
+            rows = [[escape_markdown(title) for title in header], ["---", *["---:"] * len(self.columns)]]
+            rows += self._marked(section, escape_markdown, "**{}**")
+            blocks.append("\n".join(f"| {' | '.join(cells)} |" for cells in rows))
         if self.caption:
             blocks.append(escape_markdown(self.caption))
         return "\n\n".join(blocks) + "\n"
@@ -265,19 +262,16 @@ class Table:
         for section in self.sections:
             if section.title:
                 rows.append([f"<i>{html.escape(section.title)}</i>", *("" for _ in self.columns)])
-            for name, cells in self._marked(section, html.escape):
-                rows.append([name, *(f"<b>{t}</b>" if best else t for t, best in cells)])
+            rows += self._marked(section, html.escape, "<b>{}</b>")
         table = html.table([self.name_title, *(column.heading for column in self.columns)], rows, self.title)
         return table + (f"<p><small>{html.escape(self.caption)}</small></p>" if self.caption else "")
 
-    def _marked(
-        self, section: Section, escape: Callable[[str], str]
-    ) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-        """Escaped names of a section's rows, each with its escaped cells, True for the best ones."""
+    def _marked(self, section: Section, escape: Callable[[str], str], bold: str) -> Iterator[list[str]]:
+        """Escaped name and cells of each row of a section, the best cells in bold."""
         for name, cells in section.rows:
-            texts = [escape(column.show(cells.get(column.key))) for column in self.columns]
-            best = [section.is_best(name, cells, column) for column in self.columns]
-            yield escape(name), list(zip(texts, best, strict=True))
+            shown = [(column, escape(column.show(cells.get(column.key)))) for column in self.columns]
+            best = (bold.format(text) if section.is_best(name, cells, c) else text for c, text in shown)
+            yield [escape(name), *best]
 
     def json(self) -> dict[str, Any]:
         """Unrounded cells for ``json.dumps``: null for missing values, KEY_low and KEY_high for intervals."""
