@@ -108,11 +108,12 @@ class FittedStacker:
     @classmethod
     def restored(cls, stacker: str, settings: Mapping[str, Any], calibrator: str, state: State) -> Self:
         """Restore both from their names, the stacker's settings and :meth:`state`."""
-        own = {k: v for k, v in state.arrays.items() if not k.startswith(_CALIBRATOR)}
-        other = {k.removeprefix(_CALIBRATOR): v for k, v in state.arrays.items() if k not in own}
+        arrays = {
+            k.removeprefix(_CALIBRATOR): v for k, v in state.arrays.items() if k.startswith(_CALIBRATOR)
+        }
         return cls(
-            create_stacker(stacker, **settings).restore(State(own, state.texts, state.values)),
-            create_calibrator(calibrator).restore(State(other)),
+            create_stacker(stacker, **settings).restore(state),
+            create_calibrator(calibrator).restore(State(arrays)),
         )
 
 

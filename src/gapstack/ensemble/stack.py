@@ -162,23 +162,23 @@ class Stack(Member):
 
     ``fit`` cross-fits the members over page-grouped folds and chooses, fits and calibrates a stacker on their
     out-of-fold predictions. New rows are predicted by the members of every fold: the stacker pools each fold's
-    members, and the result is the mean over folds.
+    members, and the result is the mean over folds. ``fits_`` has each fold's fitted members by label, ``stacker_`` the
+    fitted stacker, and ``out_of_fold_`` (n, 3) the nested out-of-fold predictions of the training rows (not stored).
 
     Parameters
     ----------
     members : sequence of str or mapping
         Names, or tables of name, label and settings; labels differ.
-    stackers, calibrators : sequence of str or mapping
-        Stackers and (names of) calibrators to choose from, the simplest first.
+    stackers : sequence of str or mapping
+        Stackers to choose from, the simplest first.
+    calibrators : sequence of str
+        Calibrators to choose from, the simplest first.
     folds : int
         Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3.
     seed : int
         Seed of the assignment to folds.
     augment, average
         As for :class:`~gapstack.members.member.Member`; augmented training rows are a setting of its members.
-
-    ``fits_`` has each fold's fitted members by label, ``stacker_`` the fitted stacker, and ``out_of_fold_`` (n, 3) the
-    nested out-of-fold predictions of the training rows, which are not stored.
 
     Raises
     ------
