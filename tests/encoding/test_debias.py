@@ -86,11 +86,8 @@ class TestHard:
         along = apart @ direction
         assert (along > 0).all()
         np.testing.assert_allclose(apart, along[:, None] * direction, atol=1e-12)
-
-    def test_specific_words_stay(self):
-        space, _ = planted()
-        row = space.row("beard")
-        np.testing.assert_array_equal(HardDebias().apply(space, LISTS).unit[row], space.unit[row])
+        beard = space.row("beard")  # a gendered word keeps its vector
+        np.testing.assert_array_equal(moved.unit[beard], space.unit[beard])
 
     def test_a_space_without_definitional_pairs_is_refused_with_the_coverage(self):
         space, _ = planted()
@@ -107,13 +104,10 @@ class TestRan:
         np.testing.assert_allclose(moved.unit[: len(GENDERED)], space.unit[: len(GENDERED)])
         assert (moved.unit * space.unit).sum(axis=1).mean() > 0.8
 
-    def test_with_attraction_alone_every_word_stays(self):
+    def test_attraction_alone_keeps_words_and_neutralization_alone_removes_the_direction(self):
         space, _ = planted(100, 10)
-        moved = RanDebias(weights=(0.0, 1.0, 0.0), steps=20).apply(space, LISTS)
-        assert (moved.unit * space.unit).sum(axis=1).min() > 0.999
-
-    def test_with_neutralization_alone_the_direction_goes(self):
-        space, _ = planted(100, 10)
+        kept = RanDebias(weights=(0.0, 1.0, 0.0), steps=20).apply(space, LISTS)
+        assert (kept.unit * space.unit).sum(axis=1).min() > 0.999
         pairs, _ = locate_pairs(space, DEFINITIONAL, "pairs")
         direction, rows = principal_direction(space, pairs), neutral_rows(space, LISTS)
         moved = RanDebias(weights=(0.0, 0.0, 1.0)).apply(space, LISTS)

@@ -105,17 +105,6 @@ def test_subjects_command_objects_and_never_the_reverse(token, commanded):
     assert {parse.words(int(j)) for j in np.flatnonzero(parse.commands(i))} == commanded
 
 
-def test_a_text_without_tokens_and_one_of_a_single_token():
-    empty = empty_parse("")
-    assert len(empty) == 0
-    assert empty.head_of(empty.tokens_in(Span(0, 3))) == -1
-    assert empty.depth.tolist() == empty.clause.tolist() == []
-    assert len(parse_of(tree(""))) == 0
-    one = parse_of(tree("She/r/ROOT/0"))
-    assert one.distances(0, 1.0).tolist() == [0]
-    assert not one.commands(0).any()
-
-
 @st.composite
 def random_parses(draw):
     """A random forest: each token's head is an earlier-drawn one, so that there are no cycles."""
@@ -144,3 +133,12 @@ def test_distances_are_a_metric_on_every_tree(parse):
 def test_what_dominates_never_commands(parse):
     for i in range(len(parse)):
         assert not (parse.commands(i) & (parse.ancestors[i] | parse.ancestors[:, i])).any()
+
+
+def test_texts_of_no_and_of_one_token():
+    for empty in (empty_parse(""), parse_of(tree(""))):
+        assert empty.head_of(empty.tokens_in(Span(0, 3))) == -1
+        assert empty.depth.tolist() == empty.clause.tolist() == []
+    one = parse_of(tree("She/r/ROOT/0"))
+    assert one.distances(0, 1.0).tolist() == [0]
+    assert not one.commands(0).any()

@@ -87,7 +87,7 @@ def test_a_snippet_ends_with_the_last_mention_and_begins_where_words_allow():
     assert list(contexts(parse, lambda span: None, 6)) == []
 
 
-def test_possessive_marks_are_no_part_of_a_name():
+def test_possessive_marks_do_not_belong_to_a_name():
     parse = parse_of(tree("Ann/p/nmod:poss/2 's/o/case/0 dog/n/nsubj/3 ran/v/root/3", ["Ann 's"]))
     assert person_names(parse) == [range(0, 1)]
 

@@ -164,7 +164,7 @@ def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*DAMAGES, "no record"])
-def test_a_damaged_checkpoint_is_named_and_the_training_begins_anew(tmp_path, kind, capsys):
+def test_a_damaged_checkpoint_is_named_and_the_training_starts_again(tmp_path, kind, capsys):
     sound, history = whole(CheckpointContext(tmp_path))
     path = checkpoint(tmp_path)
     if kind == "no record":
@@ -207,21 +207,17 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("what", OTHERS)
-def test_what_decides_the_result_is_told_apart(what):
+def test_the_identity_depends_on_everything_that_decides_the_result(what):
     assert identity(*OTHERS[what]) != identity(Toy(), ToyData(), [PLAN])
 
 
-def test_the_state_of_the_generator_counts_where_dropout_draws_from_it():
-    running = [replace(PLAN, dropout_rng="running")]
+def test_the_identity_depends_on_the_generator_only_if_dropout_draws_from_it_and_never_on_the_folder():
     with torch.random.fork_rng():
-        for plans, told_apart in ((running, True), ([PLAN], False)):
+        for plan, differs in ((replace(PLAN, dropout_rng="running"), True), (PLAN, False)):
             torch.manual_seed(0)
-            first = identity(Toy(), ToyData(), plans)
+            first = identity(Toy(), ToyData(), [plan])
             torch.rand(1)
-            assert (identity(Toy(), ToyData(), plans) != first) == told_apart
-
-
-def test_where_an_encoder_came_from_decides_nothing():
-    here, there = Toy(), Toy()
-    here.encoder.name_or_path, there.encoder.name_or_path = "here", "there"
-    assert identity(here, ToyData(), [PLAN]) == identity(there, ToyData(), [PLAN])
+            assert (identity(Toy(), ToyData(), [plan]) != first) == differs
+    moved = Toy()
+    moved.encoder.name_or_path = "elsewhere"
+    assert identity(moved, ToyData(), [PLAN]) == first

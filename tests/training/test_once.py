@@ -36,21 +36,13 @@ def test_what_is_damaged_is_trained_again_to_the_same_weights(kind, monkeypatch)
         assert torch.equal(tensor, second[name]), name
 
 
-def with_another_dropout() -> Toy:
-    model = Toy()
-    model.encoder.dropout.p = 0.3
-    return model
+@pytest.mark.parametrize("dropout", [torch.nn.Dropout(0.3), torch.nn.AlphaDropout(0.2)])
+def test_attributes_and_classes_of_parts_without_weights_count(dropout, monkeypatch):
+    def other():
+        model = Toy()
+        model.encoder.dropout = dropout
+        return model
 
-
-def with_another_part() -> Toy:
-    """With a part that has no weights."""
-    model = Toy()
-    model.encoder.dropout = torch.nn.AlphaDropout(0.2)
-    return model
-
-
-@pytest.mark.parametrize("other", [with_another_dropout, with_another_part])
-def test_what_no_weight_tells_is_told_apart(other, monkeypatch):
     first = learned(again=True, monkeypatch=monkeypatch)
     second = learned(again=True, monkeypatch=monkeypatch, model=other())
     assert any(not torch.equal(tensor, second[name]) for name, tensor in first.items())

@@ -17,20 +17,10 @@ class Body(nn.Module):
 
 def test_layers_are_found_in_every_family(tiny_encoder):
     distil = DistilBertModel(DistilBertConfig(vocab_size=50, dim=8, n_layers=3, n_heads=2, hidden_dim=8))
-    modern = ModernBertModel(
-        ModernBertConfig(
-            vocab_size=50,
-            hidden_size=8,
-            num_hidden_layers=3,
-            num_attention_heads=2,
-            intermediate_size=8,
-            pad_token_id=0,
-            eos_token_id=1,
-            bos_token_id=2,
-            cls_token_id=3,
-            sep_token_id=4,
-        )
-    )
+    special = dict(zip(("pad", "bos", "eos", "cls", "sep"), range(5), strict=True))
+    sizes = {"hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 8}
+    tokens = {f"{name}_token_id": number for name, number in special.items()}
+    modern = ModernBertModel(ModernBertConfig(vocab_size=50, **sizes, **tokens))
     for encoder, last in ((trainable_encoder(tiny_encoder), 2), (distil, 3), (modern, 3)):
         found = layers(Body(encoder))
         assert set(found.values()) == set(range(last + 1)), type(encoder).__name__
