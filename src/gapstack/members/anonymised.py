@@ -68,8 +68,6 @@ class Anonymised(MentionHead):
 
     Parameters
     ----------
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
     head : str
         ``end_to_end`` or ``pure``.
     copies : bool

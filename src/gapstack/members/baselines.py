@@ -100,7 +100,7 @@ class CueMember(LearnedArrays, SoftLabelMember):
     @property
     def definition(self) -> Definition:
         """Choices within the cue's definition, those that are settings of the member."""
-        own = {"counted": Counted, "closeness": Closeness}
+        own: dict[str, Any] = {"counted": Counted, "closeness": Closeness}
         return replace(
             OURS, **{name: kind(getattr(self, name)) for name, kind in own.items() if hasattr(self, name)}
         )

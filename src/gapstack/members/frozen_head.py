@@ -217,11 +217,14 @@ class MentionHead(EncoderMember, FrozenHead):
     training rows; ``names`` (n, 2, k) and ``row`` (n, m) the features of both names and of the row, scaled to [0, 1] by
     the training rows. A missing feature is 0.5.
 
-    A subclass also defines ``LAYERS``, and offers :attr:`blocks` and :attr:`max_pieces` as settings where it reads
-    them.
+    A subclass also defines ``LAYERS``, and declares :attr:`blocks` and :attr:`max_pieces` as settings if it reads them.
 
     Parameters
     ----------
+    blocks : sequence of str
+        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
+    max_pieces : int, optional
+        Longest window in pieces; by default the encoder's limit.
     layers : sequence of int, optional
         Layers that are read, side by side; None for those at the depth of ``LAYERS``.
     null_space : bool
@@ -234,9 +237,7 @@ class MentionHead(EncoderMember, FrozenHead):
 
     PLAN = ON_MENTIONS
     blocks: Sequence[BlockName] = field(default=(), init=False)
-    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
     max_pieces: Count | None = field(default=None, init=False)
-    """Longest window in pieces; None for the encoder's limit."""
 
     def _mentions(self, corpus: Corpus) -> Floats32:
         """Mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""

@@ -63,8 +63,6 @@ class FrozenMLP(MentionHead):
 
     Parameters
     ----------
-    blocks : sequence of str
-        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
     window : int
         Pieces of the window around each mention, special pieces included.
     symmetric : bool

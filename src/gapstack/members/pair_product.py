@@ -47,8 +47,6 @@ class PairProduct(FineTuned):
         Replace every masculine pronoun by the feminine one (his, him and hers by her).
     dropout : float
         On the weights.
-    max_pieces : int, optional
-        Longest window in pieces; None for the encoder's limit.
     """
 
     feminise: bool = False

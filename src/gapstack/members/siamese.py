@@ -54,10 +54,6 @@ class Siamese(MentionHead):
 
     Parameters
     ----------
-    blocks : sequence of str
-        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
     naive : bool
         Read [A; B; P] without encoder and interactions.
     symmetric : bool
