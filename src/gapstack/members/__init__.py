@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
 
-_CUES, _ATTENTION = "Webster et al. 2018, section 4.3", "Webster et al. 2018, section 4.4"
 _NOTHING, _PARSER, _BOTH = "nothing", "a parser", "an encoder, a parser"
 
 
 def _member(where: str, about: str, paper: str, needs: str = "an encoder") -> Entry:
     return Entry(f"gapstack.members.{where}", about, paper, needs)
+
+
+def _cue(kind: str, about: str, needs: str = _PARSER) -> Entry:
+    return _member(f"baselines:{kind}", about, "Webster et al. 2018, section 4.3", needs)
+
+
+def _attention(kind: str, about: str) -> Entry:
+    return _member(f"transformer:Transformer{kind}", about, "Webster et al. 2018, section 4.4")
 
 
 _OURS = {
@@ -32,26 +39,14 @@ _OURS = {
         "class frequencies of the training rows",
         _NOTHING,
     ),
-    "random": _member(
-        "baselines:Random", "a coin for the name, the class frequency for NEITHER", _CUES, _NOTHING
-    ),
-    "token_distance": _member("baselines:TokenDistance", "the name nearest in words", _CUES, _NOTHING),
-    "topical_entity": _member("baselines:TopicalEntity", "the name that is mentioned most", _CUES, _NOTHING),
-    "syntactic_distance": _member(
-        "baselines:SyntacticDistance", "the name nearest in the parse", _CUES, _PARSER
-    ),
-    "parallelism": _member(
-        "baselines:Parallelism", "the name in the pronoun's grammatical function", _CUES, _PARSER
-    ),
-    "url": _member(
-        "baselines:Url", "the name that the page is about, else parallelism", _CUES, "a parser, page URLs"
-    ),
-    "transformer_single": _member(
-        "transformer:TransformerSingle", "the one attention head that points best", _ATTENTION
-    ),
-    "transformer_multi": _member(
-        "transformer:TransformerMulti", "extra trees over the best attention heads", _ATTENTION
-    ),
+    "random": _cue("Random", "a coin for the name, the class frequency for NEITHER", _NOTHING),
+    "token_distance": _cue("TokenDistance", "the name nearest in words", _NOTHING),
+    "topical_entity": _cue("TopicalEntity", "the name that is mentioned most", _NOTHING),
+    "syntactic_distance": _cue("SyntacticDistance", "the name nearest in the parse"),
+    "parallelism": _cue("Parallelism", "the name in the pronoun's grammatical function"),
+    "url": _cue("Url", "the name that the page is about, else parallelism", "a parser, page URLs"),
+    "transformer_single": _attention("Single", "the one attention head that points best"),
+    "transformer_multi": _attention("Multi", "extra trees over the best attention heads"),
     "frozen_spans": _member(
         "frozen_spans:FrozenSpans",
         "siamese head on frozen spans, attention and features",
