@@ -184,7 +184,7 @@ def shares(right: Counter[str], counted: int, systems: Iterable[str]) -> str:
 
 def measure_clusters(folder: Path, found: list[Reading], forms: Collection[str]) -> None:
     """Print the share of right names of F-coref: of those that its cluster has by their heads, the nearest."""
-    predict = ADAPTERS["fastcoref"].load(folder)
+    predict = ADAPTERS["fastcoref"].loaded(folder)
     right: Counter[str] = Counter()
     counted = 0
     for one, output in zip(found, predict([one.text for one in found], [None] * len(found)), strict=True):

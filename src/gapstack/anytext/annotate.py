@@ -70,24 +70,11 @@ def annotating(
     """Yield the annotations of all documents, in order, to a block that writes them to ``output``.
 
     All windows are answered first (:func:`~gapstack.runs.predict.resumable`), so a killed call can be continued.
+    ``files`` are those of :func:`~gapstack.data.page_files.read_documents`; ``neutral`` resolves they and neopronouns
+    too; ``model``, ``parser``, ``workers`` and ``executor`` are as in the command line.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        See :func:`~gapstack.data.page_files.read_documents`.
-    model, parser : str, optional
-        See :func:`~gapstack.runs.predictors.load` and :func:`~gapstack.text.parses.find_parser`.
-    neutral : bool
-        Resolve they and neopronouns too.
-    workers, executor
-        See :func:`~gapstack.runs.executors.create_executor`.
-
-    Raises
-    ------
-    DataError, DataNotFoundError
-        For a file that cannot be read, before any work of a later one, and for two documents with one id.
-    MismatchError
-        If another process is writing the same output.
+    Raises DataError or DataNotFoundError for a file that cannot be read, before any work of a later one, DataError for
+    two documents with one id, and MismatchError if another process is writing the same output.
     """
     execute = create_executor(executor, workers)
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED

@@ -26,10 +26,8 @@ class Annotation:
         People with at least two mentions, sorted by first mention: names and the pronouns that refer to them.
     links : mapping of (Span, Span) to float
         Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`.
-    references : mapping of Span to float
-        Probability that each pronoun refers to any name nearby.
-    antecedents : mapping of Span to Span
-        The name that each linked pronoun refers to.
+    references, antecedents : mapping of Span to float, of Span to Span
+        Probability that each pronoun refers to any name nearby, and the name that each linked pronoun refers to.
     """
 
     id: str

@@ -37,12 +37,8 @@ Numbers and no spans, so that documents can be stored."""
 class PronounComponent:
     """Sets :data:`CLUSTERS` and :data:`LINKS` of each document.
 
-    Parameters
-    ----------
-    model : str or None
-        See :func:`gapstack.load`.
-    neutral : bool
-        Whether to look up they and neopronouns too; a plural they is then taken for a person.
+    ``model`` is that of :func:`gapstack.load`. With ``neutral``, they and neopronouns are resolved too, and a plural
+    they is taken for a person.
     """
 
     def __init__(self, model: str | None = None, neutral: bool = False):

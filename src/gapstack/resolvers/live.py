@@ -38,22 +38,10 @@ BATCH = 16
 class Adapter:
     """A resolver that can be run.
 
-    Attributes
-    ----------
-    name, package : str
-        Name in ``gap resolve``, and the distribution whose version is recorded.
-    needs : str
-        The model that it needs, and where to get it.
-    load : callable
-        Takes the model's path and returns a :data:`Predict`.
-    file : str
-        A file that the model's folder contains; "" if it is not a folder.
-    modules : sequence of str
-        Modules of the extra, which are imported first.
-    default : callable, optional
-        Returns the path of the default model.
-    contaminated_by, identity : callable
-        Take the model's path and return the test sets that it was trained on, if known, and a hash of its content.
+    ``package`` is the distribution whose version is recorded, ``needs`` describes the model, whose folder contains
+    ``file``, and ``load`` makes a :data:`Predict` of its path after the ``modules`` of the extra are imported.
+    ``default`` is the path of the default model, ``contaminated_by`` the test sets that a model was trained on, and
+    ``identity`` a hash of its content.
     """
 
     name: str
@@ -79,11 +67,6 @@ class Adapter:
         except Exception as problem:  # the libraries' errors share no base class
             reason = str(problem).strip().split("\n")[0] or type(problem).__name__
             raise DataError(f"cannot load {model} ({reason})", expected=self.needs) from problem
-
-    def version(self, model: Path) -> str:
-        """Package version, model name and the start of its identity."""
-        package = importlib.metadata.version(self.package)
-        return f"{package}+{model.name}-{self.identity(model)[:8]}"
 
 
 def resolve(
@@ -117,7 +100,11 @@ def resolve(
         model = adapter.default()
     predict = adapter.loaded(model)
     warn_of_contamination(adapter.contaminated_by(model), rows.ids)
-    name, version = adapter.name, adapter.version(model) + ("+pages" if pages else "")
+    package = importlib.metadata.version(adapter.package)
+    name, version = (
+        adapter.name,
+        f"{package}+{model.name}-{adapter.identity(model)[:8]}{'+pages' if pages else ''}",
+    )
     part = target.with_name(target.name.split(".jsonl")[0] + ".part.jsonl")
     begun = read_clusters(part, rows) if part.exists() else Clusters(name, version, ())
     if (begun.resolver, begun.version) != (name, version):
