@@ -1,4 +1,4 @@
-"""Vectors of sentences and words are those of the encoder itself, whatever sentences stand beside them."""
+"""Vectors of sentences and words are those of the encoder itself, regardless of the other sentences."""
 
 import numpy as np
 import pytest

@@ -98,12 +98,12 @@ def test_a_family_name_has_the_gender_of_its_full_name_on_the_page():
     ]
     people = People(trees, NAMES | {"May": M, "Ray": M})
     text = trees[1].text
-    told = {
+    genders = {
         name: people.gender_of(trees[1], Span(at, at + 3))
         for name in ("Lee", "May", "Ray", "Kim")
         for at in [text.index(name)]
     }
-    assert told == {"Lee": M, "May": F, "Ray": None, "Kim": None}  # two persons are called Ray
+    assert genders == {"Lee": M, "May": F, "Ray": None, "Kim": None}  # two persons are called Ray
 
 
 GOLD_TEXT = "Ann met Eve . She left ."

@@ -273,7 +273,7 @@ REFUSED = (
     ({"plan": ()}, "needs a plan"),
     ({"data": ToyData(labels=False)}, "no target"),
     ({"plan": replace(PLAN, patience=2)}, "patience needs validation rows"),
-    ({"plan": replace(PLAN, head_lr=1e30, encoder_lr=1e30, max_norm=None)}, "no longer a number"),
+    ({"plan": replace(PLAN, head_lr=1e30, encoder_lr=1e30, max_norm=None)}, "not finite"),
 )
 
 

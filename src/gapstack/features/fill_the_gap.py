@@ -3,7 +3,7 @@
 Six for each name and five for the row:
 
 - characters of the name that the page title shares;
-- whether the pronoun c-commands it, which excludes it;
+- True if the pronoun c-commands it, which excludes it;
 - parallelism, theta-prominence, and nearness in the tree and in characters, each the maximum over the mentions that
   binding theory admits: A's, B's, and for the row all third persons'. Nearness is, as in the kernel, the mean distance
   of all candidates minus the mention's own;

@@ -81,10 +81,7 @@ def train(
     context : CheckpointContext, optional
         Where checkpoints and logs go; by default the enclosing ``checkpoint_context`` block, if any.
 
-    Raises
-    ------
-    MemberError
-        If there are no rows or targets, a plan does not fit the model, or the loss is no longer a number.
+    Raises MemberError without rows or targets, if a plan does not fit the model, or if the loss is not finite.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     if not plans or not len(data.sizes):
@@ -239,7 +236,7 @@ class _Training:
                 last_read, record.loss = start, float(loss)
                 if not math.isfinite(record.loss):
                     raise MemberError(
-                        f"the training loss is no longer a number after update {record.update} of phase "
+                        f"the training loss is not finite after update {record.update} of phase "
                         f"{record.phase}; lower the learning rates or use precision float32"
                     )
             record.seconds_learning += self.clock() - start
