@@ -16,7 +16,7 @@ def sealed(tmp_path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "b.bin").write_bytes(bytes(100))
     (tmp_path / "a.txt").write_text("some text")
-    seal(tmp_path / "record.json", {"seconds": 12.5, "name": "é", 3: (1, 2)}, beside=True)
+    seal(tmp_path / "record.json", {"seconds": 12.5, "name": "é", 3: (1, 2)}, with_files=True)
     return tmp_path / "record.json"
 
 

@@ -15,14 +15,14 @@ from gapstack.errors import DamageError, Place
 from gapstack.files import discard, fingerprint, sha256, write_json
 
 
-def seal(path: Path, values: Mapping[str, Any], *, beside: bool = False) -> None:
-    """Write a record atomically; ``beside``: with checksums of all files in its folder, at any depth.
+def seal(path: Path, values: Mapping[str, Any], *, with_files: bool = False) -> None:
+    """Write a record atomically; ``with_files``: with checksums of all files in its folder, at any depth.
 
     ``values`` are JSON-able; the keys ``files`` and ``digest`` are the record's own.
     """
     if path.is_dir():
         discard(path)
-    files = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path) if beside else []
+    files = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path) if with_files else []
     checksums = {p.relative_to(path.parent).as_posix(): sha256(p) for p in files}
     record = json.loads(json.dumps({**values, "files": checksums}))  # as it will be read: keys are strings
     record.pop("digest", None)

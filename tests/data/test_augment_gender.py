@@ -20,7 +20,7 @@ from gapstack.data.gender import (
 from gapstack.errors import DataError, DataNotFoundError
 
 
-def told(text, change=swap_gender, **options):
+def changed_text(text, change=swap_gender, **options):
     """Change a text that ends in an example's three mentions."""
     start = len(text) + 1
     example = Example(
@@ -52,14 +52,14 @@ def told(text, change=swap_gender, **options):
     ],
 )
 def test_words_change_gender_in_their_case_and_names_do_not(text, swapped):
-    assert told(text) == swapped
+    assert changed_text(text) == swapped
 
 
 def test_every_listed_word_has_one_partner_whose_partner_it_is():
     assert all(PAIRS[PAIRS[word]] == word != PAIRS[word] for word in PAIRS)
     text = " / ".join(PAIRS)
-    assert told(told(text)) == text
-    assert told(text) == " / ".join(PAIRS.values())
+    assert changed_text(changed_text(text)) == text
+    assert changed_text(text) == " / ".join(PAIRS.values())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_every_listed_word_has_one_partner_whose_partner_it_is():
     ],
 )
 def test_feminise_changes_pronouns_alone(text, feminine):
-    assert told(text, feminise) == feminine
+    assert changed_text(text, feminise) == feminine
 
 
 def test_the_rule_tells_his_from_him_on_development(gap_splits):

@@ -42,7 +42,7 @@ def test_all_suites_with_a_free_licence_are_read_offline(nowhere):
     assert first_names().genders["Mary"] == "feminine"
 
 
-def test_a_changed_copy_in_the_cache_is_made_anew(monkeypatch, tmp_path):
+def test_a_changed_copy_in_the_cache_is_unpacked_again(monkeypatch, tmp_path):
     monkeypatch.setenv("GAPSTACK_CACHE", str(tmp_path))
     path = embedded_folder() / "winogender" / "templates.tsv"
     before = path.read_bytes()
@@ -50,3 +50,7 @@ def test_a_changed_copy_in_the_cache_is_made_anew(monkeypatch, tmp_path):
     datasets._unpack.cache_clear()  # as in another process
     assert embedded_folder() / "winogender" / "templates.tsv" == path
     assert path.read_bytes() == before
+
+
+def test_all_papers_are_available():
+    assert all("paper" in sources.paper(name) for name in sources.PAPERS)

@@ -90,10 +90,9 @@ def test_attrees_rows_are_in_gap_test_and_fold_with_its_pages(loaded, gap_splits
 
 def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, gap_folder):
     names = ("knowref", "knowref-train", "map", "dpr", "winogender", "winobias", "wsc273")
-    found = [loaded[name].corpus for name in names]
-    ours = sum(found[1:], start=found[0])
-    for other in (*gap_splits.values(), sources.stage2(gap_folder)):
-        assert not shared_passages(ours, other).any()
+    ours = Corpus([row for name in names for row in loaded[name].corpus])
+    rows = [row for other in (*gap_splits.values(), sources.stage2(gap_folder)) for row in other]
+    assert not shared_passages(ours, Corpus(rows)).any()
 
 
 def test_knowrefs_parts_share_no_sentence_under_other_names(loaded):
@@ -236,35 +235,29 @@ WINOGRANDE = "index\tsentence1\tsentence2\tlabel\tcandidate0\tcandidate1\n" + ""
 )
 
 
-def winogrande(folder, text):
-    (folder / "names").mkdir()
-    names = (
-        "name,count_F,count_M,pct_F,first_year,last_year\nAda,5000,0,1,1880,2018\nEve,5000,9,1,1880,2018\n"
-    )
-    (folder / "names" / "ssa_first_names_by_gender.csv.xz").write_bytes(lzma.compress(names.encode()))
-    (folder / "winogrande").mkdir()
-    (folder / "winogrande" / "train.tsv").write_text(text, encoding="utf-8", newline="\n")
-    return load("winogrande", folder)
-
-
-def test_a_pair_of_lines_is_one_schema(tmp_path):
-    (example,) = winogrande(tmp_path, WINOGRANDE).corpus
-    assert example.text == "Ada met Eve since she called."
-    assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
+        ("", "", None),
         ("\t0\tAda", "\t2\tAda", 3),
         ("\t0\tAda", "\t1\tAda", 3),
         ("called.\t1", "sang.\t1", 3),
         ("0\tAda met Eve since Eve\t called.\t1\tAda\tEve\n", "", 2),
     ],
 )
-def test_lines_that_make_no_pair_are_refused(tmp_path, old, new, line):
-    with pytest.raises(DataError, match=rf"train.tsv, line {line}: .* not one schema"):
-        winogrande(tmp_path, WINOGRANDE.replace(old, new, 1))
+def test_a_pair_of_lines_is_one_schema(tmp_path, old, new, line):
+    rows = "name,count_F,count_M,pct_F,first_year,last_year\nAda,5000,0,1,1880,2018\nEve,5000,9,1,1880,2018\n"
+    (tmp_path / "names").mkdir()
+    (tmp_path / "names" / "ssa_first_names_by_gender.csv.xz").write_bytes(lzma.compress(rows.encode()))
+    (tmp_path / "winogrande").mkdir()
+    (tmp_path / "winogrande" / "train.tsv").write_text(WINOGRANDE.replace(old, new, 1), newline="\n")
+    if line:
+        with pytest.raises(DataError, match=rf"train.tsv, line {line}: .* not one schema"):
+            load("winogrande", tmp_path)
+    else:
+        (example,) = load("winogrande", tmp_path).corpus
+        assert example.text == "Ada met Eve since she called."
+        assert (example.a_text, example.b_text, example.label) == ("Ada", "Eve", Label.B)
 
 
 def test_a_broken_winobias_folder_is_refused(tmp_path):

@@ -52,7 +52,7 @@ def resealed(folder, name, change):
     record = json.loads((folder / name).read_text())
     change(record)
     (folder / name).write_text(json.dumps(record))
-    seal(folder / "member.json", json.loads((folder / "member.json").read_text()), beside=True)
+    seal(folder / "member.json", json.loads((folder / "member.json").read_text()), with_files=True)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_show_lists_what_each_result_was_computed_from(execute, small, tmp_path,
     path = done.folder.fold("member", 2) / "job.json"
     record = read_sealed(path)
     record["identity"]["source"] = "0" * 16
-    seal(path, record, beside=True)
+    seal(path, record, with_files=True)
     found = json.loads(show("small", "--identity", "--json"))["results"]
     assert [each["done"] for each in found if each["label"] == "member"] == ["2 of 3", "1 of 3"]
     with pytest.raises(UnknownNameError, match="did you mean small"):

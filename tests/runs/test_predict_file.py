@@ -99,7 +99,7 @@ def test_a_killed_call_continues_with_what_is_still_valid(change, copy, files, t
         model = next(copy.member("surface").glob("fold-1/member/*.txt"))
         model.write_text(model.read_text().replace("shrinkage=0.1", "shrinkage=0.2"))
         for record in (model.parent / "member.json", model.parents[1] / "job.json"):
-            seal(record, read_sealed(record, ()), beside=True)
+            seal(record, read_sealed(record, ()), with_files=True)
     elif change == "damage":
         part = next((tmp_path / "answers.csv.partial").glob("*.chunk"))
         part.write_text(part.read_text().replace("0.3", "0.4", 1))

@@ -89,7 +89,7 @@ def save(member: Member, name: str, folder: Path) -> None:
             "reads": inputs_of(member, fitted=True),
             "versions": versions(),
         }
-        seal(temporary / RECORD, record, beside=True)
+        seal(temporary / RECORD, record, with_files=True)
 
 
 def is_saved(folder: Path) -> bool:

@@ -93,7 +93,7 @@ class RunStore(FitStore):
             write_probabilities(done / "held.parquet", self._held_ids(fold), fit.held)
             write_probabilities(done / "test.parquet", self.test.ids, fit.new)
             save(fit.member, self.parts[label].name, done / "member")
-            seal(done / "job.json", record, beside=True)
+            seal(done / "job.json", record, with_files=True)
             for checkpoint in place.rglob(CHECKPOINT):
                 checkpoint.unlink()
             if place.is_dir():  # evaluations during training, for information only: no digest
@@ -286,4 +286,4 @@ def _stack(recipe: Recipe, fits: CrossFit, store: RunStore) -> None:
     with atomic_folder(folder.member(STACK)) as done:
         write_state(nested.fitted.state(), done)
         _write(done, store, nested.out_of_fold, held_out)
-        seal(done / "stack.json", record, beside=True)
+        seal(done / "stack.json", record, with_files=True)
