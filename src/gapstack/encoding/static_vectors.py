@@ -125,7 +125,9 @@ def read_vectors(
 
 
 def vectors_key(source: str | Path) -> str:
-    """Digest of a source's contents; raises as :func:`read_vectors`."""
+    """Digest of a source, or of the training data of one of :data:`TRAINED`; raises as :func:`read_vectors`."""
+    if str(source) in TRAINED and not Path(source).exists():
+        return _trained_path(str(source)).stem
     found = _locate(source)
     return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
 
@@ -151,14 +153,21 @@ def _locate(source: str | Path) -> Path | Encoder:
 
 
 @cache
-def _trained(name: str) -> Path:
-    """File of the trained space ``name``, trained if it is not cached."""
+def _trained_path(name: str) -> Path:
+    """Cached file of the trained space ``name``, named after its texts and word lists; may not exist yet."""
     from gapstack.encoding import glove  # imports torch, which most readers of vectors do not need
 
-    lists, corpus = read_lists(), glove.texts()
-    path = cache_root() / "vectors" / f"{name}-{fingerprint(__version__, lists_key(), corpus)}.txt"
+    return cache_root() / "vectors" / f"{name}-{fingerprint(__version__, lists_key(), glove.texts())}.txt"
+
+
+def _trained(name: str) -> Path:
+    """File of the trained space ``name``, trained if it is not cached."""
+    from gapstack.encoding import glove
+
+    path = _trained_path(name)
     if not path.is_file():
-        words, pairs = glove.count_pairs(corpus, lists.every_word)
+        lists = read_lists()
+        words, pairs = glove.count_pairs(glove.texts(), lists.every_word)
         sides = (lists.masculine, lists.feminine) if name == "gn_glove" else ()
         rows = {word: row for row, word in enumerate(words)}
         genders = ([rows[word] for word in side if word in rows] for side in sides)
