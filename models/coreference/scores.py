@@ -12,7 +12,7 @@ import spacy
 from documents import Clusters, Text
 
 from gapstack.progress import progress
-from gapstack.resolvers.live import library
+from gapstack.registry import import_extra
 
 Resolve = Callable[[list[str]], Clusters]
 """Words of a text to its clusters."""
@@ -22,7 +22,7 @@ class Scores:
     """CoNLL-style scores over texts, by fastcoref's own scorer; clusters of one mention count nowhere."""
 
     def __init__(self) -> None:
-        metrics = library("fastcoref.utilities.metrics", "fastcoref")
+        metrics = import_extra("fastcoref.utilities.metrics", "fastcoref")
         self._clusters, self._mentions = metrics.CorefEvaluator(), metrics.MentionEvaluator()
 
     def add(self, found: Clusters, gold: Clusters) -> None:
@@ -45,8 +45,8 @@ class Scores:
 def resolver(folder: Path) -> Resolve:
     """Load a stored model: words to clusters."""
     logging.getLogger("fastcoref").setLevel(logging.WARNING)  # one line per text
-    library("datasets", "fastcoref").disable_progress_bars()
-    predictor = library("fastcoref", "fastcoref").FCoref(
+    import_extra("datasets", "fastcoref").disable_progress_bars()
+    predictor = import_extra("fastcoref", "fastcoref").FCoref(
         str(folder), nlp=spacy.blank("en"), enable_progress_bar=False
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from gapstack.errors import MemberError, closest, shown
+from gapstack.errors import ExtraError, MemberError, closest, shown
 
 T = TypeVar("T")
 
@@ -34,6 +35,14 @@ def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
         return resolve_name(where[name])
 
     return get
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Import a module that an optional extra installs; ExtraError if that fails."""
+    try:
+        return import_module(module)
+    except ImportError as problem:
+        raise ExtraError(f"{module.partition('.')[0]} ({problem})", extra) from problem
 
 
 class Entry(NamedTuple):

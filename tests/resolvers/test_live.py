@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.data.gap_files import write_gap
-from gapstack.errors import DataError, DataNotFoundError, MismatchError
+from gapstack.errors import DataError, DataNotFoundError, ExtraError, MismatchError
 from gapstack.resolvers import live
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import ADAPTERS, fastcoref_model
@@ -184,7 +184,7 @@ def test_a_missing_package_or_model_is_an_error(name, prepared, monkeypatch, tmp
     package = ADAPTERS[name].package
     for loaded in [one for one in sys.modules if one.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, loaded, None)
-    with pytest.raises(DataNotFoundError, match=rf"pip install 'gapstack\[{package}\]'"):
+    with pytest.raises(ExtraError, match=rf"pip install 'gapstack\[{package}\]'"):
         resolve(name, folder, TWO, tmp_path / "out.jsonl")
 
 

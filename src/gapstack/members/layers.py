@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.precision import fastest_dtype
+from gapstack.registry import import_extra
 
 _SWAPPED = {"mentions": [0, 2, 1], "names": [1, 0]}
 """Order of an input's second axis after A and B are swapped."""
@@ -108,6 +109,13 @@ def first_pieces(hidden: Tensor, mentions: Tensor) -> Tensor:
 def inclusive(mentions: Tensor) -> Tensor:
     """Half-open ranges (b, m, 2) with inclusive ends, as allennlp's span extractors take them."""
     return torch.stack([mentions[..., 0], mentions[..., 1] - 1], dim=-1)
+
+
+def self_attentive_extractor(width: int) -> nn.Module:
+    """Allennlp's self-attentive span pooling (Lee et al. 2017, section 4); ExtraError if allennlp-light is missing."""
+    module = import_extra("allennlp_light.modules.span_extractors", "allennlp")
+    extractor: nn.Module = module.SelfAttentiveSpanExtractor(width)
+    return extractor
 
 
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import torch
-from allennlp_light.nn.util import batched_span_select
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,6 +25,7 @@ from gapstack.data import Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.layers import BatchNorm, ParallelLinear, inclusive
+from gapstack.registry import import_extra
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training.plan import CONSTANT_RATE
 
@@ -116,7 +116,8 @@ class MSNetHead(nn.Module):
 
     def crossed(self, hidden: Tensor, mentions: Tensor) -> Tensor:
         """[pronoun; A; B; pronoun * A; pronoun * B] of each layer, (layers, b, 5 * H)."""
-        vectors, keep = batched_span_select(hidden, inclusive(mentions))
+        select = import_extra("allennlp_light.nn.util", "allennlp").batched_span_select
+        vectors, keep = select(hidden, inclusive(mentions))
         # (3, layers, b, W, H) and (3, b, W)
         vectors = vectors.unflatten(-1, (self.layers, -1)).permute(1, 3, 0, 2, 4)
         keep = keep.transpose(0, 1)

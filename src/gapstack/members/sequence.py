@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
 from gapstack.data import Label
 from gapstack.encoding.encoders import Encoder
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
-from gapstack.members.layers import first_pieces, inclusive
+from gapstack.members.layers import first_pieces, inclusive, self_attentive_extractor
 from gapstack.training import Schedule
 
 PUBLISHED: dict[str, Any] = {
@@ -56,7 +55,7 @@ class SequenceHead(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.extractor = SelfAttentiveSpanExtractor(width)
+        self.extractor = self_attentive_extractor(width)
         self.dense = nn.Linear(3 * width, _UNITS)
         self.classifier = nn.Linear(_UNITS, len(Label))
 

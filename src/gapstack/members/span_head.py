@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from allennlp_light.modules.span_extractors import SelfAttentiveSpanExtractor
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
@@ -31,7 +30,13 @@ from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.fine_tuned import HEAD_ALONE, ON_GAP, FineTuned
 from gapstack.members.frozen_head import chosen_layers
-from gapstack.members.layers import BatchNorm, RunningScale, SwapEquivariant, inclusive
+from gapstack.members.layers import (
+    BatchNorm,
+    RunningScale,
+    SwapEquivariant,
+    inclusive,
+    self_attentive_extractor,
+)
 from gapstack.members.msnet import WHOLE_BATCH
 from gapstack.settings import Count, FractionBelowOne, LayerNumber, Natural
 from gapstack.training import PieceData, Targets, TrainingPlan, cross_entropy
@@ -166,7 +171,7 @@ class SelfAttentiveHead(nn.Module):
     def __init__(self, hidden: int, width: int, vote: nn.Module):
         super().__init__()
         self.project = nn.Linear(hidden, width)  # a convolution of kernel 1
-        self.extractor = SelfAttentiveSpanExtractor(width)
+        self.extractor = self_attentive_extractor(width)
         self.vote = vote
 
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor) -> Tensor:

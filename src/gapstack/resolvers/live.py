@@ -6,7 +6,6 @@ To add one, write a function that loads a model's folder and returns a :data:`Pr
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import json
 import logging
@@ -22,6 +21,7 @@ from gapstack.data.corpus import Corpus
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
 from gapstack.files import tree_digest
 from gapstack.progress import progress
+from gapstack.registry import import_extra
 from gapstack.resolvers.align import Reading
 from gapstack.resolvers.clusters import Clusters, read_clusters, write_clusters
 from gapstack.resolvers.formats import Output, spans
@@ -55,9 +55,9 @@ class Adapter:
     identity: Callable[[Path], str] = tree_digest
 
     def loaded(self, model: Path) -> Predict:
-        """Load the model; DataNotFoundError if package or model are missing, DataError if it cannot be loaded."""
+        """Load the model; ExtraError without the package, DataNotFoundError without the model, else DataError."""
         for module in self.modules:
-            library(module, self.package)
+            import_extra(module, self.package)
         if self.file and not (model / self.file).is_file():
             raise DataNotFoundError(f"{model} has no {self.file}; expected {self.needs}")
         try:
@@ -87,7 +87,7 @@ def resolve(
 
     Raises
     ------
-    DataNotFoundError
+    ExtraError, DataNotFoundError
         If the package or the model is missing.
     DataError
         If the library cannot load the model.
@@ -136,23 +136,13 @@ def resolve(
     return reading
 
 
-def library(module: str, extra: str) -> Any:
-    """Import a module of an optional extra; DataNotFoundError if it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as problem:
-        raise DataNotFoundError(
-            f"cannot import {module.partition('.')[0]} ({problem}); run: pip install 'gapstack[{extra}]'"
-        ) from problem
-
-
 def fastcoref_model(kind: str = "fcoref") -> Any:
     """``FCorefModel`` or ``LingMessModel``, adapted to transformers 5.
 
     transformers 5 looks for a table of tied weights, which both models lack because they tie none. LingMess passes its
     attention implementation on to Longformer, which has no fused one.
     """
-    module = library(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
+    module = import_extra(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
     model = module.FCorefModel if kind == "fcoref" else module.LingMessModel
     if not hasattr(model, "all_tied_weights_keys"):
         model.all_tied_weights_keys = {}
@@ -169,8 +159,8 @@ def _load_fastcoref(kind: str, resolver: str, model: Path) -> Predict:
     if "coref_head" not in json.loads((model / "config.json").read_text(encoding="utf-8")):
         raise ValueError("config.json has no 'coref_head'")
     logging.getLogger("fastcoref").setLevel(logging.WARNING)  # it logs every batch
-    library("datasets", "fastcoref").disable_progress_bars()
-    resolver_class = getattr(library("fastcoref", "fastcoref"), resolver)
+    import_extra("datasets", "fastcoref").disable_progress_bars()
+    resolver_class = getattr(import_extra("fastcoref", "fastcoref"), resolver)
     predictor = resolver_class(str(model), nlp=spacy.blank("en"), enable_progress_bar=False)
 
     def output(result: Any) -> Output:
@@ -206,7 +196,7 @@ def _load_coreferee(model: Path) -> Predict:
 
 def _load_stanza(model: Path) -> Predict:
     """Stanza 1.15: its word-level resolver (after D'Oosterlinck et al. 2023) on its own tokens."""
-    nlp = library("stanza", "stanza").Pipeline(
+    nlp = import_extra("stanza", "stanza").Pipeline(
         "en", dir=str(model), processors="tokenize,coref", download_method=None, verbose=False
     )
 
