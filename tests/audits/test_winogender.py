@@ -35,7 +35,7 @@ def statistics(gap_folder):
 # accuracy: feminine no gotcha and gotcha, masculine no gotcha and gotcha, all
 KNOWN = {
     "oracle": (0, 50, 50, 50, 0, 100, 100, 100, 100, 100),
-    # of the 120 feminine sentences that are no gotcha, 62 mean the occupation; of the gotchas 58
+    # of the 120 feminine sentences that are not gotchas, 62 mean the occupation; of the gotchas 58
     "always_occupation": (0, 100, 100, 100, 0, 62 / 1.2, 58 / 1.2, 58 / 1.2, 62 / 1.2, 50),
     "always_male_occupation": (100, 100, 0, 0, 0, 58 / 1.2, 62 / 1.2, 58 / 1.2, 62 / 1.2, 50),
     # 31 of the 60 occupations have 50% women or more; every one has as many sentences

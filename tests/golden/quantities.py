@@ -1,6 +1,6 @@
 """The quantities that are frozen: each function computes one, by the public API, a registry or the command line.
 
-What is no public name is imported at the top of the function that needs it, so that a rename is one line's work.
+Private names are imported in the function that needs them, so that a rename changes one line.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ QUICK_STACKERS: dict[str, dict[str, Any]] = {
     "pool": {"steps": 80, "seeds": 1},
     "evidence": {"rounds": 40},
 }
-"""Settings, beside which the others have their defaults."""
+"""Settings that differ from their defaults."""
 STACKED = (
     "token_distance",
     "topical_entity",
@@ -261,7 +261,7 @@ def audited(suite: str, system: str, train: gapstack.Corpus, folder: Path) -> An
 
 
 def reproduced(paper: str, *options: object) -> Any:
-    """The numbers of a paper's tables beside ours."""
+    """The numbers of a paper's tables next to ours."""
     return shortened(without_prose(printed_json("reproduce", paper, *options)))
 
 

@@ -220,7 +220,7 @@ def test_reproduced_on_the_sample(tiny_encoder_folder, gap_folder, golden):
 
 @pytest.mark.slow
 def test_stack_of_files(submissions, golden):
-    # the good submission beside them would be certain of everything
+    # with the good submission among them, the stack would be certain of everything
     files = [submissions / name for name in ("middling.csv", "poor.csv")]
     gold = submissions / "gold.tsv"
     found = quantities.printed_json(

@@ -1,4 +1,4 @@
-"""Layers side by side are layers, and a batch of one row is no error."""
+"""Parallel layers equal single layers, and a batch of one row works."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ CASES = [
      "he", {"Bo": Barrier.COMMAND}),
     ("coordination: he and Bo left", "he/r/nsubj/3 and/c/cc/2 Bo/p/conj/0 left/v/ROOT/3", "he",
      {"Bo": Barrier.COORDINATION}),
-    ("coordination with what it owns is no barrier: Bo and his dog left",
+    ("coordination with what it owns is not a barrier: Bo and his dog left",
      "Bo/p/nsubj/4 and/c/cc/3 his/r/nmod:poss/3 dog/n/conj/0 left/v/ROOT/4", "his", {"Bo": 0}),
     ("apposition: his brother Bo left", "his/r/nmod:poss/1 brother/n/nsubj/3 Bo/p/appos/1 left/v/ROOT/3",
      "his", {"Bo": Barrier.APPOSITION}),

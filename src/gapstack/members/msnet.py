@@ -92,6 +92,7 @@ class MSNetHead(nn.Module):
     ):
         super().__init__()
         self.layers, self.pooling = layers, pooling
+        self.select_spans = import_extra("allennlp_light.nn.util", "allennlp").batched_span_select
         self.attention_dropout = nn.Dropout(attention_dropout)
         self.score = ParallelLinear(layers, 5 * hidden, width)
         self.offset = nn.Linear(1, 1)
@@ -116,8 +117,7 @@ class MSNetHead(nn.Module):
 
     def crossed(self, hidden: Tensor, mentions: Tensor) -> Tensor:
         """[pronoun; A; B; pronoun * A; pronoun * B] of each layer, (layers, b, 5 * H)."""
-        select = import_extra("allennlp_light.nn.util", "allennlp").batched_span_select
-        vectors, keep = select(hidden, inclusive(mentions))
+        vectors, keep = self.select_spans(hidden, inclusive(mentions))
         # (3, layers, b, W, H) and (3, b, W)
         vectors = vectors.unflatten(-1, (self.layers, -1)).permute(1, 3, 0, 2, 4)
         keep = keep.transpose(0, 1)
