@@ -1,0 +1,259 @@
+"""Mentions of people in a parsed text: third-person pronouns, names and nouns, in the order of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from lexicon import NOUN_GENDER, TITLES, Lexicon
+
+from gapstack.data import Span
+from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.text.grammar import Role, role_of
+from gapstack.text.page_title import distinctive_tokens
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+    from spacy.tokens import Span as Tokens
+
+MIN_PERSON_SHARE = 0.15
+"""Nouns that denote a person less often are no mentions."""
+_SIGN = {Gender.MASCULINE: -1, Gender.FEMININE: 1, Gender.NEUTRAL: 0}
+_TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
+_IN_NOUN_PHRASE = ("det", "amod", "compound", "nummod", "poss", "nmod:poss", "flat")
+_SPEECH_VERBS = """
+say ask reply answer cry exclaim add return remark whisper mutter murmur shout call observe tell continue inquire begin
+repeat declare demand explain laugh gasp rejoin respond sigh snap groan think wonder
+"""
+_SPEECH = frozenset(_SPEECH_VERBS.split())
+_QUOTES = {'"': 0, "\u201c": 1, "\u201d": -1, "``": 1, "''": -1}
+_LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
+
+
+class Kind(IntEnum):
+    """Kind of a mention."""
+
+    PRONOUN = 0
+    NAME = 1
+    NOUN = 2
+
+
+class Determiner(IntEnum):
+    """How a noun phrase begins."""
+
+    NONE = 0
+    INDEFINITE = 1
+    DEFINITE = 2
+    DEMONSTRATIVE = 3
+    POSSESSIVE = 4
+
+
+@dataclass(eq=False)
+class Mention:
+    """A mention; tokens and sentences are counted over the whole document, ``span`` is in its characters.
+
+    ``sign`` is the gender of its pronoun, title or noun, ``odds`` the log-odds of its first name's; positive is
+    feminine. ``governor`` is the token that it depends on, ``possessor`` the token of its possessive, or -1. ``quote``
+    counts quotations, -1 outside of them; ``speaks`` is true for the subject of a verb of speech outside of them.
+    """
+
+    span: Span
+    start: int
+    stop: int
+    head: int
+    kind: Kind
+    text: str
+    sentence: int
+    role: Role
+    governor: int
+    sign: int = 0
+    odds: float = 0.0
+    words: tuple[str, ...] = ()
+    lemma: str = ""
+    plural: bool = False
+    determiner: Determiner = Determiner.NONE
+    possessor: int = -1
+    quote: int = -1
+    speaks: bool = False
+    vocative: bool = False
+    reflexive: bool = False
+    personhood: float = 1.0
+    apposition: int = -1
+    predicate_of: int = -1
+    display: Span = field(default=Span(0, 0))
+
+
+Place = Callable[[Span], Span]
+
+
+@dataclass
+class Position:
+    """Tokens, sentences and quotations of a document that were read so far."""
+
+    token: int = 0
+    sentence: int = 0
+    quote: int = -1
+    quotes: int = 0
+    quoted_since: int = 0
+
+
+def sentences(doc: Doc, at: Position, lexicon: Lexicon, place: Place) -> Iterator[tuple[bool, list[Mention]]]:
+    """Mentions of each sentence of a parsed part of a document, which begins ``at`` a position and moves it.
+
+    Each comes with True if the sentence continues the one before: it opens in a quotation or in lower case.
+    ``place`` maps characters of the part to those of the document.
+    """
+    for sentence in doc.sents:
+        opening = next((token.text for token in sentence if token.text[0].isalpha()), "")
+        continues = at.quote >= 0 or opening[:1].islower()
+        quotes = list(_quotes(sentence, at))
+        first = sentence.start
+        offset = at.token - first
+        found = list(_mentions(sentence, offset, at.sentence, lexicon, place))
+        for mention in found:
+            mention.quote = quotes[mention.head - offset - first]
+            mention.speaks &= mention.quote < 0
+        at.token += len(sentence)
+        at.sentence += 1
+        yield continues, sorted(found, key=lambda mention: (mention.start, -mention.stop))
+
+
+def _quotes(sentence: Tokens, at: Position) -> Iterator[int]:
+    """Number of the quotation that each token is in, -1 outside."""
+    for number, token in enumerate(sentence, start=at.token):
+        direction = _QUOTES.get(token.text)
+        if direction is not None:
+            opens = direction > 0 or (direction == 0 and at.quote < 0)
+            if opens:
+                at.quote, at.quoted_since = at.quotes, number
+                at.quotes += 1
+            else:
+                at.quote = -1
+        elif number - at.quoted_since > _LONGEST_QUOTE:
+            at.quote = -1
+        yield at.quote
+
+
+def _mentions(
+    sentence: Tokens, offset: int, number: int, lexicon: Lexicon, place: Place
+) -> Iterator[Mention]:
+    names = {}
+    for entity in sentence.ents:
+        if entity.label_ == "PERSON":
+            names |= dict.fromkeys(range(entity.start, entity.end), (entity.start, entity.end))
+    taken = set()
+    for token in sentence:
+        form = token.text.lower()
+        if form in GENDER_BY_FORM and token.pos_ in ("PRON", "DET", "ADJ"):
+            mention = _mention(token, token.i, token.i + 1, Kind.PRONOUN, offset, number, place)
+            mention.sign = _SIGN[GENDER_BY_FORM[form]]
+            mention.reflexive = form.endswith(("self", "selves"))
+            yield mention
+        elif token.i in names:
+            if token.i not in taken:
+                start, stop = names[token.i]
+                taken.update(range(start, stop))
+                name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
+                if name is not None:
+                    yield name
+        elif token.pos_ in ("NOUN", "PROPN") and not _inside_name(token, names):
+            noun = _noun(token, sentence.start, offset, number, lexicon, place)
+            if noun is not None:
+                yield noun
+
+
+def _inside_name(token: Token, names: dict[int, tuple[int, int]]) -> bool:
+    """True for a title or description before a name, "Miss" of "Miss Taylor"."""
+    if token.text.lower().rstrip(".") in TITLES and token.i + 1 in names:
+        return True
+    role = role_of(token.dep_.lower())
+    return role is Role.NAME and (token.head.i in names or token.head.pos_ in ("NOUN", "PROPN"))
+
+
+def _name(
+    doc: Doc, start: int, stop: int, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
+) -> Mention | None:
+    while stop > start and (
+        doc[stop - 1].text.lower() in ("'s", "\u2019s", "'", "\u2019") or doc[stop - 1].pos_ == "PUNCT"
+    ):
+        stop -= 1
+    sign, begin = 0, start
+    while start < stop - 1 and doc[start].text.lower().rstrip(".") in TITLES:
+        sign = NOUN_GENDER.get(doc[start].text.lower().rstrip("."), sign)
+        start += 1
+    if start >= stop or not any(token.text[0].isalpha() for token in doc[start:stop]):
+        return None
+    if start > first and doc[start - 1].text.lower().rstrip(".") in TITLES:
+        begin = min(begin, start - 1)
+        sign = NOUN_GENDER.get(doc[start - 1].text.lower().rstrip("."), 0)
+    article = begin > first and doc[begin - 1].text.lower() == "the"
+    head = next((t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t), doc[start])
+    mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
+    mention.words = distinctive_tokens(doc[start:stop].text)
+    mention.sign = sign
+    mention.odds = lexicon.name_gender(mention.words)
+    mention.plural = article and doc[stop - 1].text.lower().endswith("s")
+    mention.display = place(Span(doc[begin].idx, doc[stop - 1].idx + len(doc[stop - 1])))
+    return mention
+
+
+def _noun(
+    token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
+) -> Mention | None:
+    lemma = token.lemma_.lower()
+    share = lexicon.person_share(lemma)
+    if share < MIN_PERSON_SHARE or (role_of(token.dep_.lower()) is Role.NAME and token.pos_ == "NOUN"):
+        return None
+    inside = [child for child in token.lefts if child.dep_.lower() in _IN_NOUN_PHRASE]
+    start = min([token.i, *(child.left_edge.i for child in inside if child.dep_.lower() != "case")])
+    mention = _mention(token, max(start, first), token.i + 1, Kind.NOUN, offset, number, place)
+    mention.lemma, mention.personhood = lemma, share
+    mention.sign = NOUN_GENDER.get(lemma, NOUN_GENDER.get(token.text.lower(), 0))
+    mention.plural = token.tag_ in ("NNS", "NNPS")
+    for child in inside:
+        role, word = role_of(child.dep_.lower()), child.text.lower()
+        if role is Role.POSSESSIVE:
+            mention.determiner, mention.possessor = Determiner.POSSESSIVE, child.i + offset
+        elif word in ("the",):
+            mention.determiner = Determiner.DEFINITE
+        elif word in ("this", "that", "these", "those"):
+            mention.determiner = Determiner.DEMONSTRATIVE
+        elif word in ("a", "an", "some", "any", "every", "each", "no", "another") or child.dep_ == "nummod":
+            mention.determiner = Determiner.INDEFINITE
+        if child.text.lower() in NOUN_GENDER and not mention.sign:
+            mention.sign = NOUN_GENDER[child.text.lower()]
+    return mention
+
+
+def _mention(
+    head: Token, start: int, stop: int, kind: Kind, offset: int, number: int, place: Place
+) -> Mention:
+    doc, role = head.doc, role_of(head.dep_.lower())
+    top = head
+    while role_of(top.dep_.lower()) in _TRANSPARENT and top.head.i != top.i:
+        top = top.head
+    span = place(Span(doc[start].idx, doc[stop - 1].idx + len(doc[stop - 1])))
+    governor = top.head
+    function = role_of(top.dep_.lower())
+    predicate_of = -1
+    if any(child.dep_ == "cop" for child in head.children):
+        subject = next((c for c in head.children if role_of(c.dep_.lower()) is Role.SUBJECT), None)
+        predicate_of = subject.i + offset if subject is not None else -1
+    return Mention(
+        span,
+        start + offset,
+        stop + offset,
+        head.i + offset,
+        kind,
+        doc[start:stop].text,
+        number,
+        function,
+        governor.i + offset if governor.i != top.i else -1,
+        speaks=function is Role.SUBJECT and governor.lemma_.lower() in _SPEECH,
+        vocative=role_of(head.dep_.lower()) is Role.OTHER and head.dep_ in ("vocative", "discourse"),
+        apposition=head.head.i + offset if role is Role.APPOSITION else -1,
+        predicate_of=predicate_of,
+        display=span,
+    )
