@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
-from gapstack.encoding.pieces import PieceView, align
+from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError
 from gapstack.members.added_pieces import before_text, insert_tags, tagged, with_endings
 
@@ -57,26 +57,6 @@ def test_windows_leave_room_for_what_is_added_and_lose_no_mention(sample, tiny_e
             assert found == [(span.start, span.end) for span in (example.pronoun, example.a, example.b)]
         assert (view.mentions[row] >= text[row, 0]).all()
         assert (view.mentions[row] <= text[row, 1]).all()
-
-
-def test_mentions_stand_between_their_tags(tiny_encoder):
-    view = tagged(Corpus([EXAMPLE]), tiny_encoder)
-    read = tiny_encoder.tokenizer.decode(view.ids).replace(" ", "")
-    unknown = "[UNK]"  # the tiny vocabulary has no < and >
-    tag = {name: f"{unknown}{name}{unknown}" for name in "abp"}
-    assert read == (
-        f"[CLS]{tag['a']}ann{tag['a']}met{tag['b']}beth{tag['b']}when{tag['p']}she{tag['p']}sang[SEP]"
-    )
-
-
-def test_tags_are_added_to_the_text_and_have_no_characters(sample, tiny_encoder):
-    plain, found = align(sample, tiny_encoder), tagged(sample, tiny_encoder)
-    np.testing.assert_array_equal(found.lengths, plain.lengths + 18)
-    for row in range(len(sample)):
-        for before, after in zip(plain.mentions[row], found.mentions[row], strict=True):
-            for values in ("ids", "chars"):
-                one, other = getattr(plain, values)[plain.row(row)], getattr(found, values)[found.row(row)]
-                np.testing.assert_array_equal(one[slice(*before)], other[slice(*after)])
 
 
 @given(st.data())

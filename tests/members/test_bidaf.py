@@ -1,30 +1,15 @@
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.pieces import align
 from gapstack.members import bidaf, create
-from gapstack.members.bidaf import FlowHead, other_names
+from gapstack.members.bidaf import other_names
 from gapstack.text.grammar import empty_parse
 from gapstack.text.parses import ENVIRONMENT as PARSER_VARIABLE
 
 QUICK = {"epochs": 1, "precision": "float32"}
-
-
-def test_padding_and_a_mask_that_hides_nothing_change_nothing():
-    torch.manual_seed(0)
-    head, hidden = FlowHead(4, 3, 0.5).eval(), torch.randn(1, 5, 4)
-    mentions, others = torch.tensor([[[0, 1], [1, 3], [4, 5]]]), torch.zeros(1, 8, dtype=torch.bool)
-    alone = head(hidden, mentions, others)
-    padded = head(
-        torch.cat([hidden, torch.randn(1, 3, 4)], dim=1), mentions, others, torch.arange(8)[None] < 5
-    )
-    torch.testing.assert_close(alone, padded)
-    # prediction pads texts beyond the longest of the corpus
-    beyond = torch.cat([hidden, torch.randn(1, 11, 4)], dim=1)
-    torch.testing.assert_close(head(beyond, mentions, others, torch.arange(16)[None] < 5), alone)
 
 
 def test_other_names_are_persons_who_are_neither_a_nor_b(tiny_encoder, monkeypatch):

@@ -10,7 +10,7 @@ from gapstack.errors import MemberError
 from gapstack.members import baselines as module
 from gapstack.members import create
 from gapstack.members.baselines import Random
-from gapstack.text.cues import OURS, PAPER, CueDecisions
+from gapstack.text.cues import CueDecisions
 from tests.trees import corpus, example, tree
 
 N = 400
@@ -89,16 +89,6 @@ def test_who_chooses_somebody_else_says_neither(monkeypatch, rows):
 def test_a_setting_that_a_cue_has_not_is_refused(name, settings, complaint, rows):
     with pytest.raises(MemberError, match=complaint):
         create(name, **settings).fit(rows)
-
-
-def test_a_members_definition_reaches_its_decisions(monkeypatch, rows):
-    asked = []
-    said = cue_decisions([0] * N, [0] * N, [1] * N)
-    monkeypatch.setattr(module, "decide", lambda *given: asked.append(given[-1]) or said)
-    for name, settings in (("url", {"closeness": "token"}), ("topical_entity", {"counted": "detected"})):
-        create(name, **settings).decide(rows)
-    assert [asked[0].closeness, asked[1].counted] == [PAPER.closeness, PAPER.counted]
-    assert create("topical_entity").definition == create("parallelism").definition == OURS
 
 
 @pytest.fixture(scope="module")

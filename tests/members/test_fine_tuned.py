@@ -151,8 +151,3 @@ def test_a_norm_is_saved_and_the_head_learns_before_the_encoder_does(sample_trai
     arrays = member.state().arrays
     assert any(name.startswith("encoder.encoder.layer") for name in arrays)
     assert arrays["head.norm.num_batches_tracked"] == 8  # 3 + 1 epochs of two batches
-
-
-@pytest.mark.parametrize(("asked", "read"), [(8, (-2, -1)), (1, (-1,))])
-def test_a_shallow_encoder_gives_all_of_its_layers(asked, read, tiny_encoder):
-    assert create("msnet", layers=asked)._layers(tiny_encoder) == read

@@ -74,21 +74,6 @@ def test_features_lie_between_the_extremes_of_the_training_rows():
     np.testing.assert_allclose(unit_range(values, low, high), expected)
 
 
-def test_scales_are_those_of_the_training_rows(sample_train, sample_test, tiny_encoder_folder):
-    member = create("siamese", encoder=str(tiny_encoder_folder), blocks=["surface"], training={"epochs": 1})
-    arrays = member.fit(sample_train[:40])._arrays(sample_train[:40])
-    scaled = member._scaled(arrays, member.scales_)
-    flat = scaled["mentions"].reshape(-1, scaled["mentions"].shape[-1])
-    np.testing.assert_allclose(flat.mean(0), 0, atol=1e-4)
-    np.testing.assert_allclose(flat.std(0), 1, atol=1e-3)
-    for name in ("names", "row"):
-        assert scaled[name].min() == 0
-        assert scaled[name].max() == 1
-    other = member._scaled(member._arrays(sample_test), member.scales_)
-    assert np.isfinite(other["names"]).all()
-    assert np.abs(other["mentions"].mean((0, 1))).max() > 1e-3
-
-
 class TestNullSpace:
     def test_gender_that_stands_in_any_of_the_vectors_is_hidden_and_the_rest_stays(self):
         rng = np.random.default_rng(3)

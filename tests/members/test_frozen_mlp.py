@@ -9,23 +9,12 @@ from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.pieces import align
 from gapstack.members import create
-from gapstack.members.frozen_mlp import mask_names, numeric, repair_stars
-from gapstack.text.grammar import Role
+from gapstack.members.frozen_mlp import mask_names, repair_stars
 
 
 @pytest.fixture
 def settings(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder), "blocks": ["surface"], "training": {"epochs": 2}}
-
-
-def test_roles_become_columns_and_the_rest_logarithms():
-    names = ("words", "cue_role", "chars")
-    values = np.array([[3.0, Role.SUBJECT, -7.0], [0.0, np.nan, np.nan]])
-    found = numeric(values, names)
-    assert found.shape == (2, len(Role) + 2)
-    assert np.flatnonzero(found[0, : len(Role)]).tolist() == [Role.SUBJECT]
-    assert (found[1, : len(Role)] == 0).all()
-    np.testing.assert_allclose(found[:, len(Role) :], [[np.log(4), -np.log(8)], [0, np.nan]])
 
 
 def test_the_encoder_never_sees_the_names_asked_about(settings, sample_test):

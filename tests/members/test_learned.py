@@ -7,7 +7,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from gapstack.members.learned import SwapEquivariantLogistic
-from gapstack.members.member import State
 
 MIRROR, SIGNS = (1, 0, 2, 3), (1, 1, 1, -1)
 
@@ -37,20 +36,3 @@ def test_it_is_scikit_learns_regression_on_rows_and_their_mirror_images(rows, fi
     expected = model.predict_proba(scaler.transform(features))
     # the difference is what the average row of each class is worth
     np.testing.assert_allclose(fitted.predict_proba(features), expected, atol=5e-3)
-
-
-def test_swapping_the_names_swaps_the_probabilities(rows, fitted):
-    features, _ = rows
-    answers = fitted.predict_proba(features)
-    np.testing.assert_allclose(
-        fitted.predict_proba(fitted.mirrored(features)), answers[:, [1, 0, 2]], atol=1e-12
-    )
-    np.testing.assert_allclose(answers.sum(axis=1), 1)
-
-
-def test_its_arrays_are_its_whole_state(rows, fitted):
-    state = fitted.added_to(State({"own": np.ones(2)}, values={"depth": 3}))
-    again = SwapEquivariantLogistic(MIRROR, SIGNS)
-    own = again.taken_from(state)
-    assert (list(own.arrays), own.values) == (["own"], {"depth": 3})
-    np.testing.assert_array_equal(again.predict_proba(rows[0]), fitted.predict_proba(rows[0]))

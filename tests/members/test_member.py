@@ -1,12 +1,10 @@
 """What every member does with rows before its own code sees them: copies to learn from, tellings to answer."""
 
 import numpy as np
-import pytest
 
 from gapstack.data import Corpus, Label
 from gapstack.data.augment import AUGMENTATIONS, swap_names
-from gapstack.members import MEMBERS, create
-from gapstack.members.member import Member, each_once
+from gapstack.members.member import Member
 
 
 class Witness(Member):
@@ -63,13 +61,3 @@ def test_what_will_be_learned_and_asked_is_prepared_once(sample_train):
     ids = [example.id for example in witness.prepared]
     assert len(ids) == len(set(ids)) > len(sample_train)
     assert all(name.endswith("~swap_gender") for name in ids[len(sample_train) :])
-
-
-@pytest.mark.parametrize("name", MEMBERS)
-def test_every_member_has_the_switches(name):
-    settings = {"augment": ["swap_gender"], "average": ["original", "swap_gender"]}
-    assert create(name, **settings).get_params().items() >= settings.items()
-
-
-def test_each_once_keeps_the_order():
-    assert each_once("ba", (), "abc") == ("b", "a", "c")

@@ -2,20 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
 
 from gapstack.encoding.encoders import load_encoder
 from gapstack.errors import MemberError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.multiple_choice import ChoiceData, MultipleChoice
+from gapstack.members.multiple_choice import MultipleChoice
 
 QUICK = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}
-
-
-@pytest.fixture(scope="module")
-def data(sample_train, tiny_encoder) -> ChoiceData:
-    return MultipleChoice()._data(sample_train, tiny_encoder, sample_train.labels)
 
 
 def read(encoder, batch, row):
@@ -33,18 +27,6 @@ def test_the_three_endings_are_a_b_and_other(sample_train):
         assert after.strip() == encoder.tokenizer.decode(encoder.tokenizer(ending)["input_ids"][1:-1])
         assert not rest
     assert len({text.split("[SEP]")[0] for text in texts}) == 1
-
-
-def test_rows_do_not_mix_whatever_their_batch(data, sample_train):
-    rows = np.array([7, 2, 30])
-    batch = data.batch(rows)
-    assert len(batch["ids"]) == 9
-    assert batch["target"].tolist() == sample_train.labels[rows].tolist()
-    for place, row in enumerate(rows):
-        alone = data.batch(np.array([row]))
-        width = alone["ids"].shape[1]
-        torch.testing.assert_close(batch["ids"][3 * place : 3 * place + 3, :width], alone["ids"])
-        assert not batch["ids"][3 * place : 3 * place + 3, width:].any()
 
 
 def test_probabilities_are_kept_from_the_ends(sample_test, monkeypatch):

@@ -1,24 +1,11 @@
-import numpy as np
 import pytest
 
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.members import create
-from gapstack.members.added_pieces import tagged
 from gapstack.members.probert import ProBERT
 from gapstack.training import validation_rows
 
 QUICK = {"epochs": 1, "precision": "float32"}
-
-
-def test_the_input_names_the_pronouns_first_piece(sample_test, tiny_encoder_folder, tiny_encoder):
-    member = create("probert", encoder=str(tiny_encoder_folder))
-    batch = member._data(sample_test, tiny_encoder, None).batch(np.arange(len(sample_test)))
-    for place, example in enumerate(sample_test):
-        piece = tiny_encoder.tokenizer.convert_ids_to_tokens(
-            int(batch["ids"][place, batch["pronoun"][place]])
-        )
-        assert example.pronoun_text.lower().startswith(piece)
-    assert tagged(sample_test, tiny_encoder).lengths.max() == batch["ids"].shape[1]
 
 
 def test_only_what_learned_is_saved(sample_train, tiny_encoder_folder, tmp_path):

@@ -8,7 +8,6 @@ from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import MismatchError
 from gapstack.members import create, store
 from gapstack.members.identity import identity_of
-from gapstack.members.static_vectors import _bags
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))
@@ -22,14 +21,6 @@ def file(tmp_path, sample_train):
     chosen = np.random.default_rng(0).normal(size=(len(found), 8))
     write_vectors(tmp_path / "space.txt", Vectors("random", tuple(found), chosen))
     return tmp_path / "space.txt"
-
-
-def test_each_mention_has_its_words_and_those_around_it():
-    assert [" ".join(bag) for bag in _bags(ROW, 2)] == [
-        *("nurse because", "they", "were lovely"),
-        *("", "The guard", "liked the"),
-        *("guard liked", "the nurse", "because they"),
-    ]
 
 
 def test_inputs_are_means_of_unit_vectors_and_unknown_words_do_not_count(tmp_path):

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from gapstack.evaluation.scores import score
-from gapstack.features.blocks import Features
 from gapstack.members.baselines import Prior
-from gapstack.members.surface import Surface, candidate_table, choice_probabilities
+from gapstack.members.surface import Surface, choice_probabilities
 
 
 @pytest.mark.parametrize(
@@ -29,11 +28,6 @@ def test_exchanging_utilities_exchanges_columns(utilities):
     exchanged = choice_probabilities(np.concatenate(np.split(utilities, 2)[::-1]))
     np.testing.assert_allclose(exchanged, straight[:, [1, 0, 2]])
     np.testing.assert_allclose(straight.sum(axis=1), 1)
-
-
-def test_each_candidate_sees_its_own_columns_its_lead_and_the_row():
-    found = Features(("k",), ("m",), np.array([[[5.0], [3.0]], [[1.0], [9.0]]]), np.array([[7.0], [8.0]]))
-    assert candidate_table(found).tolist() == [[5, 2, 7], [1, -8, 8], [3, -2, 7], [9, 8, 8]]
 
 
 def test_it_learns_what_the_page_and_the_places_say(gap_splits):

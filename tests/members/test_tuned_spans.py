@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-import torch
 
 from gapstack.data import Corpus, Example, Label
 from gapstack.data.augment import anonymise_names
 from gapstack.members import create
-from gapstack.members.tuned_spans import _gathered
 
 TEXT = "Helen Brown told Joan Smith about the choir before she left; Helen Brown knew the songs."
 
@@ -26,15 +24,6 @@ def member(tiny_encoder_folder):
     return create(
         "tuned_spans", encoder=str(tiny_encoder_folder), blocks=["surface"], forms=2, answer_forms=1
     )
-
-
-def test_only_pieces_of_mentions_are_gathered_in_the_order_pronoun_a_b():
-    hidden = torch.arange(2 * 6, dtype=torch.float32).view(2, 6, 1)
-    mentions = torch.tensor([[[3, 4], [0, 2], [5, 6]], [[0, 1], [1, 2], [2, 3]]])
-    pieces, spans = _gathered(hidden, mentions)
-    assert pieces[0, :, 0].tolist() == [3, 0, 1, 5]
-    assert pieces[1, :3, 0].tolist() == [6, 7, 8]
-    assert spans.tolist() == [[[0, 1], [1, 3], [3, 4]], [[0, 1], [1, 2], [2, 3]]]
 
 
 def test_a_row_is_learned_with_its_forms_and_their_relations_are_its_own(told, member, tiny_encoder):
