@@ -25,9 +25,9 @@ from gapstack.data.sources import SPLITS
 from gapstack.errors import DataError, Place
 from gapstack.files import atomic_folder, sha256, write_text
 from gapstack.members.member import Member
+from gapstack.records import versions
 from gapstack.runs.predictors import SHIPPED
 from gapstack.runs.recipe import Recipe
-from gapstack.versions import versions
 
 ROOT = Path(__file__).resolve().parents[1]
 MEGABYTES = 60

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from gapstack.encoding import frozen
-from gapstack.precision import fastest_dtype
+from gapstack.processes import fastest_dtype
 from gapstack.training.devices import compute_dtype
 
 

@@ -1,4 +1,4 @@
-"""Threads and processes; processes do not outlive the one that started them."""
+"""Threads, processes and precision; processes do not outlive the one that started them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_compl
 from functools import cache
 from multiprocessing import connection, parent_process
 from threading import Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    import torch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,6 +49,19 @@ def in_processes(
 def _start_worker() -> None:
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
+
+
+def fastest_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 if ``device`` multiplies it in hardware, else float32."""
+    import torch
+
+    if device.type == "cuda":
+        has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        has_bfloat16 = device.type == "cpu" and (
+            torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        )
+    return torch.bfloat16 if has_bfloat16 else torch.float32
 
 
 def raise_gc_threshold() -> None:

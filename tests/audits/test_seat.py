@@ -15,7 +15,7 @@ from gapstack.audits.seat import (
     sentences_table,
     write_sentences,
 )
-from gapstack.encoding.sentences import SentenceVectors
+from gapstack.encoding.activations import SentenceVectors
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.errors import DataError
 from tests.planted_spaces import LISTS

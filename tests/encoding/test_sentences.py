@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.encoding.sentences import sentence_vectors
+from gapstack.encoding.activations import sentence_vectors
 from gapstack.errors import MemberError
 
 SENTENCES = [

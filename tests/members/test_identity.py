@@ -19,8 +19,8 @@ from gapstack.errors import MismatchError
 from gapstack.members import MEMBERS, create
 from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
 from gapstack.members.store import load, save
+from gapstack.records import versions
 from gapstack.registry import Entry
-from gapstack.versions import versions
 from tests.fixtures_encoder import build_tiny_encoder
 
 

@@ -11,7 +11,7 @@ from gapstack.errors import DamageError, DataError, MemberError
 from gapstack.files import discard
 from gapstack.members import boosters, create
 from gapstack.members.store import load, read_state, save
-from gapstack.sealed import read_sealed, seal
+from gapstack.records import read_sealed, seal
 from tests.damage import DAMAGES, apply_damage, files_below
 
 

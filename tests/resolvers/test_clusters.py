@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Span
 from gapstack.errors import DataError, DataNotFoundError
+from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import (
     Clusters,
     Document,
@@ -17,7 +18,6 @@ from gapstack.resolvers.clusters import (
     text_sha256,
     write_clusters,
 )
-from gapstack.resolvers.recorded import read_resolvers
 
 TEXT = "Ann met Beth when she sang to her sister"
 #       0123456789012345678901234567890123456789

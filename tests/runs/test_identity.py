@@ -12,12 +12,12 @@ from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.errors import DataNotFoundError, MismatchError
 from gapstack.files import cache_root
 from gapstack.members.resolver import Resolver
+from gapstack.records import read_sealed, seal
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
 from gapstack.runs import Recipe, run
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part
-from gapstack.sealed import read_sealed, seal
 from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
 from tests.fixtures_encoder import build_tiny_encoder
 from tests.runs.conftest import predict

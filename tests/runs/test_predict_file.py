@@ -11,10 +11,10 @@ from gapstack.data.cells import Quarantine
 from gapstack.data.gap_files import read_gap, write_gap, write_submission
 from gapstack.errors import DataError, MemberError, MismatchError
 from gapstack.members import create
+from gapstack.records import read_sealed, seal
 from gapstack.runs.folder import locked
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun
-from gapstack.sealed import read_sealed, seal
 from tests.runs.conftest import predict
 
 MODULE = import_module("gapstack.runs.predict")

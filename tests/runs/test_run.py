@@ -17,10 +17,10 @@ from gapstack.data.folds import make_folds
 from gapstack.data.gap_files import read_submission
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.members.baselines import Prior
+from gapstack.records import seal
 from gapstack.runs import Recipe, RunFolder, run
 from gapstack.runs.folder import find_run
 from gapstack.runs.recipe import Part
-from gapstack.sealed import seal
 from tests.runs.conftest import RECIPE, predict
 
 CHANGED = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "surface", {"seed": 6})))

@@ -14,8 +14,8 @@ from spacy.tokens import Doc, DocBin
 from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import cache_root
+from gapstack.resolvers.align import recorded_files
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.resolvers.recorded import recorded_files
 from gapstack.text import parses as module
 from gapstack.text.grammar import empty_parse, parse_of
 from gapstack.text.parses import Parser, find_parser, head_span, heads_of, parses

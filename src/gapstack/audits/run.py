@@ -26,9 +26,9 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.members.member import each_once
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
+from gapstack.records import versions
 from gapstack.registry import Registry
 from gapstack.types import Floats
-from gapstack.versions import versions
 
 _log = logging.getLogger(__name__)
 

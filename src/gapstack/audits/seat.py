@@ -25,8 +25,8 @@ import numpy as np
 from gapstack.audits.embeddings.weat import ASSOCIATION_TESTS, Association, partition_test, weat
 from gapstack.data.word_lists import Lists
 from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.encoding.activations import sentence_vectors
 from gapstack.encoding.encoders import load_encoder
-from gapstack.encoding.sentences import sentence_vectors
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.encoding.word_gender import locate
 from gapstack.errors import DataError
@@ -37,7 +37,7 @@ from gapstack.types import Matrix
 TEMPLATES = ("This is {}.", "That is {}.", "There is {}.", "Here is {}.", "{} is here.", "{} is there.")
 """Sentences that each word is put into."""
 REPRESENTATIONS = ("first", "mean", "word")
-"""Vectors of :class:`~gapstack.encoding.sentences.SentenceVectors` that are tested."""
+"""Vectors of :class:`~gapstack.encoding.activations.SentenceVectors` that are tested."""
 WIDTH = 140
 _LEVEL = 0.05
 

@@ -9,25 +9,14 @@ import warnings
 from dataclasses import InitVar, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import TypedDict
 
-from gapstack.data.cells import read_json
 from gapstack.data.corpus import Corpus
-from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, Place
-from gapstack.files import fingerprint, read_bytes, write_json
+from gapstack.errors import DataError
+from gapstack.files import fingerprint, write_json
 from gapstack.types import Rows
-
-
-class _FoldsFile(TypedDict):
-    k: int
-    seed: int
-    corpus: str
-    folds: str
-    assignment: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,33 +66,6 @@ class Folds:
             "folds": self.fingerprint,
         }
         write_json(path, stored | {"assignment": self.assignment.tolist()})
-
-    @classmethod
-    def load(cls, path: Path, corpus: Corpus) -> Self:
-        """Read the folds of ``corpus``.
-
-        Raises MismatchError if they belong to another corpus; DataError if the file was changed after it was written or
-        is not a folds file; DataNotFoundError if it is missing.
-        """
-        path = Path(path)
-        if not path.is_file():
-            raise DataNotFoundError(f"there are no folds at {path}")
-        try:
-            stored: _FoldsFile = read_json(read_bytes(path), path, kind=_FoldsFile)
-            if stored["corpus"] != corpus.fingerprint:
-                raise MismatchError(
-                    f"{path}: the corpus differs. The folds are for {len(stored['assignment'])} rows with fingerprint "
-                    f"{stored['corpus']}; {corpus.name} has {len(corpus)} rows with fingerprint {corpus.fingerprint}"
-                )
-            assignment = np.array(stored["assignment"], dtype=np.int64)
-            folds = cls(assignment, stored["k"], stored["seed"], stored["corpus"], corpus.groups)
-        except DataError as problem:
-            raise problem.at(Place(path)) from None
-        if folds.fingerprint != stored["folds"]:
-            raise IntegrityError(
-                f"{path}: the folds were changed after they were written. Delete it to make the folds again"
-            )
-        return folds
 
 
 def make_folds(corpus: Corpus, k: int = 5, *, seed: int = 0) -> Folds:

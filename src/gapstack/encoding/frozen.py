@@ -15,7 +15,7 @@ from gapstack.cache import ranges
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, batches, padded_ids
 from gapstack.errors import MemberError
-from gapstack.precision import fastest_dtype
+from gapstack.processes import fastest_dtype
 from gapstack.types import Floats32, Ints
 
 # Changes with every change of what is computed, and names the folders of the cache.

@@ -31,8 +31,8 @@ from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
+from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Clusters
-from gapstack.resolvers.recorded import read_resolvers
 from gapstack.settings import Count
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities

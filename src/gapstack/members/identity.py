@@ -24,9 +24,9 @@ from gapstack.errors import DataNotFoundError, MismatchError
 from gapstack.features.blocks import needs_parses
 from gapstack.files import digest, fingerprint, tree_digest
 from gapstack.members import MEMBERS
-from gapstack.resolvers.recorded import cluster_files
+from gapstack.records import source_digest, versions
+from gapstack.resolvers.align import cluster_files
 from gapstack.text.parses import parser_key, parser_name
-from gapstack.versions import source_digest, versions
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gapstack.precision import fastest_dtype
+from gapstack.processes import fastest_dtype
 from gapstack.registry import import_extra
 
 _SWAPPED = {"mentions": [0, 2, 1], "names": [1, 0]}

@@ -16,8 +16,8 @@ from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.learned import LearnedArrays
 from gapstack.members.member import Member
+from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Clusters
-from gapstack.resolvers.recorded import read_resolvers
 from gapstack.settings import Positive
 from gapstack.types import Bools, Floats, Ints, Probabilities
 

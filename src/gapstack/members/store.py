@@ -16,8 +16,7 @@ from gapstack.errors import DamageError, DataError, Place
 from gapstack.files import atomic_folder, atomic_path, fingerprint, sweep, write_json, write_text
 from gapstack.members import create
 from gapstack.members.identity import inputs_of, refuse_changed
-from gapstack.sealed import read_sealed, seal
-from gapstack.versions import versions
+from gapstack.records import read_sealed, seal, versions
 
 if TYPE_CHECKING:
     from gapstack.members.member import Member

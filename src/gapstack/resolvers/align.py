@@ -2,24 +2,31 @@
 
 Both texts are split into words and punctuation marks, which :class:`difflib.SequenceMatcher` matches ignoring case.
 Replaced stretches (*wouldn't* by *would not*, a bracket by ``-LRB-``) are matched again by character. Blanks are never
-matched, so that tokens joined by blanks align like running text.
+matched, so that tokens joined by blanks align like running text. Recorded output of resolvers in the data folder is
+converted once; settings that take files of clusters take these resolvers' names too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gapstack import __version__
+from gapstack.cache import intact_files, store
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
-from gapstack.errors import DataError, Place
-from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256
+from gapstack.data.sources import SPLITS, gap_split, require
+from gapstack.errors import DataError, DataNotFoundError, Place
+from gapstack.files import by_content, cache_root, contents, digest, fingerprint
+from gapstack.resolvers.clusters import Clusters, Document, read_clusters, text_sha256, write_clusters
 from gapstack.resolvers.formats import EXCHANGE, FORMATS, Output, detect
 
 MIN_SIMILARITY = 0.8
@@ -193,3 +200,51 @@ def _by_id(path: Path, outputs: list[Output], corpus: Corpus) -> Mapping[str, Ou
             remedy="Check that these are the rows that the resolver read",
         )
     return by_id
+
+
+RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
+"""File of each split, in the data set ``resolvers``, by the resolver's name."""
+
+
+def recorded_files(name: str, data: Path | None = None) -> list[Path]:
+    """Clusters of a resolver in :data:`RECORDED`, aligned to GAP, in the exchange format: one file per split.
+
+    ``data`` is a folder to search first. Raises DataNotFoundError if the output or the GAP rows are missing.
+    """
+    folder, files = require("resolvers", data), []
+    for split in SPLITS:
+        source = folder / RECORDED[name].format(split=split)
+        if not source.is_file():
+            continue
+        # the key needs only the files' digests, so that GAP is not parsed for it
+        key = fingerprint(__version__, digest(source), digest(require(f"gap-{split}", data)))
+        place = cache_root() / "resolvers", ".jsonl.xz", f"{name}-{split}-{key}-"
+        stored = intact_files(*place)
+        if not stored:
+            with TemporaryDirectory() as scratch:
+                converted = Path(scratch) / "clusters.jsonl.xz"
+                write_clusters(converted, read_resolver(source, gap_split(split, data)).clusters)
+                stored = [store(place[0], converted.read_bytes(), *place[1:])]
+        files.append(stored[0])
+    if not files:
+        raise DataNotFoundError(f"{folder} has no output of {name}: {RECORDED[name].format(split='SPLIT')}")
+    return files
+
+
+def cluster_files(name: str | Path) -> Sequence[Path]:
+    """Files of a name in :data:`RECORDED`; any other name is a path."""
+    return recorded_files(str(name)) if str(name) in RECORDED else [Path(name)]
+
+
+@by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
+def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
+    """Read files of clusters, joining files of one resolver and version, in order of appearance.
+
+    Errors are those of :func:`~gapstack.resolvers.clusters.read_clusters`; DataError also if two files of a resolver
+    share an id.
+    """
+    documents: dict[tuple[str, str], list[Document]] = {}
+    for path in chain.from_iterable(map(cluster_files, names)):
+        part = read_clusters(path)
+        documents.setdefault((part.resolver, part.version), []).extend(part.documents)
+    return tuple(Clusters(*source, parts) for source, parts in documents.items())

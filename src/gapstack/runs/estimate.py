@@ -18,7 +18,7 @@ from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.identity import READS
 from gapstack.members.member import Member
-from gapstack.precision import fastest_dtype
+from gapstack.processes import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
 from gapstack.runs.recipe import Recipe, corpora
 from gapstack.runs.results import finished

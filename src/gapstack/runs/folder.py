@@ -33,7 +33,7 @@ import platformdirs
 from gapstack.errors import DamageError, DataError, MismatchError, Place
 from gapstack.files import atomic_path, discard, sweep
 from gapstack.progress import progress
-from gapstack.sealed import read_sealed, seal
+from gapstack.records import read_sealed, seal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,13 +23,13 @@ from gapstack.members.identity import READS, Identity, identity_of, refuse_chang
 from gapstack.members.member import each_once
 from gapstack.members.predictor import Predictor
 from gapstack.progress import progress
+from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import hub
 from gapstack.runs.folder import STACK, RunFolder, find_run, home
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
-from gapstack.versions import source_digest, versions
 
 PROBABILITIES = (".csv", ".csv.gz", ".csv.xz")
 CLUSTERS = (".jsonl", ".jsonl.gz", ".jsonl.xz")

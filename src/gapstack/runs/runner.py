@@ -29,16 +29,15 @@ from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.identity import Identity, changes, identity_of, key_of, of_rows
 from gapstack.members.store import save, write_state
+from gapstack.records import seal, versions
 from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part, Recipe, corpora
 from gapstack.runs.results import Run, read_run
-from gapstack.sealed import seal
 from gapstack.training.checkpoints import NAME as CHECKPOINT
 from gapstack.training.checkpoints import checkpoint_context
 from gapstack.training.devices import started_together
 from gapstack.types import Probabilities
-from gapstack.versions import versions
 
 _log = logging.getLogger(__name__)
 

@@ -27,10 +27,10 @@ from torch import nn
 from gapstack.errors import DamageError, MemberError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
+from gapstack.records import source_digest, versions
 from gapstack.training.data import Data, Objective, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
-from gapstack.versions import source_digest, versions
 
 NAME = "checkpoint.safetensors"
 

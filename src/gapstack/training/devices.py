@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gapstack.encoding.encoders import Encoder
-from gapstack.precision import fastest_dtype
+from gapstack.processes import fastest_dtype
 
 if TYPE_CHECKING:
     from accelerate import PartialState

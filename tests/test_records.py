@@ -6,7 +6,7 @@ import random
 import pytest
 
 from gapstack.errors import DamageError
-from gapstack.sealed import read_sealed, seal
+from gapstack.records import read_sealed, seal
 from tests.damage import DAMAGES, apply_damage
 
 

@@ -1,4 +1,4 @@
-"""Records of stored results: JSON with checksums of itself and of the files next to it, verified when it is read.
+"""Records of stored results: JSON with checksums of itself and of the files next to it, and versions of software.
 
 A folder of results has one record, written last and read first. Checksums only protect against accidents:
 the author of a folder writes its checksums too.
@@ -6,13 +6,22 @@ the author of a folder writes its checksums too.
 
 from __future__ import annotations
 
+import inspect
 import json
+import platform
 from collections.abc import Collection, Mapping
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gapstack.errors import DamageError, Place
 from gapstack.files import discard, fingerprint, sha256, write_json
+
+_PACKAGES = (
+    *("gapstack", "torch", "transformers", "scikit-learn", "lightgbm"),
+    *("spacy", "allennlp-light", "numpy", "pandas"),
+)
 
 
 def seal(path: Path, values: Mapping[str, Any], *, with_files: bool = False) -> None:
@@ -59,3 +68,25 @@ def _read(path: Path, remedy: str, read: Any) -> Any:
         missing = isinstance(problem, FileNotFoundError | NotADirectoryError)
         text = "missing" if missing else f"unreadable ({problem.strerror})"
         raise DamageError(text, place=Place(path), remedy=remedy) from None
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """Versions of Python and of packages that can change a result."""
+    result = {"python": platform.python_version(), "machine": platform.machine()}
+    for package in _PACKAGES:
+        try:
+            result[package] = version(package)
+        except PackageNotFoundError:  # run from a source tree that is not installed
+            result[package] = "not installed"
+    return result
+
+
+def source_digest(kind: type, *packages: str) -> str:
+    """Hash of the source files of a class and its bases in ``packages``; empty if installed: a version says enough."""
+    prefixes = tuple(f"{package}." for package in packages)
+    files = sorted(
+        {inspect.getfile(base) for base in kind.__mro__ if f"{base.__module__}.".startswith(prefixes)}
+    )
+    checkout = [file for file in files if not {"site-packages", "dist-packages"} & set(Path(file).parts)]
+    return fingerprint([Path(file).read_text(encoding="utf-8") for file in checkout]) if checkout else ""

@@ -7,8 +7,8 @@ import pytest
 
 from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataNotFoundError
-from gapstack.resolvers import recorded
-from gapstack.resolvers.recorded import read_resolvers, recorded_files
+from gapstack.resolvers import align
+from gapstack.resolvers.align import read_resolvers, recorded_files
 
 
 def test_recorded_output_is_converted_once_and_again_when_it_changes(sample_train, tmp_path, monkeypatch):
@@ -29,7 +29,7 @@ def test_recorded_output_is_converted_once_and_again_when_it_changes(sample_trai
     assert found.decide(rows).tolist() == [[True, False]] * 3
     first = recorded_files("neuralcoref")
     with monkeypatch.context() as patch:
-        patch.setattr(recorded, "read_resolver", lambda *_: pytest.fail("converted again"))
+        patch.setattr(align, "read_resolver", lambda *_: pytest.fail("converted again"))
         assert recorded_files("neuralcoref") == first
     file.write_bytes(lzma.compress(lines[0]))
     assert recorded_files("neuralcoref") != first
