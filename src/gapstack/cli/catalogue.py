@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 data_app = typer.Typer(help="Where the data are, and how to get them.", no_args_is_help=True)
 
-_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", re.MULTILINE | re.DOTALL)
-_PARAMETER = re.compile(r"^(\S.*)\n((?:(?: .*)?\n)*)", re.MULTILINE)
 # :class:`~gapstack.members.member.Member` is called Member, :data:`a.b.BLOCKS` a.b.BLOCKS
 _ROLE = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
 
@@ -141,20 +140,28 @@ def _member_text(record: dict[str, Any]) -> str:
 
 
 def descriptions_of(kind: type) -> dict[str, str]:
-    """One-line descriptions of parameters by name, from the numpydoc of a class and its bases."""
+    """Descriptions of a class's settings by name: the text below a setting describes it and those directly above.
+
+    A setting that a class declares again, without a text of its own, keeps the description of its base class.
+    """
+    from gapstack.settings import Configured
+
     descriptions: dict[str, str] = {}
-    for owner in reversed(kind.__mro__):
-        for name, words in _parameters(vars(owner).get("__doc__") or ""):
-            if not words.startswith("See ") or name not in descriptions:  # "See the base class"
-                descriptions[name] = words
-    return {name: _ROLE.sub(r"\1", words).replace("``", "") for name, words in descriptions.items()}
-
-
-def _parameters(docstring: str) -> Iterator[tuple[str, str]]:
-    section = _SECTION.search(inspect.cleandoc(docstring) + "\n")
-    for names, words in _PARAMETER.findall(section[1] if section else ""):
-        for name in names.partition(" : ")[0].split(","):
-            yield name.strip(), " ".join(words.split())
+    for owner in reversed([base for base in kind.__mro__ if issubclass(base, Configured)]):
+        tree: Any = ast.parse(dedent(inspect.getsource(owner)))
+        names: list[str] = []
+        for line in tree.body[0].body:
+            match line:
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    names.append(name)
+                case ast.Expr(value=ast.Constant(value=str(words))):
+                    for name in names:
+                        if name == names[-1] or name not in descriptions:
+                            descriptions[name] = _ROLE.sub(r"\1", " ".join(words.split())).replace("``", "")
+                    names = []
+                case _:
+                    names = []
+    return descriptions
 
 
 @data_app.command("status")

@@ -40,19 +40,14 @@ _LIGHTGBM: dict[str, Any] = {
 
 
 class LightGBMStacker(Stacker):
-    """Gradient-boosted trees on centred log-probabilities; small trees, since the columns are few and correlated.
-
-    Parameters
-    ----------
-    rounds, learning_rate, leaves, min_rows, seed
-        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf and seed.
-    """
+    """Gradient-boosted trees on centred log-probabilities; small trees, since the columns are few and correlated."""
 
     rounds: Count = 120
     learning_rate: Positive = 0.05
     leaves: AtLeastTwo = 6
     min_rows: Count = 40
     seed: Seed = 0
+    """LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf and seed."""
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
         self.booster_ = _train(self, lightgbm.Dataset(self._columns(base), labels), l2=10.0, columns=0.6)
@@ -77,17 +72,6 @@ class EvidenceStacker(Stacker):
     The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
     are out of fold, or the trees would trust an initial score that was fitted on the labels. The result is the
     weighted geometric mean of this and of :class:`LightGBMStacker`, which has no initial score.
-
-    Parameters
-    ----------
-    rounds, learning_rate, leaves, min_rows, l2, columns, seed
-        LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2, feature_fraction and seed.
-    strength, floor
-        Settings of the conditional logit.
-    beside : float
-        Weight of the trees without an initial score.
-    parts : int
-        Folds of the initial score; both orders of a row are in the same one.
     """
 
     rounds: Count = 250
@@ -96,11 +80,15 @@ class EvidenceStacker(Stacker):
     min_rows: Count = 30
     l2: NonNegative = 30.0
     columns: PositiveFraction = 0.3
+    seed: Seed = 0
+    """LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2, feature_fraction and seed."""
     strength: Positive = 0.01
     floor: ProbabilityFloor = 1e-3
+    """Settings of the conditional logit."""
     beside: FractionBelowOne = 0.3
+    """Weight of the trees without an initial score."""
     parts: AtLeastTwo = 5
-    seed: Seed = 0
+    """Folds of the initial score; both orders of a row are in the same one."""
 
     READS_EVIDENCE: ClassVar[bool] = True
 

@@ -40,21 +40,15 @@ class MeanStacker(Stacker):
 
     Teams of the shared task used the plain mean of probabilities (Attree, Wang, Krige, Chada), the mean of logits
     (Abzaliev), and weights set by hand (Ionita et al. 0.65 and 0.35; Liu).
-
-    Parameters
-    ----------
-    of : str
-        Average ``probabilities``, or ``logits`` (the normalised geometric mean).
-    weights : sequence of float
-        Weights of the members, in their order; equal by default. They need not sum to 1.
-    floor, ceiling : float
-        Clip the mean to these bounds before rescaling it to sum to 1 (Abzaliev 0.01 and 0.99; Liu 0.005 and 1).
     """
 
     of: Literal["probabilities", "logits"] = "probabilities"
+    """Average ``probabilities``, or ``logits`` (the normalised geometric mean)."""
     weights: Sequence[NonNegative] = ()
+    """Weights of the members, in their order; equal by default. They need not sum to 1."""
     floor: FractionBelowThird = 0.0
     ceiling: PositiveFraction = 1.0
+    """Clip the mean to these bounds before rescaling it to sum to 1 (Abzaliev 0.01 and 0.99; Liu 0.005 and 1)."""
 
     LEARNS: ClassVar[bool] = False
 
@@ -84,14 +78,10 @@ class SimplexStacker(Stacker):
     At any weights the logloss exceeds the optimum by at most ``log(max g)``, where ``g`` holds, for each member, the
     mean over rows of its probability of the label divided by the mixture's (Cover 1984, theorem 2, on growth-optimal
     portfolios). The solver iterates until this bound is below 1e-6 nats.
-
-    Parameters
-    ----------
-    floor : float
-        Lower bound that members' probabilities are clipped to.
     """
 
     floor: ProbabilityFloor = 1e-4
+    """Lower bound that members' probabilities are clipped to."""
 
     LEARNED = ("weights",)
 
@@ -143,17 +133,12 @@ class ConditionalStacker(Stacker):
 
     ``logit_A = sum_m w_m log p_mA``, the same ``w`` for B, ``logit_N = sum_m v_m log p_mN + b``. A quadratic penalty
     shrinks ``w`` and ``v`` towards 1/m, the geometric mean of all members.
-
-    Parameters
-    ----------
-    strength : float
-        Weight of the penalty, in nats per row.
-    floor : float
-        Lower bound that members' probabilities are clipped to.
     """
 
     strength: Positive = 0.01
+    """Weight of the penalty, in nats per row."""
     floor: ProbabilityFloor = 1e-3
+    """Lower bound that members' probabilities are clipped to."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("weights",)
 
@@ -284,22 +269,14 @@ class FeatureWeightedStacker(ConditionalStacker):
     As :class:`ConditionalStacker`, with ``w_m + sum_k W_mk x_k`` instead of ``w_m``, and likewise for ``v`` and ``b``;
     ``x`` are standardised meta-features of the row and the disagreement of the members. A quadratic penalty shrinks
     ``W`` to 0, which is the conditional logit.
-
-    Parameters
-    ----------
-    features : sequence of str
-        Meta-features that weights depend on; all by default.
-    feminine : float
-        Weight in the fit of a row with a feminine pronoun; other rows weigh 1.
-    shrink : float
-        Weight of the penalty on the coefficients of meta-features, in nats per row.
-    strength, floor : float
-        As for the conditional logit.
     """
 
     features: Sequence[MetaFeatureName] = NAMES
+    """Meta-features that weights depend on; all by default."""
     feminine: Positive = 1.0
+    """Weight in the fit of a row with a feminine pronoun; other rows weigh 1."""
     shrink: Positive = 3.0
+    """Weight of the penalty on the coefficients of meta-features, in nats per row."""
 
     READS_EVIDENCE: ClassVar[bool] = True
     LEARNED = ("weights", "scales")
@@ -329,21 +306,14 @@ class FeatureWeightedStacker(ConditionalStacker):
 
 
 class LogisticStacker(Stacker):
-    """Multinomial logistic regression with an L2 penalty.
-
-    Parameters
-    ----------
-    inputs : str
-        ``logs``, log-probabilities; or ``probabilities``, as Bao and Qiao 2019.
-    C : float
-        Inverse strength of the penalty, as in scikit-learn.
-    floor : float
-        Lower bound that members' probabilities are clipped to.
-    """
+    """Multinomial logistic regression with an L2 penalty."""
 
     inputs: Inputs = "logs"
+    """``logs``, log-probabilities; or ``probabilities``, as Bao and Qiao 2019."""
     C: Positive = 0.05
+    """Inverse strength of the penalty, as in scikit-learn."""
     floor: ProbabilityFloor = 1e-6
+    """Lower bound that members' probabilities are clipped to."""
 
     LEARNED = ("coefficients", "intercepts")
 

@@ -26,29 +26,20 @@ _TORCH_SEED = Lock()
 
 
 class NetworkStacker(Stacker):
-    """Mean probabilities of networks of several seeds over base predictions (and evidence).
-
-    Parameters
-    ----------
-    steps : int
-        Updates of AdamW, with a learning rate that falls along half a cosine to 0.
-    rate, decay : float
-        Learning rate and weight decay.
-    inputs : str
-        ``logs``, the members' log-probabilities; or ``probabilities``.
-    floor : float
-        Lower bound that members' probabilities are clipped to.
-    seeds, seed : int
-        Number of networks, and seed of the first.
-    """
+    """Mean probabilities of networks of several seeds over base predictions (and evidence)."""
 
     steps: Count = 300
+    """Updates of AdamW, with a learning rate that falls along half a cosine to 0."""
     rate: Positive = 0.01
     decay: NonNegative = 0.1
+    """Learning rate and weight decay."""
     inputs: Inputs = "logs"
+    """``logs``, the members' log-probabilities; or ``probabilities``."""
     floor: ProbabilityFloor = 1e-3
+    """Lower bound that members' probabilities are clipped to."""
     seeds: Count = 3
     seed: Seed = 0
+    """Number of networks, and seed of the first."""
 
     @abstractmethod
     def _network(self, members: int, columns: int) -> nn.Module:

@@ -165,21 +165,6 @@ class Stack(Member):
     members, and the result is the mean over folds. ``fits_`` has each fold's fitted members by label, ``stacker_`` the
     fitted stacker, and ``out_of_fold_`` (n, 3) the nested out-of-fold predictions of the training rows (not stored).
 
-    Parameters
-    ----------
-    members : sequence of str or mapping
-        Names, or tables of name, label and settings; labels differ.
-    stackers : sequence of str or mapping
-        Stackers to choose from, the simplest first.
-    calibrators : sequence of str
-        Calibrators to choose from, the simplest first.
-    folds : int
-        Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3.
-    seed : int
-        Seed of the assignment to folds.
-    augment, average
-        As for :class:`~gapstack.members.member.Member`; augmented training rows are a setting of its members.
-
     Raises
     ------
     MemberError
@@ -187,10 +172,15 @@ class Stack(Member):
     """
 
     members: Sequence[MemberPart] = ()
+    """Names, or tables of name, label and settings; labels differ."""
     stackers: Sequence[StackerPart] = ("simplex", "conditional")
+    """Stackers to choose from, the simplest first."""
     calibrators: Sequence[CalibratorName] = ("none",)
+    """Calibrators to choose from, the simplest first."""
     folds: FoldCount = 5
+    """Folds of the members' cross-validation; fewer where the corpus has too few pages, but at least 3."""
     seed: Seed = 0
+    """Seed of the assignment to folds."""
 
     def parts(self) -> Mapping[str, Member]:
         """Return new, unfitted members by label; SettingError for invalid ones or repeated labels."""

@@ -64,29 +64,20 @@ BUCKETS = (1, 2, 3, 4, 5, 8, 16, 32, 64)
 
 
 class Anonymised(MentionHead):
-    """A head over frozen vectors of rows and their anonymised copies.
-
-    Parameters
-    ----------
-    head : str
-        ``end_to_end`` or ``pure``.
-    copies : bool
-        Train on the anonymised copies too.
-    weights : sequence of float
-        Of the original row and its four copies in the average; copies that a rule excludes do not count.
-    hidden, distance_units : int
-        Units of the scorer and of a distance's embedding.
-    dropout : float, optional
-        None for the paper's, 0.2 for ``end_to_end`` and 0.6 for ``pure``.
-    """
+    """A head over frozen vectors of rows and their anonymised copies."""
 
     max_pieces: Count | None = None
     head: Literal["end_to_end", "pure"] = "end_to_end"
+    """``end_to_end`` or ``pure``."""
     copies: bool = True
+    """Train on the anonymised copies too."""
     weights: Sequence[NonNegative] = (0.1, 0.3, 0.1, 0.3, 0.2)
+    """Weights of the original row and its four copies in the average; copies that a rule excludes do not count."""
     hidden: Count = 150
     distance_units: Count = 20
+    """Units of the scorer and of a distance's embedding."""
     dropout: FractionBelowOne | None = None
+    """Dropout; None for the paper's, 0.2 for ``end_to_end`` and 0.6 for ``pure``."""
 
     LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})

@@ -47,17 +47,12 @@ class Random(LearnedArrays, SoftLabelMember):
 
     A row's coin is a hash of its id and the seed. It chooses between the earlier and the later name, so neither the
     other rows nor which name is called A matter.
-
-    Parameters
-    ----------
-    confidence : float
-        The chosen name's share of the probability of both; above 0.5, below 1.
-    seed : int
-        Seed of the coins.
     """
 
     confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
+    """The chosen name's share of the probability of both; above 0.5, below 1."""
     seed: Seed = 0
+    """Seed of the coins."""
 
     LEARNED = ("neither",)
 
@@ -74,25 +69,17 @@ class Random(LearnedArrays, SoftLabelMember):
 
 
 class CueMember(LearnedArrays, SoftLabelMember):
-    """A coreference cue with calibrated probabilities.
-
-    Parameters
-    ----------
-    candidates : str
-        ``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do).
-    context : str
-        ``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other
-        cues decide alike in both.
-    ridge : float
-        Strength of the penalty on the squared weights, in units of examples.
-    parser : str, optional
-        spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own.
-    """
+    """A coreference cue with calibrated probabilities."""
 
     candidates: CandidatesName = "gold-two-mention"
+    """``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do)."""
     context: ContextName = "page-context"
+    """``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other cues
+    decide alike in both."""
     ridge: NonNegative = 1.0
+    """Strength of the penalty on the squared weights, in units of examples."""
     parser: str | None = None
+    """spaCy pipeline, by folder or package name; by default ``GAP_PARSER``, else the project's own."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("strength", "doubt")
     cue: ClassVar[Cue]
@@ -189,14 +176,10 @@ class TopicalEntity(CueMember):
 
     By default words are counted over the names that compete, which needs no parser; the paper counts over all names
     detected in the snippet.
-
-    Parameters
-    ----------
-    counted : str
-        Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper).
     """
 
     counted: Literal["detected", "candidates"] = "candidates"
+    """Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper)."""
     cue = Cue.TOPICAL_ENTITY
 
 
@@ -211,16 +194,11 @@ class SyntacticDistance(CueMember):
 
 
 class Parallelism(CueMember):
-    """The closest name in the pronoun's grammatical function, subject or object; then syntactic distance.
-
-    Parameters
-    ----------
-    closeness : str
-        Which of several names in the pronoun's function is the closest: that with the shortest dependency path
-        (``syntactic``), or with the fewest words between (``token``, as in the paper).
-    """
+    """The closest name in the pronoun's grammatical function, subject or object; then syntactic distance."""
 
     closeness: Literal["token", "syntactic"] = "syntactic"
+    """Which of several names in the pronoun's function is the closest: that with the shortest dependency path
+    (``syntactic``), or with the fewest words between (``token``, as in the paper)."""
     cue = Cue.PARALLELISM
 
 

@@ -45,24 +45,17 @@ PUBLISHED: dict[str, Any] = {
 
 
 class BiDAF(FineTuned):
-    """Attention flow from the pronoun over a frozen encoder.
-
-    Parameters
-    ----------
-    layer : int, optional
-        Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
-    neither : str
-        What the logit of NEITHER is the mean of: other ``names`` and the slot, or the ``slot`` alone.
-    hidden : int
-        ELU units.
-    dropout : float
-        On the inputs of a place's score, and on the ELU units.
-    """
+    """Attention flow from the pronoun over a frozen encoder."""
 
     layer: LayerNumber | None = None
+    """Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the
+    depth."""
     neither: Literal["names", "slot"] = "names"
+    """What the logit of NEITHER is the mean of: other ``names`` and the slot, or the ``slot`` alone."""
     hidden: Count = 64
+    """Number of ELU units."""
     dropout: FractionBelowOne = 0.7
+    """Dropout on the inputs of a place's score and on the ELU units."""
 
     PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
 

@@ -76,39 +76,28 @@ class FineTuned(Member):
     """A network over a pre-trained encoder that is fine-tuned on the corpus.
 
     A subclass defines :meth:`_head`, and :meth:`_data`, :attr:`PLAN` and :meth:`_layers` where the defaults do not fit.
-
-    Parameters
-    ----------
-    extra, teacher
-        Corpora (names in :data:`gapstack.data.extra.EXTRA`) and soft labels (see
-        :func:`gapstack.data.teacher.load_teacher`) that are learned before GAP.
-    encoder : str, optional
-        Name or folder of the encoder; the embedded MiniLM by default.
-    training : mapping or sequence of mappings, optional
-        Overrides of the member's training plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`; one
-        mapping for each of its phases, or one for all.
-    first : mapping or sequence of mappings, optional
-        Overrides for the stage on ``extra`` and ``teacher``, whose plan is otherwise that of the last phase on GAP; one
-        mapping for each of its phases.
-    validation_share : float
-        Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
-    int8 : bool
-        Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change.
-    seed : int
-        Seed of the head's first weights, dropout, the order of rows and the choice of validation rows.
     """
 
     extra: Sequence[ExtraName] = ()
     teacher: str | Sequence[str] | None = None
+    """Corpora (names in :data:`gapstack.data.extra.EXTRA`) and soft labels (see
+    :func:`gapstack.data.teacher.load_teacher`) that are learned before GAP."""
     encoder: str | None = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
     training: Plan | Sequence[Plan] | None = None
+    """Overrides of the member's training plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`; one
+    mapping for each of its phases, or one for all."""
     first: Plan | Sequence[Plan] | None = None
+    """Overrides for the stage on ``extra`` and ``teacher``, whose plan is otherwise that of the last phase on GAP; one
+    mapping for each of its phases."""
     validation_share: ValidationFraction = 0.1
+    """Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
     int8: bool = False
+    """Predict with the encoder's linear layers rounded to int8, row by row on the CPU; training does not change."""
     seed: Seed = 0
+    """Seed of the head's first weights, dropout, the order of rows and the choice of validation rows."""
 
     PLAN: ClassVar[TrainingPlan | tuple[TrainingPlan, ...]] = ON_GAP
 

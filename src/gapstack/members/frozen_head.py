@@ -73,15 +73,10 @@ def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) ->
 
 
 class EncoderMember(SoftLabelMember):
-    """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`.
-
-    Parameters
-    ----------
-    encoder : str, optional
-        Name or folder of the encoder; the embedded MiniLM by default.
-    """
+    """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`."""
 
     encoder: str | None = None
+    """Name or folder of the encoder; the embedded MiniLM by default."""
 
     LAYERS: ClassVar[Depth] = ((2,), 3)
 
@@ -106,24 +101,17 @@ class FrozenHead(SoftLabelMember):
 
     A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` if the
     training rows decide a scale of the inputs, and :meth:`_to_learn` if copies of rows are learned.
-
-    Parameters
-    ----------
-    training : mapping, optional
-        Overrides of the member's plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`.
-    seeds : int
-        Number of networks.
-    validation_share : float
-        Share of the training rows, whole pages, that early stopping holds back if the plan has ``patience``. Each seed
-        holds back others.
-    seed : int
-        Seed of all that is random.
     """
 
     training: Plan | None = None
+    """Overrides of the member's plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`."""
     seeds: Count = 1
+    """Number of networks."""
     validation_share: ValidationFraction = 0.1
+    """Share of the training rows, whole pages, that early stopping holds back if the plan has ``patience``. Each seed
+    holds back others."""
     seed: Seed = 0
+    """Seed of all that is random."""
 
     PLAN: ClassVar[TrainingPlan]
 
@@ -218,26 +206,19 @@ class MentionHead(EncoderMember, FrozenHead):
     the training rows. A missing feature is 0.5.
 
     A subclass also defines ``LAYERS``, and declares :attr:`blocks` and :attr:`max_pieces` as settings if it reads them.
-
-    Parameters
-    ----------
-    blocks : sequence of str
-        Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
-    layers : sequence of int, optional
-        Layers that are read, side by side; None for those at the depth of ``LAYERS``.
-    null_space : bool
-        Project the vectors first to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020);
-        see :func:`gender_null_space`.
     """
 
     layers: Sequence[Natural] | None = None
+    """Layers that are read, side by side; None for those at the depth of ``LAYERS``."""
     null_space: bool = False
+    """Project the vectors first to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020); see
+    :func:`gender_null_space`."""
 
     PLAN = ON_MENTIONS
     blocks: Sequence[BlockName] = field(default=(), init=False)
+    """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
     max_pieces: Count | None = field(default=None, init=False)
+    """Longest window in pieces; by default the encoder's limit."""
 
     def _mentions(self, corpus: Corpus) -> Floats32:
         """Mean vectors of pronoun, A and B, (n, 3, layers * hidden)."""

@@ -59,23 +59,16 @@ _WORD_STARTS = ("\u0120", "\u2581")
 
 
 class FrozenMLP(MentionHead):
-    """Dense towers over masked mentions in windows of their own and hand-made features.
-
-    Parameters
-    ----------
-    window : int
-        Pieces of the window around each mention, special pieces included.
-    symmetric : bool
-        Average the network over both orders of the names.
-    vector_dropout, feature_dropout : float
-        On the units of the towers over vectors and over features.
-    """
+    """Dense towers over masked mentions in windows of their own and hand-made features."""
 
     blocks: Sequence[BlockName] = ("surface", "cues", "positions")
     window: Count = 64
+    """Pieces of the window around each mention, special pieces included."""
     symmetric: bool = True
+    """Average the network over both orders of the names."""
     vector_dropout: FractionBelowOne = 0.9
     feature_dropout: FractionBelowOne = 0.8
+    """Dropout on the units of the towers over vectors and over features."""
 
     LAYERS = ((4, 5), 6)
 

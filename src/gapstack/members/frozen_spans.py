@@ -49,41 +49,30 @@ _READ = np.array(
 
 
 class FrozenSpans(EncoderMember):
-    """A seed ensemble of small siamese heads over cached activations of a frozen encoder.
-
-    Parameters
-    ----------
-    layers : sequence of int, optional
-        Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth.
-    attention_layers : sequence of int, optional
-        Layers whose heads are read; None for all.
-    blocks : sequence of str
-        Hand-made features that join the relations (as in Yang et al. 2019 and Abzaliev 2019); see
-        :data:`gapstack.features.blocks.BLOCKS`.
-    seeds : int
-        Networks whose probabilities are averaged.
-    epochs, batch_size, learning_rate, weight_decay
-        Of AdamW.
-    width, hidden, input_dropout, relation_dropout, dropout
-        Of the network, see :class:`SiameseSpans`.
-    seed : int
-        Of weights, order and dropout.
-    """
+    """A seed ensemble of small siamese heads over cached activations of a frozen encoder."""
 
     layers: Sequence[Natural] | None = None
+    """Layers whose vectors are read, side by side; None for the one at two thirds of the encoder's depth."""
     attention_layers: Sequence[Count] | None = None
+    """Layers whose heads are read; None for all."""
     blocks: Sequence[BlockName] = ()
+    """Hand-made features that join the relations (as in Yang et al. 2019 and Abzaliev 2019); see
+    :data:`gapstack.features.blocks.BLOCKS`."""
     seeds: Count = 6
+    """Networks whose probabilities are averaged."""
     epochs: Count = 20
     batch_size: Count = 64
     learning_rate: Positive = 1e-3
     weight_decay: NonNegative = 0.1
+    """Settings of AdamW."""
     width: Count = 32
     hidden: Count = 64
     input_dropout: Fraction = 0.7
     relation_dropout: Fraction = 0.3
     dropout: FractionBelowOne = 0.5
+    """Sizes and dropout of the network; see :class:`SiameseSpans`."""
     seed: Seed = 0
+    """Seed of weights, order and dropout."""
 
     LEARNS_TOGETHER: ClassVar[bool] = True
 

@@ -42,26 +42,18 @@ PUBLISHED = {"encoder": "bert-large-uncased", "sources": ["parallelism+url"], "t
 
 
 class Grep(FineTuned):
-    """Tagged mentions, and three classes from the pronoun's vector and pooled evidence.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Heuristics among :data:`gapstack.encoding.cluster_pieces.HEURISTICS`.
-    clusters : sequence of str
-        Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source.
-        After ``fit`` they may be others, as of new texts, by the same resolvers.
-    max_mentions, max_mention_pieces : int
-        Most mentions of a cluster, and most pieces of a mention; longer mentions are left out.
-    parser : str, optional
-        spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own.
-    """
+    """Tagged mentions, and three classes from the pronoun's vector and pooled evidence."""
 
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
+    """Heuristics among :data:`gapstack.encoding.cluster_pieces.HEURISTICS`."""
     clusters: Sequence[str] = ()
+    """Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source. After
+    ``fit`` they may be others, as of new texts, by the same resolvers."""
     max_mentions: Count = 20
     max_mention_pieces: Count = 8
+    """Most mentions of a cluster, and most pieces of a mention; longer mentions are left out."""
     parser: str | None = None
+    """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
 
     def reads(self) -> dict[str, Any]:
         """Inputs: no parser if files of clusters are the only evidence."""

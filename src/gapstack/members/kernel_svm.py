@@ -43,34 +43,23 @@ _DISTANCE_UNIT = 500.0  # words
 
 
 class KernelSVM(EncoderMember):
-    """Radial kernel over [scalars; A; B; P; A * P; B * P].
-
-    Parameters
-    ----------
-    layer : int, optional
-        Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth.
-    classifier : str
-        ``svm`` or ``logistic`` (multinomial regression).
-    c : float, optional
-        Inverse strength of regularisation; by default the classifier's published one.
-    gamma : str or float
-        Of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that divided by their variance.
-    components, removed
-        Of :func:`fit_reduction`; ``components`` None for no reduction.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
-    seed : int
-        Seed of the folds for the machine's probabilities.
-    """
+    """Radial kernel over [scalars; A; B; P; A * P; B * P]."""
 
     layer: Natural | None = None
+    """Layer of the vectors, from 0 (embeddings); by default at two thirds of the depth."""
     classifier: Literal["svm", "logistic"] = "svm"
+    """``svm`` or ``logistic`` (multinomial regression)."""
     c: Positive | None = None
+    """Inverse strength of regularisation; by default the classifier's published one."""
     gamma: Literal["auto", "scale"] | Positive = "auto"
+    """Scale of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that divided by their variance."""
     components: Count | None = None
     removed: Natural = 7
+    """Arguments of :func:`fit_reduction`; ``components`` None for no reduction."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
     seed: Seed = 0
+    """Seed of the folds for the machine's probabilities."""
 
     def _prepare(self, corpus: Corpus) -> None:
         self._vectors(corpus)

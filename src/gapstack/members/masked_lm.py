@@ -72,39 +72,28 @@ _MIRROR = (1, 0, 2, 3)
 class MaskedLM(EncoderMember):
     """A masked language model's preference between two common names in the pronoun's place.
 
-    Parameters
-    ----------
-    encoder : str, optional
-        Name or folder; the embedded MiniLM by default. Its vocabulary must have a mask.
-    pairs : int
-        Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row.
-    names : mapping of gender to sequence of str, optional
-        First names to choose from; by default
-        :data:`~gapstack.members.name_substitution.COMMON_NAMES`. Those of more than one piece are left out.
-    texts : str
-        What an encoder without a masked-LM head learns one from. Texts without labels: ``stage2``, the rows of Kaggle's
-        second stage, or ``given``, the rows given to ``fit``. Or ``taught``, the rows of ``extra`` and ``teacher``: the
-        name that they have for the pronoun is the target in its place.
-    masked_examples : int
-        Most texts with a mask to make of these.
-    training : mapping, optional
-        Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too.
-    strength : float
-        Inverse of the regression's L2 penalty, scikit-learn's ``C``.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
-    seed : int
-        Seed of the head's initial weights, dropout, and the choice and order of masked examples.
+    The encoder's vocabulary must have a mask.
     """
 
     pairs: Count = 2
+    """Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row."""
     names: Mapping[str, Sequence[str]] | None = None
+    """First names to choose from; by default :data:`~gapstack.members.name_substitution.COMMON_NAMES`. Those of more
+    than one piece are left out."""
     texts: Literal["given", "stage2", "taught"] = STAGE2
+    """What an encoder without a masked-LM head learns one from. Texts without labels: ``stage2``, the rows of Kaggle's
+    second stage, or ``given``, the rows given to ``fit``. Or ``taught``, the rows of ``extra`` and ``teacher``: the
+    name that they have for the pronoun is the target in its place."""
     masked_examples: AtLeastTwo = 4000
+    """Most texts with a mask to make of these."""
     training: Plan | None = None
+    """Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too."""
     strength: Positive = 1.0
+    """Inverse of the regression's L2 penalty, scikit-learn's ``C``."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
     seed: Seed = 0
+    """Seed of the head's initial weights, dropout, and the choice and order of masked examples."""
 
     PLAN = ON_GAP.changed({"epochs": 1, "encoder_lr": 2e-4, "head_lr": 2e-3, "label_smoothing": 0.0})
 

@@ -35,17 +35,12 @@ class Member(Configured, BaseEstimator, Predictor):
     Hyper-parameters are annotated attributes with types of :mod:`gapstack.settings`. They are stored untouched; learned
     state ends in ``_``. Members read examples through text, encoding and features, which cache by content.
     Randomness comes from ``seed`` alone.
-
-    Parameters
-    ----------
-    augment : sequence of str
-        Augmentations of the training rows, by their names in :data:`gapstack.data.augment.AUGMENTATIONS`.
-    average : sequence of str
-        Test-time augmentations to average over, by the same names (default: the original row only).
     """
 
     augment: Sequence[AugmentationName] = ()
+    """Augmentations of the training rows, by their names in :data:`gapstack.data.augment.AUGMENTATIONS`."""
     average: Sequence[AugmentationName] = ()
+    """Test-time augmentations to average over, by the same names (default: the original row only)."""
 
     LEARNS_TOGETHER: ClassVar[bool] = False
     """True if :meth:`fit_each` fits all corpora at once."""

@@ -46,28 +46,18 @@ _OFFSET_UNIT = 100.0  # pieces
 
 
 class MSNet(FineTuned):
-    """A few numbers from attended spans of each upper layer, and a classifier.
-
-    Parameters
-    ----------
-    layers : int
-        Number of upper layers; all, where the encoder has no more.
-    width : int
-        Numbers that each layer gives.
-    pooling : str
-        How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, with which the paper
-        compares it.
-    attention_dropout, dropout : float
-        On each layer's inputs of attention and products, and on all layers' numbers.
-    training : sequence of mappings, optional
-        One for each of the two phases, or one for both.
-    """
+    """A few numbers from attended spans of each upper layer, and a classifier."""
 
     layers: Count = 8
+    """Number of upper layers; all, where the encoder has no more."""
     width: Count = 16
+    """Number of values that each layer gives."""
     pooling: Literal["attention", "mean"] = "attention"
+    """How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, with which the paper
+    compares it."""
     attention_dropout: FractionBelowOne = 0.4
     dropout: FractionBelowOne = 0.6
+    """Dropout on each layer's inputs of attention and products, and on all layers' numbers."""
 
     PLAN = (
         HEAD_ALONE.changed({"epochs": 10, "head_lr": 1e-3, "token_budget": WHOLE_BATCH}),

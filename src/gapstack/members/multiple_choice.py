@@ -43,15 +43,10 @@ OTHER = "other"
 
 
 class MultipleChoice(FineTuned):
-    """Three endings of one sentence, each with a logit of the encoder.
-
-    Parameters
-    ----------
-    clip : float
-        Probabilities are clipped to ``clip`` and 1 - ``clip``.
-    """
+    """Three endings of one sentence, each with a logit of the encoder."""
 
     clip: FractionBelowThird = 0.001
+    """Probabilities are clipped to ``clip`` and 1 - ``clip``."""
 
     PLAN = ON_GAP.changed({"epochs": 2})
 

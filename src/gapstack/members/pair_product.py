@@ -39,18 +39,12 @@ PUBLISHED: dict[str, Any] = {
 
 
 class PairProduct(FineTuned):
-    """Weighted products of the mentions' first pieces.
-
-    Parameters
-    ----------
-    feminise : bool
-        Replace every masculine pronoun by the feminine one (his, him and hers by her).
-    dropout : float
-        On the weights.
-    """
+    """Weighted products of the mentions' first pieces."""
 
     feminise: bool = False
+    """Replace every masculine pronoun by the feminine one (his, him and hers by her)."""
     dropout: FractionBelowOne = 0.1
+    """Dropout on the weights."""
     max_pieces: Count | None = 128
 
     def _head(self, encoder: Encoder) -> nn.Module:

@@ -56,19 +56,13 @@ _OUTSIDE = -1e4
 
 
 class QuestionAnswering(FineTuned):
-    """Answer spans, and a logistic regression over their logits.
-
-    Parameters
-    ----------
-    calibration_share : float
-        Share of the training rows, whole pages, that the regression is fitted on and the network is not; 0: both are
-        fitted on all rows.
-    strength : float
-        Inverse of the regression's L2 penalty, scikit-learn's ``C``.
-    """
+    """Answer spans, and a logistic regression over their logits."""
 
     calibration_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
+    """Share of the training rows, whole pages, that the regression is fitted on and the network is not; 0: both are
+    fitted on all rows."""
     strength: Positive = 0.1
+    """Inverse of the regression's L2 penalty, scikit-learn's ``C``."""
 
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 

@@ -26,18 +26,12 @@ NOT_COVERED, NEITHER, BOTH, ONE = range(4)
 
 
 class Resolver(LearnedArrays, Member):
-    """One resolver's clusters with calibrated probabilities.
-
-    Parameters
-    ----------
-    clusters : sequence of str
-        Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them.
-    smoothing : float
-        Pseudo-rows of the training rows' average that are added to each kind.
-    """
+    """One resolver's clusters with calibrated probabilities."""
 
     clusters: Sequence[str] = ()
+    """Files of one resolver, see :mod:`gapstack.resolvers.clusters`; ``gap clusters-to-gap --clusters`` writes them."""
     smoothing: Positive = 1.0
+    """Pseudo-rows of the training rows' average that are added to each kind."""
 
     LEARNED = ("shares", "coverage", "resolver")
 

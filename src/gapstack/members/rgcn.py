@@ -53,34 +53,24 @@ RELATIONS = ("self", "head to dependent", "dependent to head")
 
 
 class RGCN(EncoderMember, FrozenHead):
-    """Gated relational graph convolution around the mentions, over a frozen encoder.
-
-    Parameters
-    ----------
-    layer : int, optional
-        Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the depth.
-    widths : sequence of int
-        Of the layers over the graph; empty: no graph.
-    text_width : int, optional
-        Of the dense layer over the encoder's vectors; by default half of the three vectors together.
-    hidden : int
-        Width of the layer before the classes.
-    dropout, node_dropout : float
-        Before each dense layer, and before each layer over the graph.
-    parser : str, optional
-        Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`.
-    max_pieces : int, optional
-        Longest window in pieces; by default the encoder's limit.
-    """
+    """Gated relational graph convolution around the mentions, over a frozen encoder."""
 
     layer: LayerNumber | None = None
+    """Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the
+    depth."""
     widths: Sequence[Count] = (256,)
+    """Widths of the layers over the graph; empty for no graph."""
     text_width: Count | None = None
+    """Width of the dense layer over the encoder's vectors; by default half of the three vectors together."""
     hidden: Count = 256
+    """Width of the layer before the classes."""
     dropout: FractionBelowOne = 0.5
     node_dropout: FractionBelowOne = 0.7
+    """Dropout before each dense layer, and before each layer over the graph."""
     parser: str | None = None
+    """Pipeline for texts that have no stored parse; see :func:`~gapstack.text.parses.find_parser`."""
     max_pieces: Count | None = None
+    """Longest window in pieces; by default the encoder's limit."""
 
     PLAN = TrainingPlan(
         epochs=15,

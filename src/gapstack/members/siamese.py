@@ -50,30 +50,22 @@ _FEATURE_UNITS, _FEATURE_DROPOUT, _TRUNK_UNITS = 20, 0.25, 37
 
 
 class Siamese(MentionHead):
-    """Siamese interactions of frozen mention vectors, or the naive concatenation.
-
-    Parameters
-    ----------
-    naive : bool
-        Read [A; B; P] without encoder and interactions.
-    symmetric : bool
-        Average the network over both orders of the names.
-    heads, width, hidden : int
-        Word encoders side by side, units of each, and units of the siamese layer; the paper also has 1, 512, 128.
-    input_dropout, tower_dropout, dropout : float
-        On the raw vectors, on the siamese layers' outputs and on the last hidden layer.
-    """
+    """Siamese interactions of frozen mention vectors, or the naive concatenation."""
 
     blocks: Sequence[BlockName] = ("fill_the_gap",)
     max_pieces: Count | None = None
     naive: bool = False
+    """Read [A; B; P] without encoder and interactions."""
     symmetric: bool = True
+    """Average the network over both orders of the names."""
     heads: Count = 6
     width: Count = 37
     hidden: Count = 37
+    """Word encoders side by side, units of each, and units of the siamese layer; the paper also has 1, 512, 128."""
     input_dropout: FractionBelowOne = 0.6
     tower_dropout: FractionBelowOne = 0.75
     dropout: FractionBelowOne = 0.6
+    """Dropout on the raw vectors, on the siamese layers' outputs and on the last hidden layer."""
 
     LAYERS = ((9,), 12)
     PLAN = ON_MENTIONS.changed({"batch_size": 32, "label_smoothing": 0.0})

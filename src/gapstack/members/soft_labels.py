@@ -108,23 +108,14 @@ def soft_labelled(
 
 
 class SoftLabelMember(Member):
-    """A member that learns from probabilities, and so from more than GAP's labels.
-
-    Parameters
-    ----------
-    extra : sequence of str
-        Corpora whose rows are learned from in addition to GAP's, by their names in :data:`gapstack.data.extra.EXTRA`.
-    teacher : str or sequence of str, optional
-        Soft labels to learn from in addition to GAP's labels: see :func:`gapstack.data.teacher.load_teacher`.
-    gold_weight : float
-        Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1.
-    augment, average
-        See :class:`~gapstack.members.member.Member`; rows of ``extra`` and ``teacher`` are copied alike.
-    """
+    """A member that learns from probabilities, and so from more than GAP's labels; ``augment`` copies all rows."""
 
     extra: Sequence[ExtraName] = ()
+    """Corpora whose rows are learned from in addition to GAP's, by their names in :data:`gapstack.data.extra.EXTRA`."""
     teacher: str | Sequence[str] | None = None
+    """Soft labels to learn from in addition to GAP's labels: see :func:`gapstack.data.teacher.load_teacher`."""
     gold_weight: Positive = 1.0
+    """Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:

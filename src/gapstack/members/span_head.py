@@ -67,40 +67,27 @@ of 9e-5, and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has 
 
 
 class SpanHead(FineTuned):
-    """Heads over narrow self-attentive spans of one layer, and features.
-
-    Parameters
-    ----------
-    layer : int, optional
-        Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24.
-    blocks : sequence of str
-        Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty.
-    seeds : int
-        Heads whose logits are averaged.
-    tune_layer : bool
-        Tune the encoder layer that is read, with the heads, in a second phase; else the encoder is frozen.
-    width, units : int
-        Of the projected pieces and of the hidden layer.
-    dropout : float
-        On the hidden layer.
-    feature_units : int
-        Of a hidden layer over the features; 0, as in the paper, for none.
-    feature_dropout : float
-        On the features and on that layer; none in the paper.
-    either_order : bool
-        Average each head over both orders of A and B, for equivariance; not in the paper.
-    """
+    """Heads over narrow self-attentive spans of one layer, and features."""
 
     layer: LayerNumber | None = None
+    """Hidden state that is read, 1 the first layer's; None: as deep as the 20th of 24."""
     blocks: Sequence[BlockName] = ("positions",)
+    """Hand-made features, by their names in :data:`gapstack.features.blocks.BLOCKS`; may be empty."""
     seeds: Count = 4
+    """Heads whose logits are averaged."""
     tune_layer: bool = True
+    """Tune the encoder layer that is read, with the heads, in a second phase; else the encoder is frozen."""
     width: Count = 64
     units: Count = 64
+    """Widths of the projected pieces and of the hidden layer."""
     dropout: FractionBelowOne = 0.6
+    """Dropout on the hidden layer."""
     feature_units: Natural = 0
+    """Width of a hidden layer over the features; 0, as in the paper, for none."""
     feature_dropout: FractionBelowOne = 0.0
+    """Dropout on the features and on that layer; none in the paper."""
     either_order: bool = False
+    """Average each head over both orders of A and B, for equivariance; not in the paper."""
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = HEAD_ALONE.changed({"token_budget": WHOLE_BATCH})

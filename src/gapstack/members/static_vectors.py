@@ -38,38 +38,27 @@ _PLACES = 3
 
 
 class StaticVectors(FrozenHead):
-    """A siamese head over means of static vectors in and around the mentions.
-
-    Parameters
-    ----------
-    vectors : str
-        A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
-        :func:`gapstack.encoding.static_vectors.read_vectors`.
-    debias : str
-        Debiaser of the space, by its name in :data:`gapstack.encoding.debias.DEBIASERS`, with default settings; empty
-        for none.
-    contextual : bool
-        Read the encoder's vectors of the mentions too.
-    encoder : str, optional
-        Name or folder of that encoder; the embedded MiniLM by default.
-    limit : int, optional
-        Number of a file's most frequent words to read; None for all.
-    context : int
-        Words on either side of a mention.
-    width, hidden, input_dropout, dropout
-        See :class:`~gapstack.members.frozen_spans.SiameseSpans`; ``dropout`` is on relations too.
-    """
+    """A siamese head over means of static vectors in and around the mentions."""
 
     vectors: str = ENCODER
+    """A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
+    :func:`gapstack.encoding.static_vectors.read_vectors`."""
     debias: DebiaserName | Literal[""] = ""
+    """Debiaser of the space, by its name in :data:`gapstack.encoding.debias.DEBIASERS`, with default settings; empty
+    for none."""
     contextual: bool = False
+    """Read the encoder's vectors of the mentions too."""
     encoder: str | None = None
+    """Name or folder of that encoder; the embedded MiniLM by default."""
     limit: Count | None = 50_000
+    """Number of a file's most frequent words to read; None for all."""
     context: Natural = 6
+    """Words on either side of a mention."""
     width: Count = 32
     hidden: Count = 64
     input_dropout: FractionBelowOne = 0.6
     dropout: FractionBelowOne = 0.3
+    """Sizes and dropout of :class:`~gapstack.members.frozen_spans.SiameseSpans`; ``dropout`` is on relations too."""
 
     PLAN = ON_MENTIONS.changed({"epochs": 10, "weight_decay": 1.0, "label_smoothing": 0.0})
 

@@ -30,38 +30,26 @@ from gapstack.types import Floats, Probabilities
 
 
 class Surface(SoftLabelMember):
-    """LightGBM on feature blocks, as a conditional logit over the two names and "neither".
-
-    Parameters
-    ----------
-    blocks : sequence of str
-        Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`.
-    rounds : int
-        Trees in each booster.
-    learning_rate : float
-        Shrinkage of each tree.
-    leaves, min_leaf : int
-        Most leaves of a tree, fewest candidates in a leaf.
-    l2 : float
-        Ridge penalty on leaf values.
-    columns, rows : float
-        Share of the columns and of the candidates that each tree sees.
-    bags : int
-        Boosters of different seeds, whose probabilities are averaged.
-    seed : int
-        Seed of the first booster.
-    """
+    """LightGBM on feature blocks, as a conditional logit over the two names and "neither"."""
 
     blocks: Sequence[BlockName] = ("surface",)
+    """Feature blocks, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
     rounds: Count = 225
+    """Trees in each booster."""
     learning_rate: Positive = 0.1
+    """Shrinkage of each tree."""
     leaves: AtLeastTwo = 20
     min_leaf: Count = 15
+    """Most leaves of a tree, fewest candidates in a leaf."""
     l2: NonNegative = 10.0
+    """Ridge penalty on leaf values."""
     columns: PositiveFraction = 0.6
     rows: PositiveFraction = 0.7
+    """Share of the columns and of the candidates that each tree sees."""
     bags: Count = 4
+    """Boosters of different seeds, whose probabilities are averaged."""
     seed: Seed = 0
+    """Seed of the first booster."""
 
     def _prepare(self, corpus: Corpus) -> None:
         features(corpus, self.blocks)

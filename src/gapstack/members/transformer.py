@@ -41,24 +41,18 @@ def head_f1(training_set: TrainingSet, weights: Attention, direction: str) -> Fl
 class TransformerSingle(CueMember):
     """The name with the most attention of one head, with probabilities from its margin as for the other cues.
 
-    Parameters
-    ----------
-    layer, head : int, optional
-        The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all
-        heads or those of ``layer``.
-    direction : str
-        ``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
-        :class:`~gapstack.encoding.attention.Direction`.
-    encoder : str, optional
-        As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one.
-    candidates, context, ridge, parser, extra, teacher, gold_weight
-        As for :class:`~gapstack.members.baselines.CueMember`; a parser is needed for detected names only.
+    A parser is needed for detected names only.
     """
 
     layer: Natural | None = None
     head: Natural | None = None
+    """The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all heads
+    or those of ``layer``."""
     direction: DirectionName = "both"
+    """``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
+    :class:`~gapstack.encoding.attention.Direction`."""
     encoder: str | None = None
+    """As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one."""
 
     LEARNED: ClassVar[tuple[str, ...]] = (*CueMember.LEARNED, "layer", "head")
 
@@ -102,38 +96,27 @@ class TransformerMulti(SoftLabelMember):
     """ExtraTrees over features of the best attention heads, one instance for each name.
 
     The paper decides TRUE or FALSE for each name and does not state the number of trees. Here A and B get the trees'
-    values, NEITHER the rest to 1, and the three are divided by their sum.
-
-    Parameters
-    ----------
-    heads : int
-        Largest number of heads that chi-square selects.
-    features : str
-        ``choice``: the head's favourite counts for the name, as in the paper. ``share``: the name's share of the
-        head's attention to A and B, which suits a stack.
-    trees, min_samples_leaf : int
-        Size of the forest and of its smallest leaf.
-    floor : float
-        Lower bound of a class before the three are divided by their sum.
-    direction, encoder, candidates, parser
-        As for :class:`TransformerSingle`.
-    seed : int
-        Seed of the trees.
-    extra, teacher, gold_weight
-        See :class:`~gapstack.members.soft_labels.SoftLabelMember`. A name that may be TRUE is an instance of both
-        kinds, each with its share of the row's weight; ``min_samples_leaf`` counts both.
+    values, NEITHER the rest to 1, and the three are divided by their sum. With soft labels, a name that may be TRUE is
+    an instance of both kinds, each with its share of the row's weight; ``min_samples_leaf`` counts both.
     """
 
     heads: Count = 3
+    """Largest number of heads that chi-square selects."""
     features: Literal["choice", "share"] = "choice"
-    direction: DirectionName = "both"
+    """``choice``: the head's favourite counts for the name, as in the paper. ``share``: the name's share of the head's
+    attention to A and B, which suits a stack."""
     trees: Count = 100
     min_samples_leaf: Count = 1
+    """Size of the forest and of its smallest leaf."""
     floor: ProbabilityFloor = 0.03
+    """Lower bound of a class before the three are divided by their sum."""
+    direction: DirectionName = "both"
     encoder: str | None = None
     candidates: CandidatesName = "gold-two-mention"
     parser: str | None = None
+    """As for :class:`TransformerSingle`."""
     seed: Seed = 0
+    """Seed of the trees."""
 
     def reads(self) -> dict[str, Any]:
         """Inputs: the parser only where other names compete with A and B."""

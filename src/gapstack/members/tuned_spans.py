@@ -39,32 +39,23 @@ TAGS = ("*", "#", "#")
 
 
 class TunedSpans(FineTuned):
-    """A fine-tuned encoder under a siamese head over tagged spans and relations.
-
-    Parameters
-    ----------
-    blocks : sequence of str
-        Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`.
-    attention : bool
-        Add the attention of the encoder before fine-tuning.
-    forms : int
-        Forms with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, that are learned with
-        each row.
-    answer_forms : int
-        Such forms, 0 to 4, over which answers are averaged with that of the row itself.
-    width, hidden, input_dropout, relation_dropout, dropout
-        Of the head, see :class:`~gapstack.members.frozen_spans.SiameseSpans`.
-    """
+    """A fine-tuned encoder under a siamese head over tagged spans and relations."""
 
     blocks: Sequence[BlockName] = ("surface", "cues")
+    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
     attention: bool = True
+    """Add the attention of the encoder before fine-tuning."""
     forms: Natural = 1
+    """Forms with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, that are learned with each
+    row."""
     answer_forms: Natural = 2
+    """Such forms, 0 to 4, over which answers are averaged with that of the row itself."""
     width: Count = 64
     hidden: Count = 128
     input_dropout: Fraction = 0.1
     relation_dropout: Fraction = 0.3
     dropout: FractionBelowOne = 0.3
+    """Sizes and dropout of the head; see :class:`~gapstack.members.frozen_spans.SiameseSpans`."""
 
     PLAN = ON_GAP.changed({"epochs": 2, "label_smoothing": 0.02})
 
