@@ -5,7 +5,8 @@ import json
 import pytest
 
 import gapstack
-from gapstack.anytext.answer import NOBODY
+from gapstack.anytext.answer import NOBODY, SURE, Answer, Candidate
+from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError, MemberError
 from gapstack.runs import predictors
 
@@ -51,6 +52,39 @@ def test_the_answer_has_names_spans_and_probabilities(alphabet):
     assert NOBODY in html
 
 
+def test_candidates_have_their_full_name_and_reasons(alphabet):
+    text = "Emma met Miss Taylor. Mr. Weston said that Taylor had seen her."
+    (answer,) = alphabet.ask(text)
+    found = {one.full_name: one.reasons for one in answer.candidates}
+    assert found == {
+        "Emma": ("feminine title or first name", "preferred in 2 of 2 pairs of names"),
+        "Miss Taylor": (
+            "feminine title or first name",
+            "named 2 times",
+            "preferred in 1 of 2 pairs of names",
+        ),
+        "Mr. Weston": ("masculine title or first name, unlike 'her'", "preferred in 0 of 2 pairs of names"),
+    }
+    ((only,),) = [one.candidates for one in alphabet.ask("Taylor said that they left.")]
+    assert only.reasons == ("the only person named nearby",)
+
+
+def test_an_answer_below_a_half_is_not_sure():
+    def sure(*probabilities):
+        candidates = tuple(Candidate(Span(0, 1), "A", share, (Span(0, 1),), "A") for share in probabilities)
+        return Answer(Span(2, 4), "he", candidates, 1 - sum(probabilities)).sure
+
+    assert sure(SURE, 0.3)
+    assert sure(0.2)
+    assert not sure(0.49, 0.3)
+
+
+def test_people_are_numbered_across_pronouns(alphabet):
+    answers = alphabet.ask("Kate Winslet told Mary that she left. Winslet told Ann that she stayed.")
+    people = {answers.text[slice(*mention)]: number for mention, number in answers.people.items()}
+    assert people == {"Kate Winslet": 0, "Mary": 1, "Winslet": 0, "Ann": 2}
+
+
 def test_the_predictor_sees_all_pairs_of_all_texts_in_one_call(alphabet):
     texts = [KATE, "Ann, Bo and Eve met. Bo saw that she slept.", "It rained."]
     answers = alphabet.predict(texts)
@@ -81,8 +115,10 @@ def test_a_question_can_be_narrowed(alphabet):
 
 
 def test_what_cannot_be_asked_is_one_clear_error(alphabet, tmp_path):
-    with pytest.raises(DataError, match="'it' is not a known pronoun"):
+    with pytest.raises(DataError, match="no pronoun 'it'; expected one of its pronouns: she"):
         alphabet.ask(KATE, pronoun="it")
+    with pytest.raises(DataError, match="expected a text with pronouns"):
+        alphabet.ask("It rained.", pronoun="she")
     with pytest.raises(DataError, match="'kate' does not occur"):
         alphabet.ask(KATE, names=["kate"])
     (tmp_path / "some.csv").write_text("ID,A,B,NEITHER\n")

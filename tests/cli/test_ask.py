@@ -1,6 +1,7 @@
 """gap ask and gap annotate as a user meets them."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -30,9 +31,15 @@ def ask(content: bytes, *arguments: str) -> str:
 def test_a_sentence_is_answered():
     printed = gap("ask", KATE)
     text, _, headline, *shares = printed.splitlines()
-    assert (text, headline) == (KATE, "she at 20")
+    assert text == "Kate told Mary that [she] should leave."
+    assert re.fullmatch("she at 20: (Kate|Mary|nobody here|not sure .*)", headline)
     assert {line.split()[0] for line in shares} == {"Kate", "Mary", "nobody"}
     assert sum(float(line.split("%")[0].split()[-1]) for line in shares) == pytest.approx(100, abs=0.2)
+
+
+def test_reasons_are_printed_on_request():
+    assert "named 2 times" not in gap("ask", f"Mary left. {KATE}")
+    assert "feminine title or first name; named 2 times" in gap("ask", f"Mary left. {KATE}", "--why")
 
 
 def test_names_follow_their_option_and_json_has_the_spans():
@@ -41,6 +48,8 @@ def test_names_follow_their_option_and_json_has_the_spans():
     )
     (answer,) = record["answers"]
     assert {one["name"] for one in answer["candidates"]} == {"Kate", "Mary"}
+    assert {"full_name", "reasons"} < answer["candidates"][0].keys()
+    assert answer["sure"] in (True, False)
     assert answer["pronoun"] == {"text": "she", "start": 28, "end": 31}
 
 
@@ -64,7 +73,7 @@ def test_terminal_controls_of_a_text_are_written_out():
 def test_what_cannot_be_asked_is_one_line():
     assert "there are 2 texts; expected one" in refused("ask", "Kate told", "Mary")
     assert "gap annotate" in refused("ask", "she " * 60_000)
-    assert "not a known pronoun" in refused("ask", KATE, "--pronoun", "it")
+    assert "expected one of its pronouns: she" in refused("ask", KATE, "--pronoun", "he")
 
 
 def test_documents_are_annotated(tmp_path):

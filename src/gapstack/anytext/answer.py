@@ -10,20 +10,33 @@ from gapstack.data import Span, html
 
 NOBODY = "nobody here"
 """Label for no candidate being the antecedent."""
+SURE = 0.5
+"""Probability that the best answer needs; below it the answer is reported as not sure."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A person that a pronoun may refer to, with the probability that it does.
 
-    ``span`` and ``name`` are the mention that represents the person, in characters of the text and in words;
-    ``mentions`` are all of the person's names around the pronoun.
+    Attributes
+    ----------
+    span, name : Span, str
+        The mention that represents the person, in characters of the text and in words.
+    probability : float
+    mentions : tuple of Span
+        All mentions of the person around the pronoun.
+    full_name : str
+        The longest of them, with its title: "Miss Taylor".
+    reasons : tuple of str
+        What speaks for or against the candidate, as far as the model can say.
     """
 
     span: Span
     name: str
     probability: float
     mentions: tuple[Span, ...]
+    full_name: str
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,9 +68,14 @@ class Answer:
         return best if best and best.probability > self.nobody else None
 
     @property
+    def sure(self) -> bool:
+        """True if a candidate or nobody has a probability of at least :data:`SURE`."""
+        return self.shares[0][1] >= SURE
+
+    @property
     def shares(self) -> list[tuple[str, float]]:
-        """Names and probabilities including nobody, sorted by decreasing probability."""
-        named = [(candidate.name, candidate.probability) for candidate in self.candidates]
+        """Full names and probabilities including nobody, sorted by decreasing probability."""
+        named = [(candidate.full_name, candidate.probability) for candidate in self.candidates]
         return sorted([*named, (NOBODY, self.nobody)], key=lambda share: -share[1])
 
     @property
@@ -73,14 +91,17 @@ class Answer:
             "candidates": [
                 {
                     "name": one.name,
+                    "full_name": one.full_name,
                     "start": one.span.start,
                     "end": one.span.end,
                     "probability": one.probability,
                     "mentions": [list(mention) for mention in one.mentions],
+                    "reasons": list(one.reasons),
                 }
                 for one in self.candidates
             ],
             "nobody": self.nobody,
+            "sure": self.sure,
             "notes": list(self.notes),
         }
 
@@ -113,6 +134,20 @@ class Answers(Sequence[Answer]):
     def __repr__(self) -> str:
         return "\n".join(map(str, self)) or f"no answers: {self.remark}"
 
+    @property
+    def people(self) -> dict[Span, int]:
+        """The number of the person of each mention, counted from 0 in the order of the text.
+
+        Candidates of several pronouns are one person if they share a mention.
+        """
+        everybody = [candidate for answer in self for candidate in answer.candidates]
+        numbers: dict[Span, int] = {}
+        for candidate in sorted(everybody, key=lambda one: min(one.mentions)):
+            known = [numbers[mention] for mention in candidate.mentions if mention in numbers]
+            number = known[0] if known else len(set(numbers.values()))
+            numbers = dict.fromkeys(candidate.mentions, number) | numbers
+        return numbers
+
     def marks(self) -> list[tuple[Span, str, str]]:
         """Span, kind and note of every pronoun and name, sorted and without overlaps.
 
@@ -126,7 +161,10 @@ class Answers(Sequence[Answer]):
         }
         for answer in self:
             best = answer.antecedent
-            marks[answer.pronoun] = ("pronoun", f"{best.name} {best.probability:.0%}" if best else NOBODY)
+            marks[answer.pronoun] = (
+                "pronoun",
+                f"{best.full_name} {best.probability:.0%}" if best else NOBODY,
+            )
         apart: list[tuple[Span, str, str]] = []
         for span, (kind, note) in sorted(marks.items()):
             if not apart or span.start >= apart[-1][0].end:

@@ -6,6 +6,7 @@ recorded with; it moves a probability (:mod:`gapstack.anytext.coupling`) and exc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +21,11 @@ from gapstack.text.patterns import is_word
 
 FIRST_NAMES = Path(__file__).with_name("first_names.tsv")
 _TITLE_WIDTH = 20  # characters before a name that may contain its title
+_TITLE_BEFORE = re.compile(
+    r"\b(?:(?:Mrs?|Ms|Dr|Prof|Rev|St|Mme|Mlle|Capt|Col|Gen|Lt|Sgt)\.?|Miss|Mister|Missus|Sir|Dame|Lord|Lady|Master|King|"
+    r"Queen|Prince|Princess|Monsieur|Madame?|Mademoiselle|Count|Countess|Father|Mother|Uncle|Aunt|Brother|Sister|"
+    r"Doctor|Professor|Reverend|Saint|Captain|Colonel|General|Major|Sergeant|Lieutenant|Judge|President)\s+\Z"
+)
 _NOUNS = (PartOfSpeech.PROPER_NOUN, PartOfSpeech.NOUN)
 _GARBLED = "*"
 
@@ -109,3 +115,15 @@ def people(text: str, mentions: Iterable[Span], first_names: Mapping[str, Gender
         person.longest = max(person.longest, tokens, key=len)
         person.gender = person.gender or gender
     return [Person(tuple(one.mentions), one.gender) for one in persons]
+
+
+def full_name(text: str, mentions: Iterable[Span]) -> str:
+    """The longest of a person's names with the title before it: "Miss Taylor" for "Taylor"."""
+
+    def words(span: Span) -> tuple[int, int, str]:
+        name = text[slice(*span)]
+        title = _TITLE_BEFORE.search(text[max(0, span.start - _TITLE_WIDTH) : span.start])
+        whole = " ".join(f"{title[0] if title else ''}{name}".split())
+        return len(name.split()), len(whole), whole
+
+    return max(map(words, mentions), key=lambda name: name[:2])[2]

@@ -11,8 +11,9 @@ import numpy as np
 
 from gapstack.anytext.answer import Answer, Answers, Candidate
 from gapstack.anytext.coupling import Question, couple, question
-from gapstack.anytext.people import common_first_names, names, people
-from gapstack.anytext.windows import SEEN, WORDS, Window, windows
+from gapstack.anytext.people import common_first_names, full_name, names, people
+from gapstack.anytext.reasons import reasons
+from gapstack.anytext.windows import SEEN, WORDS, Window, pronouns, windows
 from gapstack.cache import forget_all
 from gapstack.data import Corpus, Span
 from gapstack.data.example import GENDER_BY_FORM, occurrences
@@ -81,7 +82,7 @@ class PronounResolver:
         ----------
         text : str
         pronoun : str, optional
-            The only form to resolve; all third-person forms by default.
+            The only form to resolve, which the text has; all third-person forms by default.
         names : sequence of str
             Candidates, as written in the text; detected by the parser by default.
         url : str, optional
@@ -90,12 +91,15 @@ class PronounResolver:
         Raises
         ------
         DataError
-            If the form is not a known pronoun, or a name does not occur in the text.
+            If the text does not have that pronoun, or a name does not occur in it.
         """
-        forms = tuple(GENDER_BY_FORM) if pronoun is None else (pronoun.lower(),)
-        if not set(forms) <= set(GENDER_BY_FORM):
-            known = f"one of {', '.join(GENDER_BY_FORM)}"
-            raise DataError(f"{pronoun!r} is not a known pronoun", expected=known)
+        forms = tuple(GENDER_BY_FORM)
+        if pronoun is not None:
+            forms = (pronoun.lower(),)
+            found = list(dict.fromkeys(text[slice(*span)].lower() for span in pronouns(text)))
+            if pronoun.lower() not in found:
+                expected = f"one of its pronouns: {', '.join(found)}" if found else "a text with pronouns"
+                raise DataError(f"the text has no pronoun {pronoun!r}", expected=expected)
         for name in names:
             if not occurrences(text, name):
                 expected = "whole words of the text, in its case"
@@ -161,19 +165,24 @@ class PronounResolver:
     @staticmethod
     def _answer(window: Window, question: Question, probabilities: Probabilities) -> Answer:
         form = window.text[slice(*question.pronoun)]
-        shares = couple(question, probabilities.reshape(-1, 3), form).tolist()
+        pairs = probabilities.reshape(-1, 3)
+        *shares, nobody = couple(question, pairs, form).tolist()
         candidates = [
             Candidate(
                 window.origin(mention),
                 window.text[slice(*mention)],
                 share,
                 tuple(map(window.origin, person.mentions)),
+                full_name(window.text, person.mentions),
+                why,
             )
-            for person, mention, share in zip(question.people, question.mentions, shares[:-1], strict=True)
+            for person, mention, share, why in zip(
+                question.people, question.mentions, shares, reasons(question, pairs, form), strict=True
+            )
         ]
         best_first = tuple(sorted(candidates, key=lambda candidate: -candidate.probability))
         notes = _notes(question, form)
-        return Answer(window.origin(question.pronoun), form, best_first, shares[-1], notes)
+        return Answer(window.origin(question.pronoun), form, best_first, nobody, notes)
 
 
 def _notes(question: Question, form: str) -> tuple[str, ...]:

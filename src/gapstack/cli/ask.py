@@ -12,11 +12,10 @@ from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.text import Text
 from typer import Argument, Option
 
 from gapstack.cli import common
-from gapstack.errors import DataError, GapstackError, printable
+from gapstack.errors import DataError, GapstackError
 
 if TYPE_CHECKING:
     from gapstack.anytext.answer import Answers
@@ -25,11 +24,6 @@ app = typer.Typer()
 
 LONGEST = 200_000
 """Characters of a text, a few minutes' work."""
-_LONGEST_SHOWN = 2000
-"""Characters of a text that is printed before its answers; for a longer one each answer shows its surroundings."""
-_AROUND = 40
-_BAR_WIDTH = 20  # of probability 1
-_STYLES = {"pronoun": "bold magenta", "name": "cyan"}
 
 ModelOption = Annotated[
     str | None,
@@ -53,16 +47,18 @@ def ask_command(
         None, help="Names to choose among instead of detected ones: --names Kate Mary."
     ),
     url: str | None = Option(None, help="Address of the text's page, whose title is read."),
+    why: bool = Option(False, "--why", help="Print what speaks for and against each name."),
     model: ModelOption = None,
     parser: common.ParserOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Say who the pronouns of a text refer to, with what probability.
+    """Say who the pronouns of a text refer to, with what probability; "not sure" if none reaches 50%.
 
     gap ask "Kate told Mary that she should leave."
     """
     common.spare_imports(model, parser)  # before what follows imports them
     from gapstack.anytext.pronoun_resolver import PronounResolver
+    from gapstack.cli.answers import show
     from gapstack.data.cells import decode
     from gapstack.runs.predictors import load
 
@@ -89,7 +85,8 @@ def ask_command(
         if as_json:
             print(json.dumps(answers.to_dict(), ensure_ascii=not sys.stdout.isatty()))
         else:
-            common.stdout.print(_shown(answers), end="")
+            # a terminal breaks lines between words, files keep them
+            common.stdout.print(show(answers, why=why), end="", soft_wrap=not common.stdout.is_terminal)
 
 
 def _refuse_long(text: str) -> None:
@@ -115,42 +112,6 @@ def _prompted() -> Iterator[str]:
             return
         if line.strip():
             yield line.rstrip("\n")
-
-
-def _shown(answers: Answers) -> Text:
-    """The text in colour, unless it is long, and for each pronoun its candidates with bars; or why there are none."""
-    from gapstack.anytext.answer import NOBODY
-
-    if not answers:
-        return Text(f"{answers.remark}\n", style="dim")
-    text, shown = answers.text, Text()
-    short = len(text) <= _LONGEST_SHOWN
-    if short:
-        at = 0
-        for (start, end), kind, _ in answers.marks():
-            shown.append(_lines(text[at:start])).append(_lines(text[start:end]), style=_STYLES[kind])
-            at = end
-        shown.append(_lines(text[at:])).append("\n\n")
-    for answer in answers:
-        start, end = answer.pronoun
-        if not short:
-            shown.append(printable(f"{start}: ...{text[max(0, start - _AROUND) : start]}"), style="dim")
-        shown.append(printable(answer.form), style=_STYLES["pronoun"])
-        shown.append(f" at {start}" if short else printable(f"{text[end : end + _AROUND]}..."), style="dim")
-        for note in answer.notes:
-            shown.append(f"  ({printable(note)})", style="yellow")
-        shown.append("\n")
-        width = max(len(printable(name)) for name, _ in answer.shares)
-        for name, share in answer.shares:
-            style = "dim" if name == NOBODY else ""
-            shown.append(f"  {printable(name):{width}} {share:6.1%} ", style=style)
-            shown.append("\u2588" * round(share * _BAR_WIDTH), style="green").append("\n")
-    return shown
-
-
-def _lines(text: str) -> str:
-    """As :func:`printable`, line breaks kept."""
-    return "\n".join(map(printable, text.split("\n")))
 
 
 @app.command("demo")
