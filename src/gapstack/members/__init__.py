@@ -6,7 +6,6 @@ add its row to the test table in ``tests/members/test_contract.py``.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gapstack.errors import MemberError
@@ -148,12 +147,12 @@ def create(name: str, **settings: Any) -> Member:
 
 
 def published(name: str) -> dict[str, Any]:
-    """Return the paper's settings of the member called ``name``: ``PUBLISHED`` of its module.
+    """Return ``PUBLISHED`` of the member called ``name``, the paper's settings.
 
     Raises UnknownNameError if there is no such member; MemberError if it has none.
     """
-    values = getattr(import_module(MEMBERS[name].__module__), "PUBLISHED", None)
-    if values is None:
+    values = getattr(MEMBERS[name], "PUBLISHED", None)
+    if not values:
         raise MemberError(f"{name} has no published settings; leave them out for its defaults")
     return dict(values)
 

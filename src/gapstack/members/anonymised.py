@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -36,25 +36,6 @@ from gapstack.settings import Count, FractionBelowOne, NonNegative
 from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Floats, Ints, Probabilities
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [21],
-    "max_pieces": 256,
-    "seeds": 5,
-    "validation_share": 0.2,
-    "training": CONSTANT_RATE
-    | {
-        "epochs": 1000,
-        "batch_size": 128,
-        "head_lr": 3e-5,
-        "weight_decay": 0.0,
-        "max_norm": None,
-        "patience": 100,
-    },
-}
-"""Settings of the paper's code. Its models of five inner folds, each of which stops the training on the other four, are
-five seeds here that hold back a fifth of the pages each; it has up to five runs of them. Those of ``pure`` are in the
-recipe ``liu2019``."""
 VARIANTS = ("original", "anonymise_0", "anonymise_1", "anonymise_2", "anonymise_3")
 """Copies of a row, in the order of the weights."""
 SCALARS = ("title_share", "before", "same_sentence", "names", "mentions")
@@ -79,6 +60,18 @@ class Anonymised(MentionHead):
     dropout: FractionBelowOne | None = None
     """Dropout; None for the paper's, 0.2 for ``end_to_end`` and 0.6 for ``pure``."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "layers": [21],
+        "max_pieces": 256,
+        "seeds": 5,
+        "validation_share": 0.2,
+        "training": CONSTANT_RATE
+        | {"epochs": 1000, "batch_size": 128, "head_lr": 3e-5, "weight_decay": 0.0}
+        | {"max_norm": None, "patience": 100},
+    }
+    """The paper's models of five inner folds, each of which stops the training on the other four, are five seeds
+    here that hold back a fifth of the pages each. Settings of ``pure`` are in the recipe ``liu2019``."""
     LAYERS = ((16,), 24)
     PLAN = ON_MENTIONS.changed({"epochs": 10, "batch_size": 128, "head_lr": 1e-3})
 

@@ -8,14 +8,14 @@ in the text and the slot.
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last).
 Names of persons come from the project's own parser (``neither="slot"`` needs none); those that overlap A or B do not
-count. Only A, B, other names and the slot go through the last layers. :data:`PUBLISHED` has the paper's training.
+count. Only A, B, other names and the slot go through the last layers. ``PUBLISHED`` has the paper's training.
 
 Every place is scored with the same weights, so swapping A and B swaps their columns.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -34,15 +34,6 @@ from gapstack.training import PieceData, Targets
 from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Bools
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-cased",
-    "layer": -2,
-    "dropout": 0.7,
-    "max_pieces": 450,
-    "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
-}
-"""Settings of the paper: ``create("bidaf", **PUBLISHED)``."""
-
 
 class BiDAF(FineTuned):
     """Attention flow from the pronoun over a frozen encoder."""
@@ -57,6 +48,13 @@ class BiDAF(FineTuned):
     dropout: FractionBelowOne = 0.7
     """Dropout on the inputs of a place's score and on the ELU units."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-cased",
+        "layer": -2,
+        "dropout": 0.7,
+        "max_pieces": 450,
+        "training": CONSTANT_RATE | {"epochs": 50, "batch_size": 25, "head_lr": 1e-3, "weight_decay": 0.0},
+    }
     PLAN = HEAD_ALONE.changed({"epochs": 20, "head_lr": 1e-3, "label_smoothing": 0.0})
 
     def reads(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -36,18 +36,6 @@ from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.text.grammar import Role
 from gapstack.types import Floats, Floats32
-
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [21, 20, 19],
-    "symmetric": False,
-    "vector_dropout": 0.9,
-    "feature_dropout": 0.8,
-    "training": {"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02}
-    | {"label_smoothing": 0.0, "max_norm": None, "patience": 50}
-    | {"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}},
-}
-"""Settings of the paper's code; ``encoder`` ``bert-large-cased`` for the other half of its input."""
 
 _VECTOR_UNITS, _FEATURE_UNITS = 112, 128
 _CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}
@@ -70,6 +58,17 @@ class FrozenMLP(MentionHead):
     feature_dropout: FractionBelowOne = 0.8
     """Dropout on the units of the towers over vectors and over features."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "layers": [21, 20, 19],
+        "symmetric": False,
+        "vector_dropout": 0.9,
+        "feature_dropout": 0.8,
+        "training": {"epochs": 1000, "batch_size": 64, "head_lr": 2e-2, "weight_decay": 0.02}
+        | {"label_smoothing": 0.0, "max_norm": None, "patience": 50}
+        | {"schedule": {"shape": "inverse", "decay": 0.03, "warmup": 0.0}},
+    }
+    """``bert-large-cased`` is the encoder of the other half of the paper's input."""
     LAYERS = ((4, 5), 6)
 
     def _mentions(self, corpus: Corpus) -> Floats32:

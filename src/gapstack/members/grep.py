@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -37,9 +37,6 @@ from gapstack.settings import Count
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
 
-PUBLISHED = {"encoder": "bert-large-uncased", "sources": ["parallelism+url"], "training": ATTREE}
-"""Settings of the paper: ``create("grep", **PUBLISHED, clusters=[...])`` with files of its three resolvers."""
-
 
 class Grep(FineTuned):
     """Tagged mentions, and three classes from the pronoun's vector and pooled evidence."""
@@ -54,6 +51,13 @@ class Grep(FineTuned):
     """Most mentions of a cluster, and most pieces of a mention; longer mentions are left out."""
     parser: str | None = None
     """spaCy pipeline of the heuristics; by default ``GAP_PARSER``, else the project's own."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "sources": ["parallelism+url"],
+        "training": ATTREE,
+    }
+    """Add ``clusters``, files of the paper's three resolvers."""
 
     def reads(self) -> dict[str, Any]:
         """Inputs: no parser if files of clusters are the only evidence."""

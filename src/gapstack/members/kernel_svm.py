@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.text.page_title import page_title, shared_tokens
 from gapstack.text.words import words
 from gapstack.types import Floats, Ints, Probabilities
-
-PUBLISHED = {"encoder": "bert-large-cased", "layer": 23, "components": 256, "max_pieces": 450}
-"""Settings of the paper: ``create("kernel_svm", **PUBLISHED)``."""
 
 CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}
 """Classifiers and their published C."""
@@ -60,6 +57,13 @@ class KernelSVM(EncoderMember):
     """Longest window in pieces; by default the encoder's limit."""
     seed: Seed = 0
     """Seed of the folds for the machine's probabilities."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-cased",
+        "layer": 23,
+        "components": 256,
+        "max_pieces": 450,
+    }
 
     def _prepare(self, corpus: Corpus) -> None:
         self._vectors(corpus)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 import torch
@@ -57,10 +57,6 @@ from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
 from gapstack.types import Floats, Ints, Probabilities
 
-PUBLISHED: dict[str, Any] = {"encoder": "bert-base-uncased"}
-"""An encoder with a masked-LM head of its own: ``create("masked_lm", **PUBLISHED)``. Which one the authors used, and
-with what settings, is not known."""
-
 GIVEN: Final = "given"
 STAGE2: Final = "stage2"
 TAUGHT: Final = "taught"
@@ -95,6 +91,8 @@ class MaskedLM(EncoderMember):
     seed: Seed = 0
     """Seed of the head's initial weights, dropout, and the choice and order of masked examples."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {"encoder": "bert-base-uncased"}
+    """An encoder with a masked-LM head of its own. The authors' encoder and settings are not known."""
     PLAN = ON_GAP.changed({"epochs": 1, "encoder_lr": 2e-4, "head_lr": 2e-3, "label_smoothing": 0.0})
 
     @property

@@ -42,6 +42,8 @@ class Member(Configured, BaseEstimator, Predictor):
     average: Sequence[AugmentationName] = ()
     """Test-time augmentations to average over, by the same names (default: the original row only)."""
 
+    PUBLISHED: ClassVar[Mapping[str, Any]] = {}
+    """Settings of the paper or of its released code: ``create(name, **published(name))``; empty if there are none."""
     LEARNS_TOGETHER: ClassVar[bool] = False
     """True if :meth:`fit_each` fits all corpora at once."""
 

@@ -15,7 +15,7 @@ Swapping A and B does not swap the probabilities, as in the paper.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -28,17 +28,6 @@ from gapstack.members.layers import BatchNorm, ParallelLinear, inclusive
 from gapstack.registry import import_extra
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training.plan import CONSTANT_RATE
-
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-cased",
-    "training": [
-        CONSTANT_RATE | {"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3},
-        CONSTANT_RATE
-        | {"epochs": 20, "batch_size": 5, "encoder_lr": 5e-6, "head_lr": 5e-6, "patience": 4}
-        | {"attention_dropout": True},
-    ],
-}
-"""Settings of the paper: ``create("msnet", **PUBLISHED)``."""
 
 WHOLE_BATCH = 16_384
 """Token budget in pieces, enough for 32 of the longest windows: batch normalisation needs the batch in one pass."""
@@ -59,6 +48,15 @@ class MSNet(FineTuned):
     dropout: FractionBelowOne = 0.6
     """Dropout on each layer's inputs of attention and products, and on all layers' numbers."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-cased",
+        "training": [
+            CONSTANT_RATE | {"epochs": 30, "batch_size": 32, "head_lr": 4e-4, "patience": 3},
+            CONSTANT_RATE
+            | {"epochs": 20, "batch_size": 5, "encoder_lr": 5e-6, "head_lr": 5e-6, "patience": 4}
+            | {"attention_dropout": True},
+        ],
+    }
     PLAN = (
         HEAD_ALONE.changed({"epochs": 10, "head_lr": 1e-3, "token_budget": WHOLE_BATCH}),
         ON_GAP.changed({"token_budget": WHOLE_BATCH}),

@@ -6,14 +6,14 @@ ending [SEP]``. The vector of the first piece goes through a dense layer with ta
 over the three, clipped to 0.001 and 0.999.
 
 Differences: a long text is cut around its mentions, alike for all three inputs. Rates and frozen embeddings are those
-of other members over the embedded encoder; :data:`PUBLISHED` has Chada's. The encoder's pooler is not used: the dense
+of other members over the embedded encoder; ``PUBLISHED`` has Chada's. The encoder's pooler is not used: the dense
 layer is randomly initialised. Swapping A and B swaps the probabilities.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -31,13 +31,6 @@ from gapstack.settings import FractionBelowThird
 from gapstack.training import PieceData, RowData, Targets, TrainingPlan
 from gapstack.types import Ints, Probabilities, Rows
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "training": {"epochs": 2, "batch_size": 4, "encoder_lr": 1e-5, "head_lr": 1e-5}
-    | {"frozen": [], "label_smoothing": 0.0, "attention_dropout": True},
-}
-"""Settings of the released code: ``create("multiple_choice", **PUBLISHED)``."""
-
 OTHER = "other"
 """The ending that stands for NEITHER."""
 
@@ -48,6 +41,11 @@ class MultipleChoice(FineTuned):
     clip: FractionBelowThird = 0.001
     """Probabilities are clipped to ``clip`` and 1 - ``clip``."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "training": {"epochs": 2, "batch_size": 4, "encoder_lr": 1e-5, "head_lr": 1e-5}
+        | {"frozen": [], "label_smoothing": 0.0, "attention_dropout": True},
+    }
     PLAN = ON_GAP.changed({"epochs": 2})
 
     def plans(self) -> tuple[TrainingPlan, ...]:

@@ -4,7 +4,7 @@ Krige in Ionita et al. 2019, *Resolving Gendered Ambiguous Pronouns with BERT*, 
 fifth place. Each mention is the last layer's vector of its first piece. With P, A, B for the three, the logits are
 (P * A) . w and (P * B) . w with one w for both names, and (P * P - A * B) . w_n for NEITHER, with dropout on w and w_n.
 
-Differences: the encoder is the embedded MiniLM with rates that suit it; :data:`PUBLISHED` has the paper's, whose number
+Differences: the encoder is the embedded MiniLM with rates that suit it; ``PUBLISHED`` has the paper's, whose number
 of epochs is not stated. A and B share a bias, so swapping A and B swaps the probabilities. Mentions that do not fit
 into a window are refused. The paper mixes pseudo-labels into each batch; here ``teacher`` is learned first.
 ``feminise`` maps all pronouns to *she* and *her*, as the paper's option does.
@@ -12,7 +12,7 @@ into a window are refused. The paper mixes pseudo-labels into each batch; here `
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -28,15 +28,6 @@ from gapstack.members.layers import first_pieces
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training import PieceData, Targets
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "training": {"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01}
-    | {"frozen": [], "schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
-    "feminise": True,
-    "max_pieces": 64,
-}
-"""Settings of the paper: ``create("pair_product", **PUBLISHED)``; ``max_pieces`` 128 for half of its models."""
-
 
 class PairProduct(FineTuned):
     """Weighted products of the mentions' first pieces."""
@@ -46,6 +37,15 @@ class PairProduct(FineTuned):
     dropout: FractionBelowOne = 0.1
     """Dropout on the weights."""
     max_pieces: Count | None = 128
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "training": {"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01}
+        | {"frozen": [], "schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
+        "feminise": True,
+        "max_pieces": 64,
+    }
+    """Half of the paper's models have ``max_pieces`` 128."""
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return PairProductHead(encoder.hidden_size, self.dropout)

@@ -5,7 +5,7 @@ part of GREP, the shared task's first place, that reads no evidence. Mentions ar
 <P>``. The last layer's vector of the pronoun's first piece goes through a dense layer with tanh, as in the released
 code (not in the paper's equation), and dropout to three classes.
 
-Differences: the encoder is the embedded MiniLM with rates that suit it, unless :data:`PUBLISHED` is used; tags are put
+Differences: the encoder is the embedded MiniLM with rates that suit it, unless ``PUBLISHED`` is used; tags are put
 around word pieces, so windows never lose a mention; attention probabilities have no dropout in training.
 
 Swapping A and B does not swap the probabilities exactly: ``<A>`` and ``<B>`` are different words to the encoder.
@@ -13,7 +13,7 @@ Swapping A and B does not swap the probabilities exactly: ``<A>`` and ``<B>`` ar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -34,12 +34,12 @@ ATTREE: dict[str, Any] = (
     | {"patience": 3, "evaluate_every": 80, "attention_dropout": True}
 )
 """Training of the paper (section 4) with BERT-large; ``batch_size`` 16 for BERT-base."""
-PUBLISHED: dict[str, Any] = {"encoder": "bert-large-uncased", "training": ATTREE}
-"""Settings of the paper: ``create("probert", **PUBLISHED)``."""
 
 
 class ProBERT(FineTuned):
     """Three classes from the pronoun's vector over tagged mentions."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {"encoder": "bert-large-uncased", "training": ATTREE}
 
     def _head(self, encoder: Encoder) -> nn.Module:
         return PronounHead(encoder.hidden_size)

@@ -15,7 +15,7 @@ of several that overlap. Chada trains the upper 12 of 24 layers. The answer is d
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
@@ -34,15 +34,6 @@ from gapstack.members.member import State
 from gapstack.settings import Positive
 from gapstack.training import PieceData, Targets, validation_rows
 from gapstack.types import Floats, Probabilities
-
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "max_pieces": 300,
-    "calibration_share": 0.0,
-    "training": {"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5}
-    | {"attention_dropout": True, "frozen": ["encoder.embeddings", *range(1, 13)]},
-}
-"""Settings of the released code: ``create("question_answering", **PUBLISHED)``."""
 
 QUESTION_WORDS = 5
 ANSWER_PIECES = 30
@@ -64,6 +55,13 @@ class QuestionAnswering(FineTuned):
     strength: Positive = 0.1
     """Inverse of the regression's L2 penalty, scikit-learn's ``C``."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "max_pieces": 300,
+        "calibration_share": 0.0,
+        "training": {"epochs": 2, "batch_size": 12, "encoder_lr": 1e-5, "head_lr": 1e-5}
+        | {"attention_dropout": True, "frozen": ["encoder.embeddings", *range(1, 13)]},
+    }
     PLAN = ON_GAP.changed({"label_smoothing": 0.0})
 
     def _head(self, encoder: Encoder) -> nn.Module:

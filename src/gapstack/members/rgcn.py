@@ -17,7 +17,7 @@ Swapping A and B does not swap the probabilities exactly, as in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -34,19 +34,6 @@ from gapstack.text.grammar import Parse
 from gapstack.text.parses import parses
 from gapstack.training import Schedule, TrainingPlan
 from gapstack.types import Bools, Floats32
-
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layer": -1,
-    "widths": [256],
-    "text_width": 1536,
-    "dropout": 0.5,
-    "node_dropout": 0.0,
-    "training": {"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035}
-    | {"label_smoothing": 0.0, "patience": 20}
-    | {"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}},
-}
-"""The nearest to the paper's settings: ``create("rgcn", **PUBLISHED)``."""
 
 RELATIONS = ("self", "head to dependent", "dependent to head")
 """Kinds of edges, in the order of the adjacency's first axis."""
@@ -72,6 +59,18 @@ class RGCN(EncoderMember, FrozenHead):
     max_pieces: Count | None = None
     """Longest window in pieces; by default the encoder's limit."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "layer": -1,
+        "widths": [256],
+        "text_width": 1536,
+        "dropout": 0.5,
+        "node_dropout": 0.0,
+        "training": {"epochs": 100, "batch_size": 4, "head_lr": 1e-4, "weight_decay": 0.035}
+        | {"label_smoothing": 0.0, "patience": 20}
+        | {"schedule": {"shape": "linear", "warmup": 0.1, "floor": 0.15}},
+    }
+    """The nearest to the paper's settings."""
     PLAN = TrainingPlan(
         epochs=15,
         batch_size=32,

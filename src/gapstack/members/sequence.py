@@ -7,14 +7,14 @@ pronoun] goes through 512 ReLU units to three classes. Learning rates rise and f
 
 Differences: the released code cuts the text at the mentions in the order of their names, which scrambles rows whose
 pronoun is not last and drops every row's tail; here every row keeps its text. The encoder is the embedded MiniLM;
-:data:`PUBLISHED` has the released recipe. Probabilities are not clamped to 1e-4.
+``PUBLISHED`` has the released recipe. Probabilities are not clamped to 1e-4.
 
 Swapping A and B does not swap the probabilities; use ``augment`` and ``average`` with ``swap_names``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -25,14 +25,6 @@ from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.layers import first_pieces, inclusive, self_attentive_extractor
 from gapstack.training import Schedule
 
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "training": {"epochs": 15, "batch_size": 10, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []}
-    | {"label_smoothing": 0.0, "weight_decay": 0.0, "attention_dropout": True}
-    | {"schedule": {"shape": "triangular", "warmup": 0.0}},
-}
-"""Settings of the released code: ``create("sequence", **PUBLISHED)``."""
-
 LAYERS = (-3, -2, -1)
 _UNITS = 512
 
@@ -40,6 +32,12 @@ _UNITS = 512
 class SequenceClassifier(FineTuned):
     """Spans of A and B, and the pronoun's piece, to three classes."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "training": {"epochs": 15, "batch_size": 10, "encoder_lr": 1e-5, "head_lr": 1e-5, "frozen": []}
+        | {"label_smoothing": 0.0, "weight_decay": 0.0, "attention_dropout": True}
+        | {"schedule": {"shape": "triangular", "warmup": 0.0}},
+    }
     PLAN = ON_GAP.changed({"schedule": Schedule(shape="triangular")})
 
     def _layers(self, encoder: Encoder) -> tuple[int, ...]:

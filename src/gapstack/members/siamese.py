@@ -15,7 +15,7 @@ number of epochs is fixed, or early stopping uses rows of other pages. Features 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -27,24 +27,6 @@ from gapstack.members.frozen_head import ON_MENTIONS, Arrays, MentionHead
 from gapstack.members.layers import ParallelLinear, SwapEquivariant, cross, dense_block
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.training.plan import CONSTANT_RATE
-
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layers": [20],
-    "max_pieces": 300,
-    "blocks": ["fill_the_gap"],
-    "symmetric": False,
-    "training": CONSTANT_RATE
-    | {
-        "epochs": 200,
-        "batch_size": 32,
-        "head_lr": 1e-3,
-        "weight_decay": 0.1,
-        "max_norm": None,
-        "patience": 15,
-    },
-}
-"""Settings of the paper's code; ``bert-large-cased`` has ``layers`` [19], both BERT-base [9] and ``max_pieces`` 512."""
 
 _FEATURE_UNITS, _FEATURE_DROPOUT, _TRUNK_UNITS = 20, 0.25, 37
 
@@ -67,6 +49,17 @@ class Siamese(MentionHead):
     dropout: FractionBelowOne = 0.6
     """Dropout on the raw vectors, on the siamese layers' outputs and on the last hidden layer."""
 
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "layers": [20],
+        "max_pieces": 300,
+        "blocks": ["fill_the_gap"],
+        "symmetric": False,
+        "training": CONSTANT_RATE
+        | {"epochs": 200, "batch_size": 32, "head_lr": 1e-3, "weight_decay": 0.1}
+        | {"max_norm": None, "patience": 15},
+    }
+    """``bert-large-cased`` has ``layers`` [19], both BERT-base [9] and ``max_pieces`` 512."""
     LAYERS = ((9,), 12)
     PLAN = ON_MENTIONS.changed({"batch_size": 32, "label_smoothing": 0.0})
 

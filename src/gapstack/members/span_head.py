@@ -7,7 +7,7 @@ dropout 0.6, joined by the features, and classified. The logits of many heads ar
 corpora first, the head and then the one encoder layer that it reads, then the head alone on GAP.
 
 Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default only GAP is learned, and the
-layer is tuned in a second phase with the head. :data:`PUBLISHED` has the paper's order without OntoNotes, which is not
+layer is tuned in a second phase with the head. ``PUBLISHED`` has the paper's order without OntoNotes, which is not
 free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the encoder layer. The
 features are the block ``positions``, standardised over training.
 
@@ -17,7 +17,7 @@ Swapping A and B does not swap the probabilities, as in the paper; with ``either
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -50,20 +50,6 @@ _FIRST_STAGE = {
     "weight_decay": 0.0,
     "schedule": {"shape": "triangular", "cycles": 20, "floor": 0.05, "warmup": 0.0},
 }
-PUBLISHED: dict[str, Any] = {
-    "encoder": "bert-large-uncased",
-    "layer": 20,
-    "seeds": 1,
-    "tune_layer": False,
-    "extra": ["dpr-train", "winogender"],
-    "first": [
-        _FIRST_STAGE | {"head_lr": 1e-3, "frozen": ["encoder"]},
-        _FIRST_STAGE | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
-    ],
-    "training": CONSTANT_RATE | {"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "weight_decay": 0.0},
-}
-"""Settings of one of the paper's four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the layer
-of 9e-5, and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten folds."""
 
 
 class SpanHead(FineTuned):
@@ -88,6 +74,21 @@ class SpanHead(FineTuned):
     """Dropout on the features and on that layer; none in the paper."""
     either_order: bool = False
     """Average each head over both orders of A and B, for equivariance; not in the paper."""
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "layer": 20,
+        "seeds": 1,
+        "tune_layer": False,
+        "extra": ["dpr-train", "winogender"],
+        "first": [
+            _FIRST_STAGE | {"head_lr": 1e-3, "frozen": ["encoder"]},
+            _FIRST_STAGE | {"encoder_lr": 2e-5, "frozen": [*range(20), *range(21, 25), "head"]},
+        ],
+        "training": CONSTANT_RATE | {"epochs": 15, "batch_size": 20, "head_lr": 2e-3, "weight_decay": 0.0},
+    }
+    """One of the paper's four models: the others have ``layer`` 19 with 100 ``units`` and a rate of the layer of 9e-5,
+    and ``bert-large-cased`` with 4e-5 (recipe ``abzaliev2019``). Each has ten heads, one for each of ten folds."""
 
     def _recipe(self) -> tuple[TrainingPlan, ...]:
         head = HEAD_ALONE.changed({"token_budget": WHOLE_BATCH})
