@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gapstack.cli import app, bench, main
+from gapstack.cli import app, main, papers
 from gapstack.cli.common import complete_recipe, complete_run, completion
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
 from gapstack.errors import DataError
@@ -200,12 +200,12 @@ def test_benchmarks_run_by_name_and_a_missed_target_is_the_exit_status(monkeypat
         ran.append(command)
         return subprocess.CompletedProcess(command, returncode=len(ran) - 1)
 
-    assert all(bench.BENCHMARKS[name].is_file() for name in bench.BENCHMARKS)
-    monkeypatch.setattr(bench.subprocess, "run", run)
+    assert all(path.is_file() for path in papers.SCRIPTS.values())
+    monkeypatch.setattr(papers.subprocess, "run", run)
     gap("bench", "frozen")
-    assert ran == [[sys.executable, str(bench.FOLDER / "frozen_features.py")]]
+    assert ran == [[sys.executable, papers.SCRIPTS["frozen"]]]
     missed = CliRunner().invoke(app, ["bench", "parses", "frozen"])
     assert missed.exit_code == 1
     assert "not measured: cues.py, frozen_features.py" in missed.stderr
-    monkeypatch.setattr(bench, "FOLDER", tmp_path / "nowhere")
+    monkeypatch.setattr(papers, "SCRIPTS", {"frozen": tmp_path / "nowhere.py"})
     assert "clone the repository" in refused("bench", "frozen")

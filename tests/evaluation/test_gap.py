@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Gender
 from gapstack.errors import DataError
-from gapstack.evaluation import GapScores, gap_scores
-from gapstack.evaluation.gap import DecisionCounts
+from gapstack.evaluation import DecisionCounts, GapScores, gap_scores
 
 GENDERS = [gender.value for gender in Gender]
 ANSWER = st.sampled_from([True, False, None])

@@ -23,7 +23,7 @@ from gapstack.data.extra import load
 from gapstack.data.extra.extra_corpus import PRONOUN
 from gapstack.display.render import Cell
 from gapstack.evaluation import gold_decisions
-from gapstack.evaluation.gap import f1_percent, outcomes
+from gapstack.evaluation.metrics import f1_percent, outcomes
 from gapstack.types import Floats
 
 RELEASES = {"current": "winobias", "original": "winobias-original"}

@@ -12,7 +12,7 @@ from importlib.metadata import version as version_of
 
 import typer
 
-from gapstack.cli import ask, audit, bench, catalogue, hub, mine, papers, resolvers, runs, score
+from gapstack.cli import ask, audit, catalogue, hub, mine, papers, runs, score
 from gapstack.cli.common import shown_log, standard_streams
 from gapstack.errors import GapstackError, printable
 from gapstack.processes import raise_gc_threshold
@@ -50,7 +50,7 @@ def _start(
     context.with_resource(standard_streams())
 
 
-for commands in (ask, runs, catalogue, papers, score, resolvers, audit, mine, hub, bench):
+for commands in (ask, runs, catalogue, papers, score, audit, mine, hub):
     app.add_typer(commands.app)
 app.add_typer(catalogue.data_app, name="data")
 

@@ -1,7 +1,9 @@
-"""Tables of papers next to our figures."""
+"""Published tables next to our figures, and speed next to plain baselines."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -10,9 +12,20 @@ from typer import Argument, Option
 
 from gapstack.cli import common
 from gapstack.cli.runs import execute, load_recipe
+from gapstack.errors import DataNotFoundError
+from gapstack.registry import Registry
 
 app = typer.Typer()
 
+_BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"  # a wheel has none
+_SCRIPTS = {
+    "parses": "cues.py",
+    "frozen": "frozen_features.py",
+    "fine-tuning": "fine_tuning.py",
+    "gpu": "gpu.py",
+}
+SCRIPTS: Registry[Path] = Registry("benchmark", {name: _BENCHMARKS / file for name, file in _SCRIPTS.items()})
+"""Scripts of ``gap bench`` by what they measure."""
 
 Paper = Literal["webster2018", "webster2019", "shared_task", "dawkins2021", "rudinger2018", "sowinobias"]
 """Papers whose tables can be reproduced; shared_task and sowinobias are former names."""
@@ -69,3 +82,29 @@ def reproduce_command(
     common.print_result(as_json, lambda: report.parts, lambda: report.data)
     if output:
         common.report_written(*report.write(output))
+
+
+@app.command("bench")
+def bench_command(
+    names: list[str] | None = Argument(
+        None, help=f"Any of {', '.join(SCRIPTS)}; without names all but gpu.", show_default=False
+    ),
+) -> None:
+    """Measure this machine against plain baselines in the same run, and print the ratios.
+
+    Exit status 1 if a benchmark misses its target. Needs a checkout of the repository.
+    """
+    scripts = [SCRIPTS[name] for name in names or [name for name in SCRIPTS if name != "gpu"]]
+    if not scripts[0].is_file():
+        raise DataNotFoundError(
+            "the package has no benchmarks; clone the repository and run ./run.sh gap bench"
+        )
+    missed = []
+    for script in scripts:
+        common.log_note(f"{script.name}:")
+        # a separate process, so that memory and threads are its own
+        if subprocess.run([sys.executable, script], check=False).returncode:
+            missed.append(script.name)
+    if missed:
+        common.log_note(f"targets missed, or not measured: {', '.join(missed)}")
+        raise typer.Exit(1)

@@ -1,9 +1,10 @@
-"""Files of predictions: score, check, stack and compare them."""
+"""Predictions in files, a resolver's clusters among them: score, check, stack, compare and convert them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from typer import Argument, Option
@@ -13,26 +14,22 @@ from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
     from gapstack.data import Corpus
+    from gapstack.evaluation import Scores
+    from gapstack.resolvers.align import Reading
 
 app = typer.Typer()
 
 GoldOption = Annotated[
     Path | None,
     Option(
-        "--gold",
-        help="GAP TSV with labels. Default: the split of GAP that the ids name.",
-        parser=common.input_file,
-        metavar="FILE",
+        help="GAP TSV with labels. Default: the split of GAP that the ids name.", parser=common.input_file
     ),
 ]
-SubmissionArgument = Annotated[
-    Path, Argument(metavar="FILE", help="Submission CSV.", parser=common.input_file)
-]
-AgainstOption = Annotated[Path, Option("--against", help="The rows that it should predict.")]
+AgainstOption = Annotated[Path, Option(help="The rows that it should predict.")]
 
 
 def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | None) -> Corpus:
-    """Labelled rows: of a file, or the split of GAP that the ids of the predictions name."""
+    """Labelled rows of a file, or of the split of GAP that the ids of the predictions name."""
     from gapstack.data.gap_files import read_gap
     from gapstack.data.sources import data_folder, relabel, rows_of
     from gapstack.evaluation.files import prediction_ids
@@ -44,9 +41,7 @@ def _rows(predictions: Path, gold: Path | None, labels: str | None, data: str | 
 
 @app.command("score")
 def score_command(
-    predictions: Path = Argument(
-        ..., help="Submission CSV or scorer TSV.", parser=common.input_file, metavar="FILE"
-    ),
+    file: Path = Argument(help="Submission CSV or scorer TSV.", parser=common.input_file),
     gold: GoldOption = None,
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
@@ -59,25 +54,27 @@ def score_command(
 
     # other label sets change only rows of GAP, which are few
     plain = gold is not None and labels in {None, "official"}
-    corpus = read_gold(gold) if gold is not None and plain else _rows(predictions, gold, labels, data)
-    scores, notes = score_file(predictions, corpus)
+    corpus = read_gold(gold) if gold is not None and plain else _rows(file, gold, labels, data)
+    scores, notes = score_file(file, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:
-        common.print_json(gap_record(predictions.name, scores, degenerate, notes))
+        common.print_json(gap_record(file.name, scores, degenerate, notes))
     else:
-        print(gap_report(predictions.name, scores, degenerate, notes, common.width()), end="")
+        print(gap_report(file.name, scores, degenerate, notes, common.width()), end="")
 
 
 @app.command("submit-check")
 def submit_check_command(
-    submission: SubmissionArgument, against: AgainstOption, as_json: common.JsonOption = False
+    against: AgainstOption,
+    file: Path = Argument(help="Submission CSV.", parser=common.input_file),
+    as_json: common.JsonOption = False,
 ) -> None:
     """Check whether Kaggle would accept a submission; exit status 1 if not."""
     from gapstack.data.gap_files import read_gap
     from gapstack.evaluation import submit_check
 
     rows = read_gap(against)
-    problems = submit_check(submission, rows)
+    problems = submit_check(file, rows)
     refused = any(problem.fatal for problem in problems)
     if as_json:
         found = [{"problem": str(problem), "fatal": problem.fatal} for problem in problems]
@@ -86,17 +83,15 @@ def submit_check_command(
         for problem in problems:
             common.print_line(str(problem))
         verdict = "refuse it" if refused else f"take it ({len(rows):,} rows)"
-        common.print_line(f"{submission}: Kaggle would {verdict}")
+        common.print_line(f"{file}: Kaggle would {verdict}")
     raise typer.Exit(1 if refused else 0)
 
 
 @app.command("submit")
 def submit_command(
     against: AgainstOption,
-    submission: Path = Argument(..., metavar="FILE", help="Submission CSV."),
-    competition: str = Option(
-        ..., "--kaggle", metavar="COMPETITION", help="Such as gendered-pronoun-resolution."
-    ),
+    file: Path = Argument(help="Submission CSV."),
+    competition: str = Option(..., "--kaggle", help="Competition, such as gendered-pronoun-resolution."),
     message: str = Option("gapstack", help="Message shown on Kaggle."),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -105,21 +100,21 @@ def submit_command(
     from gapstack.evaluation import submit_check
     from gapstack.evaluation.files import submit
 
-    problems = submit_check(submission, read_gap(against))
+    problems = submit_check(file, read_gap(against))
     for problem in problems:
         common.log_note(str(problem))
     if any(problem.fatal for problem in problems):
-        raise DataError("Kaggle would refuse it, so it was not sent", place=Place(submission))
-    answer = submit(competition, submission, message)
+        raise DataError("Kaggle would refuse it, so it was not sent", place=Place(file))
+    answer = submit(competition, file, message)
     if as_json:
-        common.print_json({"competition": competition, "file": str(submission), "answer": answer})
+        common.print_json({"competition": competition, "file": str(file), "answer": answer})
     else:
         common.print_line(answer)
 
 
 @app.command("stack")
 def stack_command(
-    files: list[Path] = Argument(..., metavar="FILES", help="Submission CSVs for the same rows."),
+    files: list[Path] = Argument(help="Submission CSVs for the same rows."),
     gold: GoldOption = None,
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
@@ -127,10 +122,7 @@ def stack_command(
     seed: int = Option(2019, help="Seed of the folds."),
     stacker: list[str] | None = Option(None, help="Stacker to choose from; repeatable."),
     output: Path | None = Option(
-        None,
-        help="Submission CSV for the out-of-fold predictions.",
-        parser=common.output_file,
-        metavar="FILE",
+        None, help="Submission CSV for the out-of-fold predictions.", parser=common.output_file
     ),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -141,9 +133,8 @@ def stack_command(
 
     rows = _rows(files[0], gold, labels, data)
     found = stack_files(files, rows, folds=folds, seed=seed, kinds=stacker or KINDS)
-    table = stack_table(found)
     if not common.is_stream(output):
-        common.print_table(table, as_json)
+        common.print_table(stack_table(found), as_json)
     if output:
         write_submission(output, rows.ids, found.nested.out_of_fold)
         common.report_written(output)
@@ -151,9 +142,7 @@ def stack_command(
 
 @app.command("compare")
 def compare_command(
-    sources: list[str] = Argument(
-        ...,
-        metavar="WHAT",
+    what: list[str] = Argument(
         help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member.",
         autocompletion=common.complete_run,
     ),
@@ -164,9 +153,7 @@ def compare_command(
     out_of_fold: bool = Option(
         False, "--out-of-fold", help="Compare on the rows that the run predicted out of fold."
     ),
-    trained_on: list[Path] | None = Option(
-        None, help="GAP TSV that files were trained on, checked for leaks."
-    ),
+    trained_on: list[Path] | None = Option(None, help="GAP TSV that files were trained on, to find leaks."),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,
     replicates: int = Option(10_000, min=100, help="Resamples of pages, and permutations."),
@@ -177,17 +164,17 @@ def compare_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Compare members, runs and files: intervals, paired tests, slices and contributions, on every label set."""
-    for source in sources:
+    for source in what:
         common.refuse_unknown_run(source)
     from gapstack import comparison
     from gapstack.data.gap_files import read_gap
     from gapstack.data.sources import data_folder
 
     folder = data_folder(data)
-    files = [Path(source) for source in sources if Path(source).is_file()]
-    rows_of_files = gold is not None or len(files) == len(sources)
+    files = [Path(source) for source in what if Path(source).is_file()]
+    rows_of_files = gold is not None or len(files) == len(what)
     rows, entries = comparison.read_entries(
-        sources,
+        what,
         _rows(files[0] if files else Path(), gold, None, data) if rows_of_files else None,
         out_of_fold=out_of_fold,
         trained_on=[read_gap(path) for path in trained_on or ()],
@@ -204,3 +191,92 @@ def compare_command(
         common.report_written(html)
     if csv:
         common.report_written(*comparison.write_csv(found, csv))
+
+
+@app.command("clusters-to-gap")
+def clusters_to_gap_command(
+    gold: Annotated[Path, Option(help="GAP or Kaggle TSV of its rows.")],
+    file: Path = Argument(help="Output file of a resolver."),
+    output: Path | None = Option(None, help="Scorer TSV (ID, A-coref, B-coref)."),
+    clusters: Path | None = Option(None, help="Clusters in the exchange format, for members."),
+    format: str | None = Option(None, help="Format of the file. Default: detected."),
+    resolver: str | None = Option(None, help="Name of the resolver, if the file has none."),
+    version: str = Option("unstated", help="Version of the resolver, if the file has none."),
+    match: Literal["words", "heads"] = Option(
+        "words",
+        help="words: a mention has a name by its words, wherever it stands. heads: by its head word, at the name's "
+        "place, as Webster et al. 2018 score resolvers; needs a parser.",
+    ),
+    parser: common.ParserOption = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Convert a resolver's clusters to rows for the official scorer."""
+    from gapstack.comparison.results import score_clusters
+    from gapstack.data.gap_files import read_gap, write_scorer_tsv
+    from gapstack.resolvers.align import read_resolver
+    from gapstack.resolvers.clusters import write_clusters
+    from gapstack.text.parses import heads_of
+
+    rows = read_gap(gold)
+    found = read_resolver(file, rows, format=format, resolver=resolver, version=version)
+    heads = heads_of(rows, parser) if match == "heads" else None
+    if output:
+        write_scorer_tsv(output, rows.ids, found.clusters.decide(rows, heads))
+        common.report_written(output)
+    if clusters:
+        write_clusters(clusters, found.clusters)
+        common.report_written(clusters)
+    _print(found, rows, score_clusters(found.clusters, rows, heads), as_json)
+
+
+@app.command("resolve")
+def resolve_command(
+    name: str = Argument(help="gapstack, fastcoref, lingmess, coreferee or stanza."),
+    output: Path = Argument(metavar="OUT.jsonl", help="Clusters to write (.gz, .xz too)."),
+    model: Path | None = Option(None, help="Model folder; gapstack comes with one."),
+    split: str = Option("development", help="Split of GAP."),
+    data: Path | None = Option(None, help="Folder with the GAP files. Default: search."),
+    input_path: Path | None = Option(None, "--input", help="Rows to resolve instead: GAP or Kaggle TSV."),
+    pages: bool = Option(False, "--pages", help="Show gapstack the titles of the rows' pages."),
+    as_json: common.JsonOption = False,
+) -> None:
+    """Run a resolver on GAP's rows; the file goes into clusters-to-gap and the members resolver and grep."""
+    from gapstack.anytext.adapter import ADAPTERS
+    from gapstack.comparison.results import score_clusters
+    from gapstack.data.gap_files import read_gap
+    from gapstack.data.sources import gap_split
+    from gapstack.resolvers.live import resolve
+
+    rows = read_gap(input_path) if input_path else gap_split(split, data)
+    found = resolve(ADAPTERS[name], model, rows, output, pages=pages)
+    common.report_written(output)
+    _print(found, rows, score_clusters(found.clusters, rows), as_json)
+
+
+def _print(reading: Reading, rows: Corpus, scores: Mapping[str, Scores], as_json: bool) -> None:
+    """Print format, coverage and losses, and the scores under each reading of a missing row."""
+    clusters, covered = reading.clusters, int(reading.clusters.covers(rows).sum())
+    if as_json:
+        common.print_json(
+            {
+                "resolver": clusters.name,
+                "format": reading.format,
+                "rows": len(rows),
+                "covered": covered,
+                "not_aligned": list(reading.failed),
+                "mentions": reading.mentions,
+                "mentions_lost": reading.lost,
+                "scores": {name: found.as_dict() for name, found in scores.items()},
+            }
+        )
+        return
+    failed = f": {', '.join(reading.failed[:5])}" if reading.failed else ""
+    common.print_line(f"{clusters.name}, read as {reading.format}: {covered:,} of {len(rows):,} rows covered")
+    common.print_line(
+        f"rows whose text could not be aligned: {len(reading.failed)} of {reading.rows:,} "
+        f"({len(reading.failed) / max(reading.rows, 1):.2%}){failed}"
+    )
+    common.print_line(f"mentions without a place in the original: {reading.lost:,} of {reading.mentions:,}")
+    for name, found in scores.items():
+        genders = f"(M {found.f1_masculine:.1f}, F {found.f1_feminine:.1f})"
+        common.print_line(f"F1 on {name}: {found.f1_overall:.1f} {genders}")

@@ -3,12 +3,10 @@
 :func:`score` scores probabilities, :func:`score_decisions` TRUE/FALSE decisions, :func:`score_file` either from a file,
 and :func:`degenerate_scores` constant baselines. :func:`bootstrap`, :func:`paired` and :func:`all_pairs` return
 intervals and p-values of metrics; :func:`clustered` resamples any score. :data:`METRICS` lists all metrics. See also
-:mod:`~gapstack.evaluation.slices`, :mod:`~gapstack.evaluation.contribution`, :mod:`~gapstack.evaluation.reweighting`
-and :mod:`~gapstack.evaluation.diagnostics`.
+:mod:`~gapstack.evaluation.slices`, :mod:`~gapstack.evaluation.contribution`, :mod:`~gapstack.evaluation.diagnostics`.
 """
 
 from gapstack.evaluation.files import SubmissionProblem, read_predictions, score_file, submit_check
-from gapstack.evaluation.gap import DecisionCounts, GapScores, gap_scores
 from gapstack.evaluation.metrics import (
     METRICS,
     Predictions,
@@ -33,7 +31,15 @@ from gapstack.evaluation.resampling import (
     holm,
     paired,
 )
-from gapstack.evaluation.scores import Scores, degenerate_scores, score, score_decisions
+from gapstack.evaluation.scores import (
+    DecisionCounts,
+    GapScores,
+    Scores,
+    degenerate_scores,
+    gap_scores,
+    score,
+    score_decisions,
+)
 
 __all__ = [
     "METRICS",

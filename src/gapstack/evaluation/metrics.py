@@ -1,6 +1,7 @@
 """Metrics, and :data:`METRICS`, the list from which scores, intervals, tests and all tables take them.
 
-This is the one place where probabilities are clipped.
+This is the one place where probabilities are clipped. F1 and bias are those of the official GAP scorer (gap_scorer.py;
+Webster et al. 2018, section 5): every row is two binary decisions, is the pronoun A and is it B, and both may be TRUE.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from numpy.typing import ArrayLike
 from gapstack.data import Corpus, Gender, Label
 from gapstack.data.corpus import Gold
 from gapstack.errors import DataError
-from gapstack.evaluation.gap import f1_percent, f1_ratio, outcomes
 from gapstack.types import Bools, Floats, Ints, Labels
 
 FLOOR = 1e-15
@@ -50,10 +50,7 @@ def _aligned(labels: Labels, probabilities: ArrayLike) -> Floats:
     """Normalised probabilities with one row for each label."""
     normalised = normalise(probabilities)
     if normalised.shape[-2] != len(labels):
-        raise DataError(
-            f"{normalised.shape[-2]} rows of probabilities for {len(labels)} labels",
-            expected="one row for each example",
-        )
+        raise DataError(f"{normalised.shape[-2]} rows of probabilities for {len(labels)} labels")
     return normalised
 
 
@@ -108,12 +105,44 @@ def expected_calibration_error(labels: Labels, probabilities: ArrayLike, *, bins
     return float(np.abs(gaps.sum(axis=0)).sum() / max(len(labels), 1))
 
 
+def f1_percent(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike) -> Floats:
+    """F1 in percent from counts of any shape; 0 without a true positive, as in the official scorer."""
+    twice = 2.0 * np.asarray(tp, dtype=np.float64)
+    whole = twice + np.asarray(fp) + np.asarray(fn)
+    return 100.0 * np.divide(twice, whole, out=np.zeros_like(whole), where=whole > 0)
+
+
+def f1_ratio(feminine: ArrayLike, masculine: ArrayLike) -> Floats:
+    """F1 feminine over F1 masculine, of any shape; NaN where either is 0 (the official scorer's "-")."""
+    top, bottom = np.asarray(feminine, dtype=np.float64), np.asarray(masculine, dtype=np.float64)
+    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=(top > 0) & (bottom > 0))
+
+
+def outcomes(gold: Bools, decided: Bools, answered: Bools | None = None) -> Ints:
+    """Count true positives, false positives, false negatives and true negatives of each row: (n, 4), summing to 2.
+
+    ``gold`` and ``decided`` are (n, 2). ``answered``, of the same shape, is False without a decision, which is a false
+    negative **even where gold is FALSE**, as in the official scorer. Raises DataError if the shapes do not fit.
+    """
+    if gold.shape[1:] != (2,) or decided.shape != gold.shape:
+        raise DataError(f"gold of shape {gold.shape}, decisions of shape {decided.shape}", expected="(n, 2)")
+    present = np.ones_like(decided) if answered is None else answered
+    kinds = (
+        gold & decided & present,
+        ~gold & decided & present,
+        ~present | (gold & ~decided),
+        ~gold & ~decided & present,
+    )
+    # (n, 2, 4), summed over the two decisions
+    return np.stack(kinds, axis=-1).sum(axis=1)
+
+
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """Predictions of one system for the rows of a corpus, in their order.
 
     ``probabilities`` (n, 3) are normalised, or None for a system that only decides; ``decided`` and ``answered`` (n, 2)
-    are as in :func:`~gapstack.evaluation.gap.outcomes`; ``notes`` say what the scorer of their file format accepts
+    are as in :func:`outcomes`; ``notes`` say what the scorer of their file format accepts
     silently.
     """
 

@@ -3,21 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gapstack.data import Corpus, Label, html
+from gapstack.data import Corpus, Gender, Label, html
 from gapstack.data.corpus import Gold
 from gapstack.errors import DataError
-from gapstack.evaluation.gap import GapScores, gap_scores
-from gapstack.evaluation.metrics import METRICS, Predictions, gold_decisions
-from gapstack.types import Bools, Labels
+from gapstack.evaluation.metrics import METRICS, Predictions, f1_percent, f1_ratio, gold_decisions, outcomes
+from gapstack.types import Bools, Labels, Strings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCounts:
+    """Counts of decisions; ratios are in percent, and 0 where their denominator is 0."""
+
+    tp: int
+    fp: int
+    fn: int
+    tn: int
+
+    @property
+    def precision(self) -> float:
+        """True positives among the decisions TRUE, in percent."""
+        return 100.0 * self.tp / max(self.tp + self.fp, 1)
+
+    @property
+    def recall(self) -> float:
+        """True positives among what is TRUE, in percent; a missing decision counts as not found."""
+        return 100.0 * self.tp / max(self.tp + self.fn, 1)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall, in percent."""
+        return float(f1_percent(self.tp, self.fp, self.fn))
+
+    def as_dict(self) -> dict[str, float]:
+        """Ratios and counts."""
+        return {"recall": self.recall, "precision": self.precision, "f1": self.f1, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class GapScores:
+    """Counts by gender of the pronoun, and over all rows.
+
+    Rows of ``neutral`` pronouns (they, ...), which the official scorer refuses, count in ``overall``, not in the bias.
+    """
+
+    masculine: DecisionCounts
+    feminine: DecisionCounts
+    neutral: DecisionCounts
+    overall: DecisionCounts
+
+    @property
+    def bias(self) -> float | None:
+        """F1 feminine over F1 masculine; None (printed "-") where either is 0."""
+        ratio = float(f1_ratio(self.feminine.f1, self.masculine.f1))
+        return None if np.isnan(ratio) else ratio
+
+    @property
+    def groups(self) -> dict[str, DecisionCounts]:
+        """Counts by name: overall, masculine, feminine, and neutral if there are such rows."""
+        groups = {"overall": self.overall, "masculine": self.masculine, "feminine": self.feminine}
+        return groups | ({"neutral": self.neutral} if any(asdict(self.neutral).values()) else {})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts and ratios of all groups, and the bias."""
+        return {**{name: counts.as_dict() for name, counts in self.groups.items()}, "bias": self.bias}
+
+
+def gap_scores(gold: Bools, decided: Bools, genders: Strings, answered: Bools | None = None) -> GapScores:
+    """Score decisions like the official scorer; see :func:`~gapstack.evaluation.metrics.outcomes`."""
+    rows = outcomes(gold, decided, answered)
+    groups = {gender.value: rows[genders == gender.value] for gender in Gender} | {"overall": rows}
+    return GapScores(**{name: DecisionCounts(*each.sum(axis=0).tolist()) for name, each in groups.items()})
 
 
 @dataclass(frozen=True)
@@ -84,14 +148,13 @@ def score_predictions(corpus: Corpus | Gold, predictions: Predictions) -> Scores
     """
     if not len(corpus):
         raise DataError("there is nothing to score", expected="at least one example")
-    found = predictions
     return Scores(
         data=corpus.name,
         label_set=corpus.label_set,
         n=len(corpus),
-        gap=gap_scores(gold_decisions(corpus), found.decided, corpus.genders, found.answered),
-        values={name: metric.value(corpus, found) for name, metric in METRICS.items()},
-        double_true=int((found.decided & found.answered).all(axis=1).sum()),
+        gap=gap_scores(gold_decisions(corpus), predictions.decided, corpus.genders, predictions.answered),
+        values={name: metric.value(corpus, predictions) for name, metric in METRICS.items()},
+        double_true=int((predictions.decided & predictions.answered).all(axis=1).sum()),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapstack.data import Gender
-from gapstack.evaluation.gap import f1_percent
+from gapstack.evaluation.metrics import f1_percent
 from gapstack.evaluation.resampling import (
     REPLICATES,
     Groups,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gapstack.data import Corpus, Label
 from gapstack.encoding.attention import Attention, attention
 from gapstack.errors import MemberError, NotFittedError
-from gapstack.evaluation.gap import f1_percent
+from gapstack.evaluation.metrics import f1_percent
 from gapstack.members.baselines import CueMember
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from gapstack.comparison.strata import balancing_weights
 from gapstack.errors import DataError
-from gapstack.evaluation.reweighting import balancing_weights
 
 ROWS = st.lists(
     st.tuples(
