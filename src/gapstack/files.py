@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import lzma
 import os
@@ -29,8 +28,6 @@ from gapstack.errors import DataError, DataNotFoundError, Place
 
 Read = TypeVar("Read", bound=Callable[..., Any])
 
-UNPACKED_BYTES, UNPACKED_RATIO = 256 << 20, 100
-"""A packed file may unpack to this many bytes, or this many times its own size."""
 _HOST = re.sub(r"[^A-Za-z0-9]+", "_", socket.gethostname())[:40]
 _TEMPORARY = re.compile(r"\.writing-(\w*)-(\d+)-[0-9a-f]{12}(\..*)?")
 _ABANDONED = 86_400.0  # seconds without a change
@@ -150,18 +147,16 @@ def read_bytes(path: Path) -> bytes:
         return stream.read()
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading; ``.gz`` and ``.xz`` are unpacked.
 
-    Raises DataError if it cannot be opened, is damaged, or unpacks to more than :data:`UNPACKED_BYTES` and
-    :data:`UNPACKED_RATIO` allow; DataNotFoundError if it is missing.
+    Raises DataError if it cannot be opened or, within the block, unpacked; DataNotFoundError if it is missing.
     """
     path = Path(path)
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
     try:
-        if path.suffix in openers:
-            return io.BufferedReader(_Unpacked(path, openers[path.suffix](path, "rb")))
-        return path.open("rb")
+        stream = openers.get(path.suffix, open)(path, "rb")
     except FileNotFoundError:
         names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         matches = get_close_matches(path.name, sorted(names), n=1)
@@ -171,37 +166,14 @@ def open_bytes(path: Path) -> IO[bytes]:
         is_folder = isinstance(problem, IsADirectoryError)
         reason = "is a folder" if is_folder else f"cannot be opened ({getattr(problem, 'strerror', problem)})"
         raise DataError(reason, place=Place(path), expected="a readable file") from problem
-
-
-class _Unpacked(io.RawIOBase):
-    """The content of a packed file, up to the limit."""
-
-    def __init__(self, path: Path, packed: Any):
-        self._path, self._packed = path, packed
-        self._left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self._packed.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
+    with stream:
         try:
-            blob: bytes = self._packed.read(len(buffer))
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as problem:
+            yield stream
+        except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as problem:
             expected = "a complete file, compressed as its suffix says"
             raise DataError(
-                f"cannot be unpacked ({problem})", place=Place(self._path), expected=expected
+                f"cannot be unpacked ({problem})", place=Place(path), expected=expected
             ) from problem
-        self._left -= len(blob)
-        if self._left < 0:
-            expected = f"at most {UNPACKED_RATIO} times its packed size"
-            remedy = "If you trust it, unpack it first"
-            raise DataError("unpacks to too much", place=Place(self._path), expected=expected, remedy=remedy)
-        buffer[: len(blob)] = blob
-        return len(blob)
 
 
 def sha256(path: Path) -> str:

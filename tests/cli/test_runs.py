@@ -10,7 +10,7 @@ from gapstack.cli import app
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
 from gapstack.errors import DataNotFoundError
-from gapstack.files import open_bytes
+from gapstack.files import read_bytes
 from gapstack.runs import Recipe, folder
 from gapstack.runs.folder import home
 from tests.commands import gap, refused
@@ -166,7 +166,7 @@ def test_gold_is_found_by_the_ids(tmp_path, sample_test):
 def test_a_missing_file_is_named_with_the_closest_one(tmp_path):
     (tmp_path / "submission.csv").write_text("ID,A,B,NEITHER\n")
     with pytest.raises(DataNotFoundError, match=r"submision.csv; did you mean .*submission.csv\?"):
-        open_bytes(tmp_path / "submision.csv")
+        read_bytes(tmp_path / "submision.csv")
 
 
 def test_the_home_is_the_checkout_or_the_user_s_data_folder(tmp_path, monkeypatch):

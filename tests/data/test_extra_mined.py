@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gapstack import files
 from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
 from gapstack.data.extra.conll import ConllDocument, Mention, parse, read_tar
@@ -105,7 +104,7 @@ def archive(path):
     return path
 
 
-def test_a_flipped_byte_or_a_bomb_in_an_archive_is_refused(tmp_path, monkeypatch):
+def test_a_flipped_byte_in_an_archive_is_refused(tmp_path):
     path = archive(tmp_path / "x.tar.xz")
     assert len(list(read_tar(path, "coref/", 3, 1))) == 1
     whole = path.read_bytes()
@@ -113,11 +112,6 @@ def test_a_flipped_byte_or_a_bomb_in_an_archive_is_refused(tmp_path, monkeypatch
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
         with pytest.raises(DataError):
             list(read_tar(path, "coref/", 3, 1))
-    path.write_bytes(whole)
-    monkeypatch.setattr(files, "UNPACKED_BYTES", 1000)
-    monkeypatch.setattr(files, "UNPACKED_RATIO", 2)
-    with pytest.raises(DataError, match="too much"):
-        list(read_tar(path, "coref/", 3, 1))
 
 
 STORY = [

@@ -80,9 +80,8 @@ def test_the_first_words_are_read_and_those_to_keep_wherever_they_stand(tmp_path
         (text(True).replace(b"4 3", b"5 3"), "expected 5 words"),
         (b"4 999999999999\n" + text(False), "line 1: the header"),
         (b"4 " + b"7" * 5000 + b"\n" + text(False), "header"),
-        (b"2 1\n" + b"\0" * 30_000, "no space ends it"),
+        (b"2 1\n" + b"\0" * 30_000, "cut off"),
         (b"1 1\na " + struct.pack("<f", float("nan")), "not finite"),
-        (b"a " + b"1 " * (3 << 20), "line 1: .*bytes"),
     ],
 )
 def test_a_broken_file_is_refused_and_says_where(tmp_path, blob, message):

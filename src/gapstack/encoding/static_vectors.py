@@ -6,7 +6,7 @@ embeddings. Pickles, as gensim's ``KeyedVectors.save`` writes them, can run any 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -30,7 +30,6 @@ TRAINED = ("glove", "gn_glove")
 """Spaces that :mod:`gapstack.encoding.glove` trains on the available texts."""
 _PICKLE = b"\x80"
 _MAX_DIMENSIONS = 65_536
-_MAX_LINE, _MAX_WORD = 4 << 20, 10_000  # bytes
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
 _WORD_CONTINUES = "##"  # of wordpiece vocabularies
 
@@ -192,7 +191,7 @@ def write_vectors(path: Path, vectors: Vectors) -> None:
 def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
     """Words and their vectors, in the format that the start of the file shows."""
     with open_bytes(path) as stream:
-        first = stream.readline(_MAX_LINE)
+        first = stream.readline()
         if first.startswith(_PICKLE):
             raise DataError(
                 "is a pickle, which can run any code",
@@ -201,10 +200,8 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
                 remedy="If you trust it: gensim.models.KeyedVectors.load(...).save_word2vec_format(...)",
             )
         header = first.split()
-        if not header:
-            return
         if len(header) != 2 or not all(part.isdigit() for part in header):
-            yield from _text(first, stream, path, len(header) - 1, 1)
+            yield from _text(chain([first], stream), path, len(header) - 1, 1)
             return
         count, dimensions = (whole_number(part.decode("ascii")) for part in header)
         if count is None or dimensions is None or not 0 < dimensions <= _MAX_DIMENSIONS:
@@ -213,16 +210,14 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
                 place=Place(path, 1),
                 expected=f"1 to {_MAX_DIMENSIONS:,} dimensions",
             )
-        record, number = stream.readline(_MAX_LINE), 0
         try:
-            is_text = len(np.array(record.split()[-dimensions:], dtype=np.float64)) == dimensions
+            is_text = len(np.array(stream.readline().split()[-dimensions:], dtype=np.float64)) == dimensions
         except ValueError:
             is_text = False
-        texts, binary = (
-            _text(record, stream, path, dimensions, 2),
-            _binary(path, len(first), count, dimensions),
-        )
-        for number, found in enumerate(texts if is_text else binary, 1):  # noqa: B007 (needed after the loop)
+        stream.seek(len(first))
+        records = _text(stream, path, dimensions, 2) if is_text else _binary(stream, path, count, dimensions)
+        number = 0
+        for number, found in enumerate(records, 1):  # noqa: B007 (needed after the loop)
             yield found
         if number != count:
             raise DataError(
@@ -231,42 +226,39 @@ def _records(path: Path) -> Iterator[tuple[bytes, Matrix, Place]]:
 
 
 def _text(
-    line: bytes, stream: IO[bytes], path: Path, dimensions: int, number: int
+    lines: Iterable[bytes], path: Path, dimensions: int, first: int
 ) -> Iterator[tuple[bytes, Matrix, Place]]:
-    while line:
+    for number, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        # from the right, since some words of GloVe 840B contain spaces
+        word, *numbers = line.rstrip().rsplit(b" ", dimensions)
         place = Place(path, number)
-        if len(line) == _MAX_LINE:
-            raise DataError(f"the line has {_MAX_LINE:,} bytes or more", place=place)
-        if line.strip():
-            # from the right, since some words of GloVe 840B contain spaces
-            word, *numbers = line.rstrip().rsplit(b" ", dimensions)
-            if dimensions < 1 or len(numbers) != dimensions:
-                expected = f"{max(dimensions, 1)} numbers"
-                raise DataError(f"{len(numbers)} numbers after the word", place=place, expected=expected)
-            try:
-                with np.errstate(over="ignore"):  # numbers beyond float32 become infinite
-                    yield word, np.array(numbers, dtype=np.float32), place
-            except ValueError as problem:
-                raise DataError(f"not all are numbers ({problem})", place=place) from None
-        line, number = stream.readline(_MAX_LINE), number + 1
+        if dimensions < 1 or len(numbers) != dimensions:
+            expected = f"{max(dimensions, 1)} numbers"
+            raise DataError(f"{len(numbers)} numbers after the word", place=place, expected=expected)
+        try:
+            with np.errstate(over="ignore"):  # numbers beyond float32 become infinite
+                yield word, np.array(numbers, dtype=np.float32), place
+        except ValueError as problem:
+            raise DataError(f"not all are numbers ({problem})", place=place) from None
 
 
-def _binary(path: Path, start: int, count: int, dimensions: int) -> Iterator[tuple[bytes, Matrix, Place]]:
+def _binary(
+    stream: IO[bytes], path: Path, count: int, dimensions: int
+) -> Iterator[tuple[bytes, Matrix, Place]]:
     expected = f"{count:,} words by its header, each with a space and {dimensions} float32"
-    with open_bytes(path) as stream:
-        stream.read(start)
-        for number in range(1, count + 1):
-            word = bytearray()
-            while (letter := stream.read(1)) not in {b" ", b""} and len(word) < _MAX_WORD:
-                word += letter
-            blob = stream.read(4 * dimensions)
-            if len(blob) != 4 * dimensions or letter != b" ":
-                problem = f"word {number:,} is cut off, or no space ends it"
-                raise DataError(problem, place=Place(path), expected=expected)
-            # some writers put a line break after each vector
-            yield bytes(word).lstrip(b"\n"), np.frombuffer(blob, dtype="<f4"), Place(path)
-        if stream.read(2).strip(b"\n"):
-            raise DataError("continues after the last word", place=Place(path), expected=expected)
+    for number in range(1, count + 1):
+        word = bytearray()
+        while (letter := stream.read(1)) not in {b" ", b""}:
+            word += letter
+        blob = stream.read(4 * dimensions)
+        if len(blob) < 4 * dimensions:
+            raise DataError(f"word {number:,} is cut off", place=Place(path), expected=expected)
+        # some writers put a line break after each vector
+        yield bytes(word).lstrip(b"\n"), np.frombuffer(blob, dtype="<f4"), Place(path)
+    if stream.read(2).strip(b"\n"):
+        raise DataError("continues after the last word", place=Place(path), expected=expected)
 
 
 def _input_embeddings(encoder: Encoder) -> Vectors:

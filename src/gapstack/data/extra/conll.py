@@ -6,6 +6,7 @@ cluster 3, ``3)`` closes it, ``(3)`` does both. GUM writes ``person-3-Lord_Byron
 
 from __future__ import annotations
 
+import io
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from gapstack.data.cells import decode
 from gapstack.data.example import Span
 from gapstack.data.sources import file_of
 from gapstack.errors import DataError, Place
-from gapstack.files import open_bytes
+from gapstack.files import read_bytes
 
 _BRACKETS = re.compile(r"\(([^()|]+)\)|\(([^()|]+)|([^()|]+)\)|\|")
 _MARKER = re.compile(r"# ?(begin|end) document")
@@ -91,28 +92,21 @@ def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
 def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[ConllDocument]:
     """Read the ``.conll`` files in a folder of a tar archive, by name; see :func:`parse` for the rest.
 
-    Raises DataError if the archive is damaged or unpacks to too much, or the folder has no such file.
+    Raises DataError if the archive is damaged, or the folder has no such file.
     """
-    blobs: dict[str, bytes] = {}
+    packed = io.BytesIO(read_bytes(path))
     try:
-        # as a stream: open_bytes unpacks it and limits its size; nothing is written to the disk
-        with open_bytes(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
-            for member in archive:
-                name = member.name.removeprefix("./")
-                stream = archive.extractfile(member) if member.isreg() and not member.issparse() else None
-                if stream and name.startswith(folder) and name.endswith(".conll"):
-                    blobs[name] = stream.read()
-            while packed.read(1 << 20):  # to the end, where the checksum is
-                pass
-    except DataError:
-        raise
-    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as problem:
+        with tarfile.open(fileobj=packed, mode="r:") as archive:
+            members = {member.name.removeprefix("./"): member for member in archive if member.isreg()}
+            names = sorted(name for name in members if name.startswith(folder) and name.endswith(".conll"))
+            blobs = {name: archive.extractfile(members[name]).read() for name in names}  # type: ignore[union-attr]
+    except tarfile.TarError as problem:
         expected = "a complete tar.xz"
         raise DataError(f"cannot be unpacked ({problem})", place=Place(path), expected=expected) from problem
     if not blobs:
         raise DataError(f"has no {folder}*.conll", place=Place(path), expected="the corpus's archive")
-    for name in sorted(blobs):
-        yield from parse(decode(blobs[name], path / name), path / name, columns, token)
+    for name, blob in blobs.items():
+        yield from parse(decode(blob, path / name), path / name, columns, token)
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
