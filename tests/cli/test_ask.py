@@ -59,6 +59,15 @@ def test_standard_input_is_one_text():
         ask(b"Kate\nmet \xff", "-")
 
 
+def test_a_file_is_read(tmp_path):
+    (tmp_path / "some text.txt").write_text(KATE, encoding="utf-8")
+    assert "she at 20" in gap("ask", tmp_path / "some text.txt")
+    (tmp_path / "two.jsonl").write_text(f'{{"text": "{KATE}"}}\n' * 2, encoding="utf-8")
+    assert gap("ask", tmp_path / "two.jsonl").count("she at 20") == 2
+    for name in ("chapter.txt", tmp_path / "none"):
+        assert f"there is no file {name}" in refused("ask", name)
+
+
 def test_without_a_text_each_line_is_one_and_a_bad_one_ends_nothing():
     printed = ask(f"Bo left.\n{KATE}\n".encode(), "--pronoun", "she", "--names", "Kate", "--names", "Mary")
     assert "she at 20" in printed

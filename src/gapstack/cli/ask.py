@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import webbrowser
 from collections.abc import Iterable, Iterator
@@ -24,6 +25,7 @@ app = typer.Typer()
 
 LONGEST = 200_000
 """Characters of a text, a few minutes' work."""
+_FILE_NAME = re.compile(r"\S+\.[a-z]\w{0,4}|[.~]{0,2}/\S+")
 
 ModelOption = Annotated[
     str | None,
@@ -39,7 +41,7 @@ def ask_command(
     words: list[str] | None = Argument(
         None,
         metavar="[TEXT]",
-        help="The text; - reads standard input. Default: prompt for texts.",
+        help="The text, or a file with it; - reads standard input. Default: prompt for texts.",
         show_default=False,
     ),
     pronoun: str | None = Option(None, help="The one pronoun to answer, such as she."),
@@ -59,7 +61,6 @@ def ask_command(
     common.spare_imports(model, parser)  # before what follows imports them
     from gapstack.anytext.pronoun_resolver import PronounResolver
     from gapstack.cli.answers import show
-    from gapstack.data.cells import decode
     from gapstack.runs.predictors import load
 
     text, more = (words[0], words[1:]) if words else (None, [])
@@ -69,9 +70,7 @@ def ask_command(
             f"there are {len(more) + 1} texts", expected="one", remedy="Put it into quotation marks"
         )
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
-    texts: Iterable[str] = _prompted() if text is None else [text]
-    if text == "-":
-        texts = [decode(sys.stdin.buffer.read(), "standard input")]
+    texts = _prompted() if text is None else _texts(text)
     resolver = PronounResolver(load(model, keep=True), parser)
     for one in texts:
         try:
@@ -89,12 +88,30 @@ def ask_command(
             common.stdout.print(show(answers, why=why), end="", soft_wrap=not common.stdout.is_terminal)
 
 
+def _texts(text: str) -> Iterable[str]:
+    """The text, or those of the file that it names."""
+    from gapstack.data.cells import decode
+    from gapstack.data.page_files import read_documents
+
+    if text == "-":
+        return [decode(sys.stdin.buffer.read(), "standard input")]
+    is_file = False
+    with suppress(OSError):  # too long for a name
+        is_file = Path(text).is_file()
+    if is_file:
+        common.log_note(f"reading {text}")
+        return [document.text for document in read_documents(Path(text))]
+    if _FILE_NAME.fullmatch(text):
+        raise DataError(f"there is no file {text}", expected="a text, or the name of a text file")
+    return [text]
+
+
 def _refuse_long(text: str) -> None:
     if len(text) > LONGEST:
         raise DataError(
             f"the text has {len(text):,} characters",
             expected=f"at most {LONGEST:,}",
-            remedy="Put it into a file, and give that to gap annotate, which can be interrupted",
+            remedy="Use gap annotate FILE --output FILE, which can be interrupted",
         )
 
 
