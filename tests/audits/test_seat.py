@@ -26,7 +26,6 @@ SETS = {
     "career": ("office", "firm"),
     "family": ("home", "kin"),
 }
-NAMES = (*SETS["male_names"], *SETS["female_names"])
 SMALL = replace(LISTS, weat=SETS)
 
 

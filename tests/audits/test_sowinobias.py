@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES
-from gapstack.audits.published import published
-from gapstack.data.sources import paper
 from tests.audits import policies
 
 VOCABULARY = {
@@ -71,12 +69,3 @@ def test_known_policies(folder):
     assert figures == dict(zip(systems, (perfect, always, (0, 0, 0, 0), perfect), strict=True))
     assert (rows["silent"]["pro_three"], rows["silent"]["neither"]) == (0, 100)
     assert panels["sowinobias.polarity"]["always feminine, negative"]["difference"].value == 100
-
-
-def test_published_figures_are_by_space_and_by_polarity(gap_folder):
-    table1, table4 = (paper("dawkins2021")[name] for name in ("table1", "table4_by_polarity"))
-    whole, parts = published("sowinobias.all"), published("sowinobias.polarity")
-    assert (len(whole), len(parts)) == (10, 20)
-    space = "GN-GloVe + swapped copies"
-    assert list(whole[f"{space} (paper)"].values()) == table1[space][-4:]
-    assert list(parts["Hard-GloVe, negative (paper)"].values()) == table4["Hard-GloVe"][3:]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import linregress, t
 
-from gapstack.audits.statistics import correlation, mean_percent, over_seeds, regression, shares
+from gapstack.audits.statistics import correlation, mean_percent, over_seeds, shares
 
 
 def test_shares_are_means_over_a_part_and_have_no_value_without_rows():
@@ -30,19 +29,6 @@ def test_correlation_is_pearsons(points):
         assert found.value == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
     else:
         assert np.isnan(found.value)
-
-
-def test_the_regression_line_and_its_band():
-    rng = np.random.default_rng(2)
-    x = rng.random(40) * 100
-    y = 3 - 0.2 * x + rng.normal(size=40)
-    at = np.array([0.0, x.mean()])
-    found = regression(np.stack([x, y], axis=1), at)
-    line = linregress(x, y)
-    np.testing.assert_allclose(found[:, 0], line.intercept + line.slope * at)
-    # at 0 the band is the interval of the intercept
-    assert found[0, 2] - found[0, 0] == pytest.approx(t.ppf(0.975, 38) * line.intercept_stderr)
-    assert regression(np.array([[1.0, 2], [1, 3], [1, 4]]), at) is None
 
 
 EACH = np.arange(200).astype(str)

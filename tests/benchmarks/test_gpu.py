@@ -35,11 +35,3 @@ def test_the_smoke_run_goes_through_all_of_it(gpu, capsys):
 def test_without_a_gpu_nothing_is_measured_and_it_says_so(gpu, capsys):
     assert gpu.main([]) == 2
     assert "no GPU here" in capsys.readouterr().err
-
-
-def test_texts_are_as_long_as_gaps(gpu):
-    """GAP development has 52 to 366 pieces a row with tags, mean 115."""
-    sizes = gpu.like_gap(4000).sizes
-    assert sizes.mean() == pytest.approx(115, abs=2)
-    assert sizes.min() >= 46
-    assert sizes.max() <= 366

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Label, Span
@@ -98,6 +98,7 @@ def test_replacements_that_would_break_a_span_are_refused(replacements):
         edit(SHORT, replacements)
 
 
+@settings(max_examples=30)
 @given(examples(), st.data())
 def test_edit_changes_what_it_is_told_and_nothing_else(example, data):
     pieces = parts(example)
@@ -237,11 +238,3 @@ def test_average_refuses_what_does_not_fit():
         average(made, [np.ones((3, 3))] * 2, [0, 0])
     with pytest.raises(UnknownNameError, match='no augmentation is called "mirror"'):
         variants(some_corpus(), ["mirror"])
-
-
-@given(examples())
-def test_swapped_gender_twice_is_the_text_where_the_mapping_is_one_to_one(example):
-    # "her", "his", "hers", "Mr" and the like are not one-to-one: their own table is in test_augment_gender
-    words = re.findall(r"[^\W\d_]+", " ".join([example.text, *mentions(example)]).lower())
-    assume(not {"her", "his", "him", "hers", "ms", "miss"} & set(words))
-    assert swap_gender(swap_gender(example)) == example

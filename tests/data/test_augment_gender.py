@@ -1,9 +1,7 @@
 """Words of the other gender, first names, and the rule that tells "his" from "him"."""
 
 import lzma
-import re
 
-import numpy as np
 import pytest
 
 from gapstack.data import Example, Gender, Label, Span
@@ -14,7 +12,6 @@ from gapstack.data.gender import (
     first_names,
     gender_of_name,
     known_first_names,
-    opens_noun_phrase,
     swap_gender,
 )
 from gapstack.errors import DataError, DataNotFoundError
@@ -72,18 +69,6 @@ def test_every_listed_word_has_one_partner_whose_partner_it_is():
 )
 def test_feminise_changes_pronouns_alone(text, feminine):
     assert changed_text(text, feminise) == feminine
-
-
-def test_the_rule_tells_his_from_him_on_development(gap_splits):
-    found = np.array(
-        [
-            (match.group().lower() == "his", opens_noun_phrase(example.text, match.end()))
-            for example in gap_splits["development"]
-            for match in re.finditer(r"\b(his|him)\b", example.text, re.IGNORECASE)
-        ]
-    )
-    assert len(found) > 1900
-    assert (found[:, 0] == found[:, 1]).mean() > 0.955
 
 
 NAMES = FirstNames.of(["James", "John", "Paul"], ["Mary", "Ruth", "Taylor"])

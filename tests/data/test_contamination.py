@@ -56,8 +56,3 @@ def test_a_planted_row_is_found_by_all_that_it_shares(sample_train, change, expe
     assert all(np.flatnonzero(shared).tolist() == [2] for shared in found.values() if shared.any())
     assert len(leaks(rows, planted)) == len(expected)
     assert all(line.startswith("1 of 5 rows") and "planted" in line for line in leaks(rows, planted))
-
-
-def test_gap_splits_share_no_row_page_or_text(gap_splits):
-    found = shared_with(gap_splits["validation"], gap_splits["test"])
-    assert not found["id"].any() | found["page"].any() | found["text"].any()

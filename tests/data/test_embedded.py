@@ -50,7 +50,3 @@ def test_a_changed_copy_in_the_cache_is_unpacked_again(monkeypatch, tmp_path):
     datasets._unpack.cache_clear()  # as in another process
     assert embedded_folder() / "winogender" / "templates.tsv" == path
     assert path.read_bytes() == before
-
-
-def test_all_papers_are_available():
-    assert all("paper" in sources.paper(name) for name in sources.PAPERS)

@@ -95,21 +95,6 @@ def test_nothing_else_shares_passages_with_gap_or_stage_2(loaded, gap_splits, ga
     assert not shared_passages(ours, Corpus(rows)).any()
 
 
-def test_knowrefs_parts_share_no_sentence_under_other_names(loaded):
-    def nameless(example):
-        words = re.sub("|".join(map(re.escape, (example.a_text, example.b_text))), "_", example.text)
-        return re.findall(r"\w+", words)
-
-    tests = {
-        tuple(words[i : i + 10])
-        for words in map(nameless, loaded["knowref"].corpus)
-        for i in range(len(words) - 9)
-    }
-    for example in loaded["knowref-train"].corpus:
-        words = nameless(example)
-        assert not any(tuple(words[i : i + 10]) in tests for i in range(len(words) - 9)), example.id
-
-
 def test_shared_passages_are_runs_of_words():
     def corpus(*texts):
         rows = [Example(str(i), text, Span(0, 1), Span(1, 2), Span(2, 3)) for i, text in enumerate(texts)]

@@ -68,15 +68,6 @@ def test_folds_that_break_their_promise_cannot_be_made(assignment):
         Folds(np.array(assignment), 2, 0, "print", groups)
 
 
-def test_folds_are_numbered_from_0_and_cannot_be_changed():
-    folds = make_folds(plain())
-    for fold in (-1, 5):
-        with pytest.raises(IndexError):
-            folds.split(fold)
-    with pytest.raises(ValueError, match="read-only"):
-        folds.assignment[0] = 1
-
-
 def test_folds_need_labels_and_enough_rows():
     for k in (1, 0, 61):
         with pytest.raises(DataError, match="folds"):

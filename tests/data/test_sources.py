@@ -2,7 +2,6 @@
 
 import hashlib
 import lzma
-import re
 from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -269,16 +268,6 @@ def test_a_folder_is_fetched_whole_or_not_at_all(home, tmp_path, monkeypatch):
         sources.find("dpr")
     assert sources.fetch(["dpr"]) == [folder]
     assert (folder / "b.txt").read_bytes() == b"two\n"
-
-
-def test_what_comes_with_the_package_needs_no_fetching():
-    assert sources.fetch(["winogender"]) == [sources.find("winogender")]
-
-
-def test_every_home_is_a_full_commit_hash():
-    """raw.githubusercontent.com serves no shortened hashes."""
-    for file in (file for dataset in DATASETS.values() for file in dataset.files):
-        assert re.search(r"/[0-9a-f]{40}/", file.url)
 
 
 def test_published_figures_are_read_and_missing_ones_named(tmp_path):

@@ -8,7 +8,6 @@ import pytest
 import typer
 
 from gapstack.cli import app
-from gapstack.members import MEMBERS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "gapstack"
@@ -62,13 +61,3 @@ def test_commands_are_those_of_the_command_line(document):
     named = re.findall(r"(?:^|; )(?:\./run\.sh )?gap ([\w-]+)", shell, re.MULTILINE)
     named += [words.split()[1] for words in CODE.findall(text(document)) if re.match(r"gap \w", words)]
     assert set(named) <= COMMANDS
-
-
-def test_the_readme_names_the_file_of_every_member():
-    table = text(ROOT / "README.md")
-    for name in MEMBERS:
-        if not MEMBERS.entry(name).package:
-            room, file = MEMBERS.entry(name).target.partition(":")[0].split(".")[1:]
-            path = f"{file}.py" if (PACKAGE / room / f"{file}.py").exists() else f"{file}/"
-            path = path if room == "members" else f"../{room}/{path}"
-            assert f"`{path}`" in table, name

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from gapstack.data import Corpus, Example, Span
+from gapstack.data import Corpus, Example
 from gapstack.encoding import activations as module
 from gapstack.encoding import frozen
 from gapstack.encoding.activations import (
@@ -72,32 +72,6 @@ def test_nothing_is_computed_twice_for_subsets_orders_or_corpora_of_the_same_tex
     assert sum(forwarded) == 3  # only what was missing
 
 
-def test_attention_is_summed_over_the_pieces_looked_at_and_averaged_over_those_that_look(tiny_encoder):
-    # "ann" (3 pieces) occurs twice, "." is a piece of "b." and occurs elsewhere without being the name
-    text = "ann met b. q. and she left ann ."
-    spans = {"pronoun": (18, 21), "a": (0, 3), "b": (8, 10)}
-    assert [text[slice(*span)] for span in spans.values()] == ["she", "ann", "b."]
-    corpus = Corpus([Example("row", text, *(Span(*span) for span in spans.values()))])
-    found = span_activations(corpus, tiny_encoder, (), (1, 2))
-    assert found.vectors.shape[1:] == (0, 32)
-    view = align(corpus, tiny_encoder)
-    pieces = [text[start:end] for start, end in view.chars]
-    groups = [list(range(*span)) for span in view.mentions[0]]
-    second = len(pieces) - 5  # [SEP] and the last "." follow the second "ann"
-    assert "".join(pieces[second : second + 3]) == "ann"
-    groups += [[*groups[1], second, second + 1, second + 2], groups[2]]
-    model = tiny_encoder.fresh_model(attn_implementation="eager").eval()
-    with torch.inference_mode():
-        layers = model(torch.from_numpy(view.ids)[None], output_attentions=True).attentions
-    for layer, weights in enumerate(layers):
-        for source, looking in enumerate(groups):
-            for target, seen in enumerate(groups):
-                expected = weights[0][:, looking][:, :, seen].sum(-1).mean(-1)
-                np.testing.assert_allclose(
-                    found.attention[0, layer, :, source, target], expected, atol=0.03, rtol=0.03
-                )
-
-
 def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_encoder, forwarded):
     corpus = sample_test[:4]
     span_activations(corpus, tiny_encoder, (1,))
@@ -106,29 +80,6 @@ def test_other_windows_layers_and_spans_are_other_entries(sample_test, tiny_enco
         forwarded.clear()
         span_activations(arguments[0], tiny_encoder, arguments[1], max_pieces=arguments[2])
         assert sum(forwarded) == 4
-
-
-def test_exchanging_a_and_b_exchanges_what_is_there_and_computes_nothing(
-    sample_test, tiny_encoder, forwarded
-):
-    corpus = sample_test[:12]
-    found = span_activations(corpus, tiny_encoder, (1, 2), (1, 2))
-    forwarded.clear()
-    mixed = Corpus([Example(e.id, e.text, e.pronoun, e.b, e.a) if i % 3 else e for i, e in enumerate(corpus)])
-    other = span_activations(mixed, tiny_encoder, (1, 2), (1, 2))
-    assert forwarded == []
-    (mine, spans), (theirs, others) = found.padded(), other.padded()
-    for row in range(12):
-        order = [0, 2, 1] if row % 3 else [0, 1, 2]
-        for new, old in enumerate(order):
-            np.testing.assert_array_equal(
-                theirs[row, slice(*others[row, new])], mine[row, slice(*spans[row, old])]
-            )
-        groups = [*order, 4, 3] if row % 3 else range(5)
-        for new, old in enumerate(groups):
-            np.testing.assert_array_equal(
-                other.attention[row, :, :, new], found.attention[row, :, :, old][..., list(groups)]
-            )
 
 
 def by_row(found: SpanActivations) -> list[list[np.ndarray]]:
@@ -156,20 +107,6 @@ def test_a_row_does_not_depend_on_its_batch_the_order_and_the_cache(
                 np.testing.assert_allclose(vectors, expected, atol=tolerance, rtol=tolerance)
                 expected = everything[row][1][[layer - 1 for layer in heads]]
                 np.testing.assert_allclose(attention, expected, atol=tolerance, rtol=tolerance)
-
-
-def test_padded_sequences_hold_the_mentions_at_their_ranges(sample_test, tiny_encoder):
-    found = span_activations(sample_test[:10], tiny_encoder, (1, 2))
-    sequences, spans = found.padded()
-    assert sequences.shape == (10, found.counts.sum(axis=1).max(), 64)
-    at = 0
-    for row in range(10):
-        for mention in range(3):
-            start, end = spans[row, mention]
-            expected = found.vectors[at : at + end - start].reshape(end - start, 64)
-            np.testing.assert_array_equal(sequences[row, start:end], expected)
-            at += end - start
-        assert not sequences[row, spans[row, 2, 1] :].any()
 
 
 def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_encoder, forwarded):
@@ -208,18 +145,6 @@ def test_missing_layers_are_refused_and_no_rows_need_no_encoder(layers, sample_t
     assert forwarded == []
 
 
-def test_states_are_the_encoders_own_layers_side_by_side(sample_test, tiny_encoder):
-    view = align(sample_test[:8], tiny_encoder)
-    found = hidden_states(view, tiny_encoder, (2, 0), torch.float32)
-    assert found.values.shape == (len(view.ids), 64)
-    np.testing.assert_array_equal(found.sizes, view.lengths)
-    for row, entry in enumerate(found.entries()):
-        with torch.inference_mode():
-            ids = torch.from_numpy(view.ids[view.row(row)])[None]
-            layers = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
-        np.testing.assert_allclose(entry, torch.cat([layers[2][0], layers[0][0]], dim=-1), atol=2e-3)
-
-
 def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_encoder, forwarded):
     rows = sample_test[:10]
     first = hidden_states(align(rows, tiny_encoder), tiny_encoder)
@@ -232,20 +157,3 @@ def test_a_window_is_encoded_once_whoever_the_mentions_are(sample_test, tiny_enc
     assert sum(forwarded) == 12
     exact, rough = (hidden_states(align(rows, tiny_encoder), tiny_encoder, dtype=d).values for d in DTYPES)
     assert 0 < np.abs(exact - rough).max() < 0.2, "precisions do not mix"
-
-
-def test_a_killed_run_keeps_its_finished_shards(sample_test, tiny_encoder, forwarded, monkeypatch):
-    monkeypatch.setattr("gapstack.cache.SHARD_ROWS", 8)
-    counting = module.forward
-
-    def dying(request, view, rows, *options):
-        if sum(forwarded) == 16:
-            raise KeyboardInterrupt
-        return counting(request, view, rows, *options)
-
-    monkeypatch.setattr(module, "forward", dying)
-    with pytest.raises(KeyboardInterrupt):
-        span_activations(sample_test[:30], tiny_encoder, (1,))
-    monkeypatch.setattr(module, "forward", counting)
-    assert len(span_activations(sample_test[:30], tiny_encoder, (1,))) == 30
-    assert sum(forwarded) == 30

@@ -6,7 +6,6 @@ from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.cluster_pieces import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.encoding.pieces import align
 from gapstack.errors import DataNotFoundError
-from gapstack.members.added_pieces import tagged
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import parses
@@ -75,13 +74,6 @@ def test_pieces_are_the_mentions_own(tiny_encoder):
     assert cluster_pieces(view, [[(), ()]]).keep.tolist() == [[[[False]], [[False]]]]
 
 
-def test_tags_within_a_mention_are_none_of_its_pieces(tiny_encoder):
-    view = tagged(CORPUS, tiny_encoder)
-    around = Span(4, 26)  # met Beth when she sang
-    found = cluster_pieces(view, [[(around,)]], max_pieces=30)
-    assert read(view, tiny_encoder, found.places[0, 0, 0], found.keep[0, 0, 0]) == "metbethwhenshesang"
-
-
 def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
     view = align(CORPUS, tiny_encoder)
     cluster = (ANN, SHE, HER_SISTER)  # of 3, 1 and more than 4 pieces
@@ -91,20 +83,3 @@ def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
             read(view, tiny_encoder, p, k) for p, k in zip(found.places[0, 0], found.keep[0, 0], strict=True)
         ]
         assert kept == words
-
-
-def test_mentions_that_the_window_cuts_off_are_left_out(tiny_encoder):
-    far = "Old Zed knew. " * 30
-    text = far + TEXT
-    example = replace(
-        EXAMPLE,
-        text=text,
-        **{
-            k: Span(s.start + len(far), s.end + len(far))
-            for k, s in (("a", ANN), ("b", BETH), ("pronoun", SHE))
-        },
-    )
-    view = align(Corpus([example]), tiny_encoder, 40)
-    found = cluster_pieces(view, [[(Span(4, 7), example.pronoun)]])
-    assert found.keep.shape[2] == 1
-    assert read(view, tiny_encoder, found.places[0, 0, 0], found.keep[0, 0, 0]) == "she"

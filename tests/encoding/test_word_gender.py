@@ -7,11 +7,9 @@ from sklearn.decomposition import PCA
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.encoding.word_gender import (
     he_she,
-    indirect_bias,
     locate,
     locate_pairs,
     most_biased,
-    neighbours,
     neutral_rows,
     principal_direction,
 )
@@ -75,12 +73,3 @@ class TestMostBiased:
         words = ("he", "beard", "Nun", "tree", "Tree", "a1", "x" * 20)
         space = Vectors("some", words, np.eye(len(words)))
         assert [space.words[row] for row in neutral_rows(space, LISTS)] == ["tree"]
-
-
-def test_neighbours_are_the_nearest_and_never_the_word_itself():
-    unit = planted(20, 4)[0].unit[:20]
-    for row, near in zip(range(20), neighbours(unit, np.arange(20), 6), strict=True):
-        rest = sorted((k for k in range(20) if k != row), key=lambda k: -(unit[row] @ unit[k]))
-        assert set(near) == set(rest[:6])
-    orthogonal = indirect_bias(np.eye(3), np.eye(3)[0], np.array([1]), np.array([[0, 2]]))
-    assert orthogonal.tolist() == [[0, 0]], "no similarity, no bias"

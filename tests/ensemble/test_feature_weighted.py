@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from gapstack.ensemble import create_stacker
-from gapstack.ensemble.linear import NAMES, FeatureWeightedStacker, disagreement, meta_features
+from gapstack.ensemble.linear import NAMES, FeatureWeightedStacker, meta_features
 from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.evaluation import log_loss
 from gapstack.features.blocks import features
@@ -36,22 +35,6 @@ def test_without_meta_features_it_is_the_conditional_logit():
     np.testing.assert_allclose(
         weighted.predict_proba(BASE[HELD], LEFT), common.predict_proba(BASE[HELD]), atol=1e-4
     )
-
-
-def test_disagreement_is_0_for_equals_and_log_2_for_two_that_are_sure_of_different_names():
-    same = np.tile([0.5, 0.3, 0.2], (1, 4, 1))
-    opposed = np.array([[[1.0, 0, 0], [0, 1.0, 0]]])
-    np.testing.assert_allclose(disagreement(np.concatenate([same, same])), 0, atol=1e-12)
-    assert disagreement(opposed).item() == pytest.approx(np.log(2))
-
-
-def test_meta_features_of_the_sample_ignore_the_order_of_the_names(sample_test):
-    evidence = features(sample_test.take(np.arange(20)), EVIDENCE)
-    table = meta_features(evidence)
-    assert table.shape == (20, len(NAMES) - 1)
-    np.testing.assert_array_equal(table, meta_features(evidence.swapped()))
-    genders = sample_test.genders[:20] == "feminine"
-    np.testing.assert_array_equal(table[:, NAMES.index("feminine")], genders)
 
 
 def test_rows_without_a_page_are_predicted(sample_train):

@@ -109,17 +109,3 @@ def test_the_blend_is_scored_on_other_folds_than_it_is_fitted_on():
     assert losses[0].mean() == pytest.approx(np.mean(prior))
     assert losses[1].mean() == pytest.approx(log_loss(labels, fair))
     assert losses[2][folds == 0].mean() > losses[1][folds == 0].mean() - 0.02
-
-
-def test_the_cost_of_an_estimate_does_not_explode_with_members():
-    """Of an additive game, whose values are known, 200 members ask for thousands of coalitions and not for 80,000."""
-    strength, asked = np.random.default_rng(0).random(200), []
-
-    def worth(coalitions):
-        asked.append(len(coalitions))
-        return np.repeat(200 - coalitions @ strength, 2).reshape(-1, 2)
-
-    found = contribution(worth, 200)
-    assert (found.draws, sum(asked) < 10_000) == (2, True)
-    np.testing.assert_allclose(found.shapley.mean(axis=1), strength)
-    assert found.error == pytest.approx(0, abs=1e-12)

@@ -63,15 +63,6 @@ def test_risk_coverage_answers_the_most_confident_rows_first():
         assert tied.risk.tolist() == [0.5] * 4, "rows of equal confidence are answered together"
 
 
-def test_a_long_risk_coverage_curve_is_thinned_and_ends_at_the_error_rate():
-    rng = np.random.default_rng(0)
-    probabilities, labels = rng.dirichlet(np.ones(3), size=500), rng.integers(0, 3, size=500)
-    curve = risk_coverage(labels, probabilities, points=20)
-    assert len(curve.coverage) == len(curve.risk) == 20
-    assert curve.coverage[-1] == 1
-    assert curve.risk[-1] == pytest.approx((probabilities.argmax(axis=1) != labels).mean())
-
-
 def test_planted_label_errors_come_first():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 3, 300)

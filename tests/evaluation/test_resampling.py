@@ -157,45 +157,6 @@ def three(make_corpus):
     return corpus, soft, members, bootstrap(corpus.groups, members, replicates=400, seed=1)
 
 
-def test_exchange_swaps_predictions_on_whole_pages(three):
-    """Against a loop that swaps two members' predictions and scores both."""
-    corpus, soft, members, _ = three
-    two = {name: members[name] for name in ("good", "poor")}
-    made = bootstrap(corpus.groups, two, replicates=5)
-    found = all_pairs(corpus.groups, two, made, ["f1_overall"], replicates=60, seed=4)["f1_overall"]
-    pages = resampling.Pages(corpus.groups)
-    (signs,) = resampling.sign_flips(pages.count, 60, 4)
-    good, poor = soft["good"], soft["poor"]
-
-    def difference(kept):
-        one, other = np.where(kept, good, poor), np.where(kept, poor, good)
-        return score(corpus, one).f1_overall - score(corpus, other).f1_overall
-
-    observed = abs(difference(np.ones((len(corpus), 1), dtype=bool)))
-    beyond = sum(abs(difference((sign[pages.place] > 0)[:, None])) >= observed - 1e-9 for sign in signs)
-    assert found.p_permutation[0, 1] == pytest.approx((1 + beyond) / 61)
-
-
-def test_pairs_agree_with_the_test_of_two_members_in_both_directions(three):
-    corpus, _, members, made = three
-    tests = all_pairs(corpus.groups, members, made, DIRECTED, replicates=400, seed=1)
-    for metric, found in tests.items():
-        assert (found.wins() == -found.wins().T).all()
-        if np.isnan(found.difference[2, 0, 0]):
-            assert METRICS[metric].probabilities
-            continue
-        own = resampling.metric_columns(metric)
-        for i, one in enumerate(members.values()):
-            for j, other in enumerate(members.values()):
-                pair = one[:, own], other[:, own]
-                expected = paired(corpus.groups, *pair, METRICS[metric].score, replicates=400, seed=1)
-                assert found.difference[i, j] == pytest.approx(list(expected[:3]))
-                if i != j:
-                    assert found.p_permutation[i, j] == pytest.approx(expected.p)
-    for metric in ("logloss", "accuracy", "f1_overall"):
-        assert tests[metric].wins()[0, 1] == 1
-
-
 def test_holm_by_hand():
     # .01 x 4, .02 x 3, .03 x 2 but no less than the one before, .04 x 1 likewise
     assert holm([0.03, 0.01, 0.04, 0.02]).tolist() == pytest.approx([0.06, 0.04, 0.06, 0.06])

@@ -9,8 +9,6 @@ from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.multiple_choice import MultipleChoice
 
-QUICK = {"max_pieces": 96, "training": {"epochs": 1, "precision": "float32"}}
-
 
 def read(encoder, batch, row):
     return encoder.tokenizer.decode(batch["ids"][row]).replace(" [PAD]", "").replace("[PAD]", "")

@@ -19,8 +19,8 @@ sys.path.insert(
 )  # a spaCy project: its scripts import each other by name
 
 import documents  # noqa: E402
-from documents import CorefData, Text, parts, row_text, split, text_of  # noqa: E402
-from learner import Learner, make_model  # noqa: E402
+from documents import CorefData, Text, row_text, text_of  # noqa: E402
+from learner import make_model  # noqa: E402
 from scores import Scores  # noqa: E402
 
 NEEDS = "the extra 'fastcoref' is not installed"
@@ -35,27 +35,9 @@ def tokenizer():
     return load_encoder().tokenizer
 
 
-def test_the_parts_share_no_document_and_leave_none_out():
-    documents = [ConllDocument(str(i)) for i in range(37)]
-    found = split(documents, seed=3)
-    names = [one.name for part in found.values() for one in part]
-    assert sorted(names, key=int) == [one.name for one in documents]
-    assert [len(found[part]) for part in ("development", "held out")] == [3, 3]
-    assert found == split(documents, seed=3) != split(documents, seed=4)
-
-
 def test_places_count_from_the_part_s_first_word_and_mentions_that_reach_out_are_left_out():
     assert text_of(DOCUMENT, range(12)).clusters == [[(0, 1), (5, 5)], [(3, 3), (7, 7)], [(9, 9)]]
     assert text_of(DOCUMENT, range(1, 9)) == Text("one", WORDS[1:9], [[(2, 2), (6, 6)], [(4, 4)]])
-
-
-@pytest.mark.parametrize(
-    ("most", "lengths"), [(100, [12]), (9, [9, 3]), (5, [5, 4, 3]), (2, [2, 2, 1, 2, 2, 2, 1])]
-)
-def test_parts_end_with_sentences_where_these_fit(tokenizer, most, lengths):
-    found = list(parts(DOCUMENT, tokenizer, most))
-    assert [len(text.words) for text in found] == lengths
-    assert [word for text in found for word in text.words] == WORDS
 
 
 def test_entities_stand_where_pieces_spell_their_mentions(tokenizer):
@@ -68,26 +50,6 @@ def test_entities_stand_where_pieces_spell_their_mentions(tokenizer):
         for row, first, last in batch["entities"].nonzero().tolist()
     }
     assert spelled == {("bartholomew higgs", 1), ("he", 1), ("zoe", 2)}
-
-
-def test_antecedents_are_earlier_mentions_of_the_entity_or_none():
-    right = Learner._antecedents(torch.tensor([[1, 0, 2, 1, 1, 0]]))
-    assert [row.nonzero().ravel().tolist() for row in right[0]] == [[6], [6], [6], [0], [0, 3], [6]]
-
-
-def test_a_text_s_loss_does_not_depend_on_the_batch(tokenizer):
-    pytest.importorskip("fastcoref", reason=NEEDS)
-    learner, _ = make_model(seed=0)
-    learner.eval()
-    long = Text("b", WORDS * 3, text_of(DOCUMENT, range(12)).clusters)
-    data = CorefData([text_of(DOCUMENT, range(12)), long], tokenizer)
-    losses = []
-    with torch.no_grad():
-        for rows in ([0], [1], [0, 1]):
-            batch = data.batch(np.array(rows))
-            del batch["target"]
-            losses += learner(**batch).tolist()
-    assert losses[:2] == pytest.approx(losses[2:], rel=1e-4)
 
 
 def test_a_partly_annotated_text_has_no_loss_on_other_spans(tokenizer):

@@ -7,7 +7,6 @@ import random
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -17,8 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "models" / "parser"))  # a spaCy project: its scripts import each other by name
 
 import convert  # noqa: E402
-import package  # noqa: E402
-import silver  # noqa: E402
 from tokenizer import adapt_tokenizer  # noqa: E402
 
 MODEL = ROOT / "models" / "en_gapstack"
@@ -71,14 +68,6 @@ def test_names_are_proper_nouns_without_titles_nationalities_pronouns_or_places(
     assert found == [[["Bush"], ["Ana", "de", "la", "Cruz", "-", "Lee"]], [], []]
 
 
-def test_a_mention_closed_with_two_others_is_still_found():
-    assert convert.entity_mentions(sentences(GUM)[0]) == [
-        ("person", 0, 1),
-        ("person", 7, 12),
-        ("person", 5, 12),
-    ]
-
-
 def test_conversion_keeps_text_splits_contractions_and_leaves_ewt_names_missing(tmp_path: Path):
     gum = convert.load_docs(converted(sentences(GUM), tmp_path, "gum"))
     ewt = convert.load_docs(converted(sentences(EWT), tmp_path, "ewt"))
@@ -97,16 +86,6 @@ def test_grouping_joins_sentences_with_a_blank_and_keeps_trees_and_names(tmp_pat
     assert len(joined.ents) == 2
 
 
-@pytest.mark.parametrize("most", [1, 2, 5])
-def test_groups_cover_every_sentence_once_and_never_cross_a_document(most: int):
-    both = sentences(GUM) + sentences(EWT)
-    sizes = convert.group_sizes(both, most, random.Random(1))
-    ends = list(np.cumsum(sizes))
-    assert ends[-1] == len(both)
-    assert max(sizes) <= most
-    assert 3 in ends, "the first document ends with its third sentence"
-
-
 @pytest.mark.parametrize(
     ("words", "spelt"),
     [
@@ -118,15 +97,6 @@ def test_groups_cover_every_sentence_once_and_never_cross_a_document(most: int):
 )
 def test_snippet_spelling(words: list[str], spelt: list[str]):
     assert convert.snippet_words(words, random.Random(0), accents=0.0) == spelt
-
-
-def test_snippet_copy_changes_spelling_only():
-    nlp = spacy.blank("en")
-    doc = Doc(nlp.vocab, ["“", "Hi", "”", ".", "Zoë", "left"], heads=[1, 1, 1, 1, 5, 5], deps=["dep"] * 6)
-    copy = convert.snippet_copy(doc, random.Random(0), glue=1.0)
-    assert [t.head.i for t in copy] == [t.head.i for t in doc]
-    assert copy[3].text + copy[3].whitespace_ == "."
-    assert not copy.has_annotation("ENT_IOB")
 
 
 @pytest.mark.parametrize(
@@ -148,67 +118,6 @@ def test_tokenizer(text: str, tokens: list[str]):
     assert [t.text for t in adapt_tokenizer(spacy.blank("en"))(text)] == tokens
 
 
-def test_marked_names_become_entities_without_titles_and_beat_shorter_guesses():
-    doc = adapt_tokenizer(spacy.blank("en"))("Mrs. Ann Lee met Bob. Ann left.")
-    doc.ents = [doc.char_span(5, 8, label="PERSON"), doc.char_span(17, 20, label="PERSON")]
-    assert [e.text for e in silver.add_names(doc, ["Mrs. Ann Lee", "Ann"]).ents] == ["Ann Lee", "Bob", "Ann"]
-
-
-def test_snippets_are_read_once_each_and_up_to_the_limit(tmp_path: Path):
-    path = tmp_path / "s.tsv"
-    rows = [
-        ("1", 'a "b c', "A", "B"),
-        ("2", 'a "b c', "C", "D"),
-        ("3", "d e f", "E", "F"),
-        ("4", "g", "G", "H"),
-    ]
-    path.write_text("ID\tText\tA\tB\n" + "".join("\t".join(r) + "\n" for r in rows))
-    assert list(silver.read_snippets(path, 6)) == [('a "b c', ["A", "B", "C", "D"]), ("d e f", ["E", "F"])]
-
-
-def test_lemma_rules_cover_unseen_words_and_exceptions():
-    nlp = spacy.blank("en")
-    pairs = [("walked", "walk"), ("talked", "talk"), ("jumped", "jump"), ("asked", "ask"), ("went", "go")]
-    docs = [Doc(nlp.vocab, [f], pos=["VERB"], lemmas=[lemma]) for f, lemma in pairs]
-    pipe = nlp.add_pipe("lemmatizer", config={"mode": "rule"})
-    pipe.initialize(lookups=package.lemma_tables(docs))  # type: ignore[attr-defined]
-    doc = Doc(nlp.vocab, ["Asked", "went", "baked", "The"], pos=["VERB"] * 3 + ["DET"])
-    assert [t.lemma_ for t in pipe(doc)][:2] == ["ask", "go"]
-    assert doc[2].lemma_ == "bak", "with four examples the rule knows no silent e"
-    assert doc[3].lemma_ == "the"
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_best_tree_is_a_single_rooted_tree_and_no_worse_than_any_other(seed: int):
-    torch = pytest.importorskip("torch")
-    assert torch is not None
-    from itertools import product
-
-    from teacher import best_tree
-
-    n = 4
-    scores = np.random.default_rng(seed).normal(size=(n, n))
-
-    def is_tree(heads: tuple[int, ...]) -> bool:
-        for start in range(n):
-            at = start
-            for _ in range(n):
-                at = heads[at]
-            if heads[at] != at:
-                return False
-        return sum(h == i for i, h in enumerate(heads)) == 1
-
-    def value(heads: tuple[int, ...]) -> float:
-        return sum(scores[i, h] for i, h in enumerate(heads) if i != h)
-
-    found = tuple(best_tree(scores))
-    root = int(scores.diagonal().argmax())
-    others = [h for h in product(range(n), repeat=n) if is_tree(h) and h[root] == root]
-    assert is_tree(found)
-    assert found[root] == root
-    assert value(found) == pytest.approx(max(value(h) for h in others))
-
-
 @pytest.fixture(scope="module")
 def nlp() -> spacy.language.Language:
     return spacy.load(MODEL)
@@ -216,13 +125,6 @@ def nlp() -> spacy.language.Language:
 
 def roles(doc: Doc) -> dict[str, str]:
     return {t.text: t.dep_ for t in doc}
-
-
-def test_the_pipeline_ships_every_part_in_at_most_twenty_megabytes(nlp: spacy.language.Language):
-    parts = {"tok2vec", "tagger", "morphologizer", "parser", "ner", "lemmatizer"}
-    assert parts <= set(nlp.pipe_names)
-    assert sum(p.stat().st_size for p in MODEL.rglob("*") if p.is_file()) <= 20e6
-    assert (MODEL / "README.md").exists()
 
 
 def test_subject_object_and_possessor(nlp: spacy.language.Language):

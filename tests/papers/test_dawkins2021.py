@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES
-from gapstack.audits.embeddings import ORIGINAL, audit_embeddings
 from gapstack.data.sources import paper
 from gapstack.errors import DataError
 from gapstack.evaluation import Interval, score
@@ -15,7 +14,6 @@ from gapstack.papers import dawkins2021
 from gapstack.papers.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
 from gapstack.runs import Recipe
 from gapstack.runs.recipe import Part
-from tests.planted_spaces import LISTS, planted
 
 SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_swap")), folds=3)
 
@@ -105,18 +103,3 @@ def test_a_member_that_was_trained_on_a_suite_is_refused(sample_train, gap_folde
     member.__class__ = type("Contaminated", (type(member),), {"contaminated_by": ("winobias",)})
     with pytest.raises(DataError, match="trained on rows of winobias"):
         dawkins2021.suite_answers(member, dawkins2021.suites(gap_folder))
-
-
-def test_tables_2_and_3_have_each_space_next_to_the_paper_s(gap_folder):
-    space, _ = planted()
-    audited = audit_embeddings(space, LISTS, ["hard"], debiased={"gn_glove": space})
-    tables = dawkins2021.vector_tables(audited)
-    for table, name in zip(tables, ("table2_single_attribute_weat", "table3"), strict=True):
-        ours, theirs = (dict(section.rows) for section in table.sections)
-        assert list(ours) == ["GloVe", "Hard-GloVe", "GN-GloVe"]
-        figures = paper("dawkins2021")[name]
-        assert {row: list(cells.values()) for row, cells in theirs.items()} == {
-            row: figures[row] for row in figures if row.endswith("GloVe")
-        }
-        for row, column in (("GloVe", ORIGINAL), ("Hard-GloVe", "hard"), ("GN-GloVe", "gn_glove")):
-            assert all(ours[row][c.key] == audited.figures[column][c.key] for c in table.columns)

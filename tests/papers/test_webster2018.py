@@ -11,7 +11,7 @@ from gapstack.data.sources import GapData, paper
 from gapstack.display.render import text_of
 from gapstack.errors import DataNotFoundError
 from gapstack.evaluation import score_decisions
-from gapstack.papers.webster2018 import head_table, pair_shares, published, reproduce
+from gapstack.papers.webster2018 import head_table, published, reproduce
 from gapstack.papers.webster2018_systems import (
     ALL_CUES,
     CUES,
@@ -76,29 +76,6 @@ def figures():
     return paper("webster2018") or pytest.skip("the data set papers is missing")
 
 
-def test_the_papers_figures_are_next_to_ours(report, figures):
-    for table, key in TABLES.items():
-        rows = {**cells(report, table, 1), **cells(report, table, 0)}
-        for name, row in published(figures, key).items():
-            assert [rows[name][f"paper_{c}"] for c in ("masculine", "feminine", "bias", "overall")] == row
-        assert rows[ALL_CUES]["paper_overall"] is None
-    # table 8: heads by layers
-    heads = cells(report, 7)
-    assert [list(row.values())[1:] for row in heads.values()] == figures["table8_attention_heads"]["f1"]
-    assert heads["H7"]["L3"] == published(figures, TABLES[5])["Transformer-Single"][3]
-    # table 9: its margins are the shares of pairs that each system decides rightly
-    right, wrong = cells(report, 8).values()
-    assert (right["paper_right"], right["paper_wrong"], wrong["paper_right"], wrong["paper_wrong"]) == (
-        *(48.7, 21.6),
-        *(13.4, 16.3),
-    )
-    # table 10
-    assert cells(report, 10, 0)["Lee et al. (2017)"]["paper_overall"] == 64.0
-    assert cells(report, 10, 1)["Parallelism"]["paper_overall"] == 66.9
-    assert cells(report, 10, 2)["Parallelism+URL"]["paper_overall"] == 70.6
-    assert cells(report, 10, 3)["Parallelism"]["paper_overall"] is None
-
-
 def test_table_8_has_the_f1_of_the_transformer_single_of_table_6(
     sample_train, sample_test, tiny_encoder_folder
 ):
@@ -111,13 +88,6 @@ def test_table_8_has_the_f1_of_the_transformer_single_of_table_6(
     assert own == pytest.approx(
         score_decisions(sample_test, decided[SETTINGS[0]]["Transformer-Single"]).f1_overall
     )
-
-
-def test_pairs_are_counted_one_by_one():
-    gold = np.array([[True, False], [False, False]])
-    first = np.array([[True, False], [True, False]])  # 3 of 4 right
-    second = np.array([[False, True], [True, False]])  # 1 of 4 right, where the first is right
-    np.testing.assert_array_equal(pair_shares(gold, first, second), [[25, 50], [0, 25]])
 
 
 @pytest.mark.slow

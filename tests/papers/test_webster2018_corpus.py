@@ -7,7 +7,6 @@ from gapstack.data.sources import paper
 from gapstack.papers.webster2018_corpus import (
     annotation_table,
     diversity_table,
-    ontonotes_table,
     patterns_table,
 )
 
@@ -57,11 +56,6 @@ def test_answers_are_counted_next_to_the_papers():
     assert found["Name A"] == {"raw": 10, "final": 2, "ours": 2, "one": 1, "two": 1}
     assert found["Both"] == {"raw": 3, "final": 0, "ours": None, "one": None, "two": None}
     assert found["Total"]["ours"] == 4
-
-
-def test_ontonotes_is_the_papers_alone():
-    assert cells(ontonotes_table(FIGURES)) == {"R": {"M": None, "O": 6.5}}
-    assert ontonotes_table({}).sections[0].rows == []
 
 
 def test_patterns_of_the_sample(sample_test):

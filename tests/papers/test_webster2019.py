@@ -11,8 +11,6 @@ from gapstack.papers.webster2019 import NOTES, OURS, reported
 from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
 
-LINES = [line for lines in reported().values() for line in lines]
-
 
 @pytest.fixture(scope="module")
 def report(sample_train, sample_test, tmp_path_factory):

@@ -3,11 +3,10 @@
 import pytest
 
 from gapstack.cli.tables import plan_table
-from gapstack.encoding.encoders import KNOWN, encoder_size
+from gapstack.encoding.encoders import KNOWN
 from gapstack.errors import DataNotFoundError
 from gapstack.runs import Recipe, available, estimate
 from gapstack.runs.estimate import plan_run
-from gapstack.runs.recipe import Part
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +28,6 @@ def test_every_recipe_is_planned_without_its_encoders(name):
     assert "all members" in plan_table(plan).text()
 
 
-def test_fifty_models_of_bert_large_need_some_36_gigabytes():
-    plan = plan_run(Recipe.load("attree2019"), "sample")
-    assert sum(member.models for member in plan.members) == 50
-    assert 30e9 < plan.disk < 40e9
-
-
 def test_missing_rows_are_named_and_counted_as_published(monkeypatch):
     monkeypatch.setattr(
         estimate, "corpora", lambda *_: (_ for _ in ()).throw(DataNotFoundError("no stage 2"))
@@ -42,17 +35,6 @@ def test_missing_rows_are_named_and_counted_as_published(monkeypatch):
     plan = plan_run(Recipe.load("attree2019"))
     assert "no stage 2" in plan.missing
     assert (plan.train[1], plan.test[1]) == (4454, 12_359)
-
-
-def test_training_costs_six_operations_per_parameter_and_piece(monkeypatch, sample, sample_train):
-    monkeypatch.setattr(estimate, "_device_speed", lambda: ("cpu", 1 / estimate.UTILISATION))
-    one, two = (
-        plan_run(Recipe("r", (Part("probert", "probert", {"training": {"epochs": n}}),)), "sample").seconds
-        for n in (1, 2)
-    )
-    size, characters = encoder_size(None), sum(len(row.text) for row in sample) / len(sample)
-    pieces = characters / estimate.CHARACTERS_PER_PIECE + estimate.SPECIAL_PIECES
-    assert two - one == pytest.approx(6 * size.layers * size.layer * pieces * len(sample_train) * 4)
 
 
 def test_rules_cost_next_to_nothing_and_a_frozen_encoder_runs_once():

@@ -1,7 +1,6 @@
 """Prediction in chunks: the same as at once, whole or not at all, nothing computed twice and nothing stale reused."""
 
 import os
-from functools import lru_cache
 from importlib import import_module
 from threading import Thread
 
@@ -158,13 +157,3 @@ def test_a_pipe_is_read_once(finished, fitted, files, tmp_path):
     assert predict_file(fitted, pipe, output) == 40
     writer.join()
     assert output.read_bytes() == at_once(finished.folder, source, tmp_path)
-
-
-def test_features_of_a_row_are_computed_once_for_all_folds(fitted, files, monkeypatch):
-    """Otherwise each fold would evict what the next one needs, in a file longer than the caches."""
-    module, computed = import_module("gapstack.features.surface"), []
-    compute = module._values.__wrapped__
-    counted = lru_cache(maxsize=16)(lambda example: computed.append(example.id) or compute(example))
-    monkeypatch.setattr(module, "_values", counted)
-    predict_file(fitted, *files)
-    assert computed == read_gap(files[0]).ids

@@ -1,9 +1,8 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gapstack.runs import Recipe
-from gapstack.runs.rescale import _frozen, at_same_depth, on_encoder
+from gapstack.runs.rescale import at_same_depth, on_encoder
 
 
 @given(st.integers(1, 24), st.integers(1, 24))
@@ -12,21 +11,6 @@ def test_layers_keep_their_order_and_the_last_stays_the_last(layers, layer):
     assert 0 <= at_same_depth(layer, 24, layers) <= layers
     assert at_same_depth(layer, 24, 24) == layer
     assert at_same_depth(layer, 24, layers) >= at_same_depth(layer - 1, 24, layers)
-
-
-@given(st.integers(1, 24), st.integers(1, 24))
-def test_the_only_layer_that_learns_is_the_one_that_is_read(layers, read):
-    frozen = _frozen([*(n for n in range(25) if n != read), "head"], 24, layers)
-    learns = [n for n in range(1, layers + 1) if n not in frozen]
-    assert learns == [at_same_depth(read, 24, layers)] or at_same_depth(read, 24, layers) == 0
-    assert frozen[-1] == "head"
-
-
-@pytest.mark.parametrize(
-    ("layers", "still"), [(24, [*range(1, 13)]), (12, [*range(1, 7)]), (6, [1, 2, 3]), (2, [1])]
-)
-def test_the_upper_half_learns_at_any_depth(layers, still):
-    assert _frozen(["encoder.embeddings", *range(1, 13)], 24, layers) == [*still, "encoder.embeddings"]
 
 
 def recipe(*members, **fields):

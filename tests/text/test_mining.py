@@ -2,16 +2,14 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from gapstack.data import Gender, Label, Span, read_gap, write_gap
-from gapstack.data.extra.mined import with_shares
 from gapstack.data.gender import known_first_names
 from gapstack.data.page_files import GoldClusters, Page, corpus_pages
 from gapstack.errors import DataError
 from gapstack.text.grammar import parse_of
-from gapstack.text.mining import RATIO, GoldNames, Mined, MinedRow, People, balanced, mine
+from gapstack.text.mining import RATIO, Mined, MinedRow, People, balanced, mine
 from gapstack.text.patterns import Pattern
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -106,9 +104,6 @@ def test_a_family_name_has_the_gender_of_its_full_name_on_the_page():
     assert genders == {"Lee": M, "May": F, "Ray": None, "Kim": None}  # two persons are called Ray
 
 
-GOLD_TEXT = "Ann met Eve . She left ."
-
-
 @pytest.mark.parametrize(
     ("clusters", "label"),
     list(
@@ -125,28 +120,6 @@ def test_gold_clusters_give_labels_or_no_row(clusters, label):
     found = mined(page(story("Ann", "Eve", "She"), gold=GoldClusters(mentions, {})))
     assert [row.example.label for row in found.rows] == ([label] if label is not None else [])
     assert sum(found.left_out.values()) == (label is None)
-
-
-def test_gold_names_are_those_of_mentions_with_their_head():
-    parse = parse_of(
-        tree(
-            "Her/r/nmod:poss/1 friend/n/nsubj/4 Bo/p/appos/1 Lee/p/flat/2 met/v/root/4 Ann/p/obj/4",
-            ["Bo Lee", "Ann"],
-        )
-    )
-    text = parse.text
-
-    def span(words):
-        return Span(text.index(words), text.index(words) + len(words))
-
-    gold = GoldNames(
-        GoldClusters(((span("Her friend Bo Lee"), "1"), (span("Her"), "2"), (span("Bo"), "3")), {"3": M}),
-        parse,
-    )
-    assert gold.cluster_of(span("Bo Lee")) == "3"
-    assert gold.cluster_of(span("friend")) == "1"
-    assert gold.cluster_of(span("Ann")) is None
-    assert (gold.gender_of(span("Bo Lee")), gold.gender_of(span("Ann"))) == (M, None)
 
 
 def rows_of(counts):
@@ -179,16 +152,6 @@ def test_a_pattern_without_one_gender_is_left_out():
     assert found.counts()[Pattern.FINAL] == {F: 2, M: 2}
     assert not found.counts()[Pattern.INITIAL]
     assert balanced(rows_of({(Pattern.FINAL, M): 3})).rows == []
-
-
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.2, 0.8), (1.0, 0.0)])
-def test_shares_hold_to_the_nearest_row_and_no_row_more_is_dropped(shares):
-    classes = np.array([0] * 30 + [1] * 10)
-    kept = with_shares(classes, np.array(shares), np.random.default_rng(0))
-    counts = np.bincount(classes[kept], minlength=2)
-    np.testing.assert_allclose(counts / len(kept), shares, atol=1 / len(kept))
-    assert kept == sorted(set(kept))
-    assert any(counts[i] == (30, 10)[i] for i in (0, 1) if shares[i])
 
 
 def test_gold_documents_give_labelled_rows(gap_folder):

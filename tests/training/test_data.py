@@ -38,21 +38,6 @@ def test_plain_batches_cut_the_rows_or_one_shuffle_after_the_other():
         np.testing.assert_array_equal(np.concatenate(shuffled), rng.permutation(10))
 
 
-def test_batches_of_gap_waste_little_on_padding(gap_splits, tiny_encoder):
-    view = align(gap_splits["development"], tiny_encoder)
-    padded = sum(
-        len(part) * view.lengths[batch[part]].max()
-        for batch in epoch_batches(view.lengths, 32, 0, 0)
-        for part in batches(view.lengths[batch], 2048)
-    )
-    at_random = sum(
-        len(rows) * view.lengths[rows].max()
-        for rows in np.array_split(np.random.default_rng(0).permutation(2000), 250)
-    )
-    assert padded / view.lengths.sum() < 1.08
-    assert at_random / view.lengths.sum() > 1.3
-
-
 def test_a_batch_is_padded_to_its_longest_text_and_masked(sample_train, tiny_encoder):
     view = align(sample_train, tiny_encoder)
     data = PieceData(view, sample_train.labels, {"hint": np.arange(len(view)) / 7})

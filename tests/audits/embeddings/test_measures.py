@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from gapstack.audits.embeddings.measures import (
     clustering,
-    gipe,
     most_gendered_pairs,
     proximity_bias,
     recoverability,
@@ -22,10 +21,9 @@ from gapstack.audits.embeddings.weat import (
     weat_test,
 )
 from gapstack.data.word_lists import read_lists
-from gapstack.encoding.static_vectors import Vectors, read_vectors
-from gapstack.encoding.word_gender import locate_pairs, principal_direction
+from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DataError
-from tests.planted_spaces import DEFINITIONAL, LISTS, planted
+from tests.planted_spaces import LISTS, planted
 
 
 def units(count, dimensions, seed):
@@ -115,21 +113,6 @@ def test_gipe_is_that_of_the_papers_graph(seed):
     rows = np.arange(5, 40, 2)
     found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
     assert found == pytest.approx(gipe_word_by_word(unit, original, g, rows, 7, 0.05))
-
-
-def test_sowinobias_words_have_figures_of_their_own_if_most_are_in_the_space():
-    space, _ = planted()
-    found = gipe(space, LISTS).measure(space)
-    direction = principal_direction(space, locate_pairs(space, DEFINITIONAL, "pairs")[0])
-    rows = np.array([space.row(word) for word in ("aaa", "aab", "aac", "aad", "aae", "aaf")])
-    own = proximity_bias(space.unit, space.unit, direction, rows)
-    assert (found["proximity_sowinobias"], found["gipe_sowinobias"]) == pytest.approx(own)
-    gone = {"aaa", "aab", "aac", "aad"}
-    keep = [row for row, word in enumerate(space.words) if word not in gone]
-    less = Vectors("less", tuple(space.words[row] for row in keep), space.matrix[keep])
-    measure = gipe(less, LISTS)
-    assert set(measure.measure(less)) == {"proximity", "gipe"}
-    assert "too few of SoWinoBias's words" in measure.note
 
 
 def test_the_pair_that_differs_most_like_he_and_she_is_chosen():
