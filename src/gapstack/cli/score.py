@@ -48,13 +48,10 @@ def score_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Score a file as Kaggle and the official GAP scorer do, next to constant predictions."""
-    from gapstack.data.gap_files import read_gold
     from gapstack.display import gap_record, gap_report
     from gapstack.evaluation import degenerate_scores, score_file
 
-    # other label sets change only rows of GAP, which are few
-    plain = gold is not None and labels in {None, "official"}
-    corpus = read_gold(gold) if gold is not None and plain else _rows(file, gold, labels, data)
+    corpus = _rows(file, gold, labels, data)
     scores, notes = score_file(file, corpus)
     degenerate = degenerate_scores(corpus)
     if as_json:

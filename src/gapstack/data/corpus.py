@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -141,7 +141,13 @@ class Corpus(Sequence[Example]):
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """Labels as an (n,) array of columns: 0 A, 1 B, 2 NEITHER; DataError if an example has none."""
-        return _columns([example.label for example in self.examples], self.ids, self.name)
+        labels = [example.label for example in self.examples]
+        if None in labels:
+            raise DataError(
+                f"example {self.ids[labels.index(None)]!r} of {self.name} has no label",
+                remedy="Use a labelled corpus to fit and to score",
+            )
+        return np.array(labels, dtype=np.int64)
 
     @cached_property
     def groups(self) -> NDArray[np.str_]:
@@ -152,34 +158,6 @@ class Corpus(Sequence[Example]):
     def genders(self) -> NDArray[np.str_]:
         """Gender of each pronoun, as an (n,) array of strings."""
         return np.array([str(e.gender) for e in self.examples], dtype=str)
-
-
-@dataclass(frozen=True)
-class Gold:
-    """Ids, labels (None if unknown) and (n,) pronoun genders of a corpus, for scoring without its texts."""
-
-    ids: list[str]
-    known: Sequence[Label | None]
-    genders: NDArray[np.str_]
-    name: str
-    label_set: str = "official"
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def labels(self) -> NDArray[np.int64]:
-        """As :attr:`Corpus.labels`."""
-        return _columns(self.known, self.ids, self.name)
-
-
-def _columns(labels: Sequence[Label | None], ids: Sequence[str], name: str) -> NDArray[np.int64]:
-    if None in labels:
-        raise DataError(
-            f"example {ids[labels.index(None)]!r} of {name} has no label",
-            remedy="Use a labelled corpus to fit and to score",
-        )
-    return np.array(labels, dtype=np.int64)
 
 
 def one_hot(labels: NDArray[np.int64]) -> NDArray[np.float64]:

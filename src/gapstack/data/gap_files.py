@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gapstack.data.cells import Columns, Quarantine, Row, plain_stem, read_table, stream_table, whole_number
-from gapstack.data.corpus import Corpus, Gold
+from gapstack.data.corpus import Corpus
 from gapstack.data.example import GENDER_BY_FORM, Example, Label, Span
 from gapstack.errors import DataError, Place
 from gapstack.files import write_text
@@ -78,13 +78,6 @@ def read_gap_chunks(path: Path, rows: int, *, quarantine: Quarantine | None = No
     examples = _examples(path, quarantine)
     while chunk := list(islice(examples, rows)):
         yield Corpus(chunk, name=plain_stem(path))
-
-
-def read_gold(path: Path) -> Gold:
-    """Read the labels, ids and genders of a GAP TSV, checked as by :func:`read_gap`; the texts are not kept."""
-    rows = [(example.id, example.label, str(example.gender)) for example in _examples(path, None)]
-    ids, labels, genders = zip(*rows, strict=True)
-    return Gold(list(ids), labels, np.array(genders, dtype=str), plain_stem(path))
 
 
 def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:

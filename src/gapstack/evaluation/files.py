@@ -26,7 +26,6 @@ import numpy as np
 
 from gapstack.data import Corpus
 from gapstack.data.cells import Quarantine
-from gapstack.data.corpus import Gold
 from gapstack.data.gap_files import MISSING, SUBMISSION_COLUMNS, read_scorer_tsv, read_submission
 from gapstack.errors import DataError, ExtraError, Place, RemoteError
 from gapstack.evaluation.metrics import FLOOR, Predictions
@@ -45,7 +44,7 @@ def _is_scorer_tsv(path: Path) -> bool:
         return b"\t" in stream.readline()
 
 
-def read_predictions(path: Path, corpus: Corpus | Gold) -> Predictions:
+def read_predictions(path: Path, corpus: Corpus) -> Predictions:
     """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
 
     A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
@@ -98,7 +97,7 @@ def prediction_ids(path: Path) -> list[str]:
     return list((read_scorer_tsv if _is_scorer_tsv(path) else read_submission)(path)[0])
 
 
-def score_file(path: Path, corpus: Corpus | Gold) -> tuple[Scores, tuple[str, ...]]:
+def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
     """Score a submission CSV or scorer TSV on a labelled corpus: scores and notes.
 
     Raises as :func:`read_predictions` does, and DataError for a corpus without labels.
@@ -188,7 +187,7 @@ def _not_in(ids: Iterable[str], known: Iterable[str]) -> list[str]:
     return [name for name in ids if name not in present]
 
 
-def _id_problems(absent: Sequence[str], unknown: Sequence[str], corpus: Corpus | Gold) -> list[str]:
+def _id_problems(absent: Sequence[str], unknown: Sequence[str], corpus: Corpus) -> list[str]:
     """Ids that a submission lacks, and those that it must not have."""
     return [
         *([_describe(absent, "not in the file", corpus.name)] if absent else []),

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapstack.data import Corpus, Gender, Label
-from gapstack.data.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.types import Bools, Floats, Ints, Labels
 
@@ -159,7 +158,7 @@ class Predictions:
         return cls(normalised, decided, np.ones_like(decided))
 
 
-RowValues = Callable[[Corpus | Gold, Predictions], Floats]
+RowValues = Callable[[Corpus, Predictions], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,20 +195,20 @@ class Metric:
     columns: int = 1
     probabilities: bool = False
 
-    def contributions(self, corpus: Corpus | Gold, predictions: Predictions) -> Floats:
+    def contributions(self, corpus: Corpus, predictions: Predictions) -> Floats:
         """Contributions of the rows, (n, k); NaN where it lacks probabilities."""
         if self.probabilities and predictions.probabilities is None:
             return np.full((len(corpus), self.columns), np.nan)
         return self.rows(corpus, predictions)
 
-    def value(self, corpus: Corpus | Gold, predictions: Predictions) -> float | None:
+    def value(self, corpus: Corpus, predictions: Predictions) -> float | None:
         """The score of all rows; None without a value."""
         sums = self.contributions(corpus, predictions).sum(axis=0)
         value = float(self.score(np.concatenate([[len(corpus)], sums])))
         return None if np.isnan(value) else value
 
 
-def gold_decisions(corpus: Corpus | Gold) -> Bools:
+def gold_decisions(corpus: Corpus) -> Bools:
     """The two correct GAP decisions of each row, (n, 2), by the corpus's labels."""
     return corpus.labels[:, None] == np.array([Label.A, Label.B])
 
@@ -233,7 +232,7 @@ def _calibration_error(sums: Floats) -> Floats:
     return error
 
 
-def _counts(corpus: Corpus | Gold, found: Predictions) -> Floats:
+def _counts(corpus: Corpus, found: Predictions) -> Floats:
     """True positives, false positives and false negatives of each row, (n, 3)."""
     return outcomes(gold_decisions(corpus), found.decided, found.answered)[:, :3].astype(np.float64)
 
@@ -245,7 +244,7 @@ def _counts_of(*genders: Gender) -> RowValues:
     )
 
 
-def _both_right(corpus: Corpus | Gold, found: Predictions) -> Floats:
+def _both_right(corpus: Corpus, found: Predictions) -> Floats:
     return (_counts(corpus, found)[:, 1:].sum(axis=1, keepdims=True) == 0).astype(np.float64)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gapstack.data import Corpus, Gender, Label, html
-from gapstack.data.corpus import Gold
 from gapstack.errors import DataError
 from gapstack.evaluation.metrics import METRICS, Predictions, f1_percent, f1_ratio, gold_decisions, outcomes
 from gapstack.types import Bools, Labels, Strings
@@ -141,7 +140,7 @@ class Scores:
         }
 
 
-def score_predictions(corpus: Corpus | Gold, predictions: Predictions) -> Scores:
+def score_predictions(corpus: Corpus, predictions: Predictions) -> Scores:
     """Score predictions in the order of a labelled corpus.
 
     Raises DataError if the corpus is empty or lacks labels, or there is not one prediction for each example.
@@ -158,7 +157,7 @@ def score_predictions(corpus: Corpus | Gold, predictions: Predictions) -> Scores
     )
 
 
-def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
+def score(corpus: Corpus, probabilities: ArrayLike) -> Scores:
     """Score (n, 3) probabilities, columns A, B, NEITHER, in the order of a labelled corpus.
 
     Decisions are the most probable column of each row. Raises DataError as :func:`score_predictions` and
@@ -167,12 +166,12 @@ def score(corpus: Corpus | Gold, probabilities: ArrayLike) -> Scores:
     return score_predictions(corpus, Predictions.of(probabilities))
 
 
-def score_decisions(corpus: Corpus | Gold, decided: Bools) -> Scores:
+def score_decisions(corpus: Corpus, decided: Bools) -> Scores:
     """Score (n, 2) decisions in the order of a labelled corpus, without logloss; as :func:`score_predictions`."""
     return score_predictions(corpus, Predictions(None, decided, np.ones_like(decided)))
 
 
-def degenerate_scores(corpus: Corpus | Gold, training_labels: Labels | None = None) -> dict[str, Scores]:
+def degenerate_scores(corpus: Corpus, training_labels: Labels | None = None) -> dict[str, Scores]:
     """Score constant baselines by name: always A, always B, both TRUE and the class prior.
 
     The prior is that of ``training_labels``, by default of ``corpus``, and the name says so: no constant answer has a
