@@ -36,7 +36,8 @@ def test_a_layer_that_the_encoder_lacks_is_refused(layer, sample_train, settings
 def test_other_corpora_teach_the_heads_and_then_the_layer(sample_train, sample_test, settings, monkeypatch):
     settings |= {"layer": 1, "tune_layer": False, "extra": ["winogender"]}
     rows = sample_test[:20]
-    monkeypatch.setattr(fine_tuned, "soft_labelled", lambda *_: (rows.unlabelled(), one_hot(rows.labels)))
+    soft = rows.unlabelled(), one_hot(rows.labels)
+    monkeypatch.setattr(fine_tuned.FineTuned, "_soft_labelled", lambda self: soft)
     trained = []
     monkeypatch.setattr(fine_tuned, "train_once", lambda n, d, plans, **k: trained.append(plans))
     first = [QUICK | {"frozen": ["encoder"]}, QUICK | {"frozen": [0, 2, "head"]}]

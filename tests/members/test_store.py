@@ -3,13 +3,14 @@
 import json
 import random
 
+import lightgbm
 import numpy as np
 import pytest
 
 from gapstack.audits import target_of
 from gapstack.errors import DamageError, DataError, MemberError
 from gapstack.files import discard
-from gapstack.members import boosters, create
+from gapstack.members import create
 from gapstack.members.store import load, read_state, save
 from gapstack.records import read_sealed, seal
 from tests.damage import DAMAGES, apply_damage, files_below
@@ -28,7 +29,7 @@ def saved(member, tmp_path):
 
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_every_damage_is_seen_before_anything_is_read_of_it(saved, kind, monkeypatch):
-    monkeypatch.setattr(boosters.lightgbm, "Booster", lambda **_: pytest.fail("LightGBM was given it"))
+    monkeypatch.setattr(lightgbm, "Booster", lambda **_: pytest.fail("LightGBM was given it"))
     names = files_below(saved)
     assert {name.suffix for name in names} == {".json", ".safetensors", ".txt"}
     for seed, name in enumerate(names):

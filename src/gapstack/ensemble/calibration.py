@@ -13,8 +13,7 @@ from scipy.optimize import minimize
 
 from gapstack.data import Gender
 from gapstack.ensemble.stacker import softmax
-from gapstack.members.learned import LearnedArrays
-from gapstack.members.member import State
+from gapstack.members.store import LearnedArrays, State
 from gapstack.types import Bools, Floats, Labels, Probabilities, Strings
 
 _FLOOR = 1e-6

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.features.blocks import Features
-from gapstack.members.learned import LearnedArrays
-from gapstack.members.member import State
+from gapstack.members.store import LearnedArrays, State
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 

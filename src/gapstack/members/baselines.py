@@ -18,7 +18,6 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from gapstack.data import Corpus, Label
-from gapstack.members.learned import LearnedArrays
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import NonNegative, Seed
 from gapstack.text.cues import OURS, Closeness, Counted, Cue, CueDecisions, Definition, decide, needs_parses
@@ -29,7 +28,7 @@ _HALF_MARGIN = 4.0  # in words or edges: scaled to one half
 _MAX_PASSES = 5
 
 
-class Prior(LearnedArrays, SoftLabelMember):
+class Prior(SoftLabelMember):
     """Label frequencies of the training rows, with add-one smoothing."""
 
     LEARNED = ("prior",)
@@ -42,7 +41,7 @@ class Prior(LearnedArrays, SoftLabelMember):
         return np.tile(self.prior_, (len(corpus), 1))
 
 
-class Random(LearnedArrays, SoftLabelMember):
+class Random(SoftLabelMember):
     """A or B at random; NEITHER has its frequency in the training rows, for a meaningful logloss.
 
     A row's coin is a hash of its id and the seed. It chooses between the earlier and the later name, so neither the
@@ -68,7 +67,7 @@ class Random(LearnedArrays, SoftLabelMember):
         return np.concatenate([named, np.full((len(corpus), 1), self.neither_)], axis=1)
 
 
-class CueMember(LearnedArrays, SoftLabelMember):
+class CueMember(SoftLabelMember):
     """A coreference cue with calibrated probabilities."""
 
     candidates: CandidatesName = "gold-two-mention"

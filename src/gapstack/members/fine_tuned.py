@@ -22,14 +22,13 @@ from scipy.special import softmax
 from torch import Tensor, nn
 
 from gapstack.data import Corpus
-from gapstack.data.extra import ExtraName
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
 from gapstack.encoding.pieces import PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
-from gapstack.members.member import Member, State, each_once
-from gapstack.members.soft_labels import contamination, soft_labelled
+from gapstack.members.member import State
+from gapstack.members.soft_labels import DistilledMember
 from gapstack.progress import progress
 from gapstack.settings import Count, Seed, ValidationFraction
 from gapstack.training import (
@@ -72,16 +71,14 @@ HEAD_ALONE = ON_GAP.changed({"epochs": 15, "head_lr": 2e-3, "frozen": (ENCODER,)
 """Default plan of a head on the frozen encoder."""
 
 
-class FineTuned(Member):
+class FineTuned(DistilledMember):
     """A network over a pre-trained encoder that is fine-tuned on the corpus.
+
+    ``extra`` and ``teacher`` are learned before GAP.
 
     A subclass defines :meth:`_head`, and :meth:`_data`, :attr:`PLAN` and :meth:`_layers` where the defaults do not fit.
     """
 
-    extra: Sequence[ExtraName] = ()
-    teacher: str | Sequence[str] | None = None
-    """Corpora (names in :data:`gapstack.data.extra.EXTRA`) and soft labels (see
-    :func:`gapstack.data.teacher.load_teacher`) that are learned before GAP."""
     encoder: str | None = None
     """Name or folder of the encoder; the embedded MiniLM by default."""
     training: Plan | Sequence[Plan] | None = None
@@ -126,17 +123,9 @@ class FineTuned(Member):
         """Phases before ``training`` changes them, for subclasses whose :attr:`PLAN` depends on their settings."""
         return (self.PLAN,) if isinstance(self.PLAN, TrainingPlan) else self.PLAN
 
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Test sets of the training rows, and what the extra corpora and the teacher share rows with."""
-        return each_once(super().contaminated_by, contamination(self.extra, self.teacher))
-
-    def prepare(self, corpus: Corpus) -> None:
-        """Compute inputs in one pass; before ``fit``, also train the first stage, which all folds share."""
-        super().prepare(corpus)
-        if (self.extra or self.teacher) and not self._is_fitted:
-            plans = self.plans()
-            self._first_stage(*self._network(plans), plans)
+    def _prepare_extra(self) -> None:
+        plans = self.plans()
+        self._first_stage(*self._network(plans), plans)
 
     def _prepare(self, corpus: Corpus) -> None:
         """Run the encoder once if it is frozen."""
@@ -197,7 +186,7 @@ class FineTuned(Member):
         """Learn the extra corpora and the teacher, once for all folds; return names of changed parameters."""
         stages = [self.first or {}] if isinstance(self.first, Mapping | None) else self.first
         first = [plans[-1].changed({"patience": None, **stage}) for stage in stages]
-        corpus, targets = soft_labelled(self.extra, self.teacher, self.augment)
+        corpus, targets = self._soft_labelled()
         train_once(network, self._data(corpus, encoder, targets), first, objective=self._objective)
         return _trained_names(network, first)
 

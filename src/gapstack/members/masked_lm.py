@@ -34,7 +34,7 @@ from gapstack.files import fingerprint
 from gapstack.members.fine_tuned import ON_GAP, compact
 from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.learned import SwapEquivariantLogistic
+from gapstack.members.logistic import SwapEquivariantLogistic
 from gapstack.members.member import State, each_once
 from gapstack.members.name_substitution import (
     COMMON_NAMES,

@@ -19,7 +19,7 @@ from gapstack.errors import DamageError, GapstackError, MemberError, NotFittedEr
 from gapstack.members import MEMBERS
 from gapstack.members.identity import identity_of
 from gapstack.members.predictor import Predictor
-from gapstack.members.store import State, save
+from gapstack.members.store import LearnedArrays, State, save
 from gapstack.settings import Configured
 from gapstack.types import Ints, Probabilities
 
@@ -29,12 +29,12 @@ def each_once(*names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
-class Member(Configured, BaseEstimator, Predictor):
+class Member(Configured, LearnedArrays, BaseEstimator, Predictor):
     """A scikit-learn style estimator over corpora.
 
     Hyper-parameters are annotated attributes with types of :mod:`gapstack.settings`. They are stored untouched; learned
-    state ends in ``_``. Members read examples through text, encoding and features, which cache by content.
-    Randomness comes from ``seed`` alone.
+    state ends in ``_``, and :attr:`LEARNED` names what is stored of it. Members read examples through text, encoding
+    and features, which cache by content. Randomness comes from ``seed`` alone.
     """
 
     augment: Sequence[AugmentationName] = ()
@@ -138,9 +138,9 @@ class Member(Configured, BaseEstimator, Predictor):
         """Restore what :meth:`state` returned and return self; DamageError if it does not fit this member."""
         try:
             self._restore(state)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError) as problem:
-            if isinstance(problem, GapstackError):
-                raise
+        except GapstackError:
+            raise
+        except Exception as problem:
             raise DamageError(
                 f"the saved state does not fit {type(self).__name__}: {type(problem).__name__}: {problem}"
             ) from problem
@@ -176,13 +176,6 @@ class Member(Configured, BaseEstimator, Predictor):
 
     @abstractmethod
     def _predict_proba(self, corpus: Corpus) -> Probabilities: ...
-
-    def _state(self) -> State:
-        """Learned state; the default suits members that learn nothing."""
-        return State()
-
-    def _restore(self, state: State) -> None:
-        """Inverse of :meth:`_state`."""
 
 
 def _with_changed(corpus: Corpus, names: Sequence[str]) -> Corpus:

@@ -29,7 +29,7 @@ from gapstack.encoding.pieces import MENTIONS, PieceView
 from gapstack.members.added_pieces import before_text
 from gapstack.members.fine_tuned import ON_GAP, FineTuned
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.learned import SwapEquivariantLogistic
+from gapstack.members.logistic import SwapEquivariantLogistic
 from gapstack.members.member import State
 from gapstack.settings import Positive
 from gapstack.training import PieceData, Targets, validation_rows

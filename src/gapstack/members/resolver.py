@@ -14,7 +14,6 @@ import numpy as np
 
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError, MismatchError
-from gapstack.members.learned import LearnedArrays
 from gapstack.members.member import Member
 from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Clusters
@@ -25,7 +24,7 @@ NOT_COVERED, NEITHER, BOTH, ONE = range(4)
 """Kinds of output."""
 
 
-class Resolver(LearnedArrays, Member):
+class Resolver(Member):
     """One resolver's clusters with calibrated probabilities."""
 
     clusters: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""Base of members that learn from probabilities: extra corpora and a teacher's soft labels, next to GAP's labels.
+"""Bases of members that learn extra corpora and a teacher's soft labels next to GAP's labels.
 
 Distillation as in Hinton, Vinyals and Dean 2015, section 2, at temperature 1.
 """
@@ -19,8 +19,6 @@ from gapstack.data.teacher import CONTAMINATES, load_teacher
 from gapstack.members.member import Member, each_once
 from gapstack.settings import Positive
 from gapstack.types import Floats, Ints
-
-Teacher = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -80,53 +78,58 @@ def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
     return Corpus(list(rows.values()), name=parts[0].corpus.name), targets
 
 
-def contamination(extra: Sequence[str], teacher: Teacher) -> tuple[str, ...]:
-    """Test sets and suites that extra corpora and a teacher share rows with."""
-    return each_once(*(EXTRA[name].contaminates for name in extra), CONTAMINATES if teacher else ())
-
-
-def soft_labelled(
-    extra: Sequence[str], teacher: Teacher, augment: Sequence[str] = ()
-) -> tuple[Corpus, Floats]:
-    """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
-    parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in extra)]
-    if teacher:
-        soft = load_teacher(teacher)
-        parts.append((soft.corpus, soft.probabilities))
-    rows: list[Example] = []
-    targets: list[Floats] = []
-    for source, (corpus, probabilities) in enumerate(parts):
-        own = Corpus([replace(row, id=f"{source}:{row.id}", label=None) for row in corpus], name=corpus.name)
-        rows += list(own)
-        targets.append(probabilities)
-        for variant in variants(own, tuple(augment)):
-            changed = np.flatnonzero(variant.changed)
-            rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
-            # an exchange of columns is its own inverse
-            targets.append(variant.restore(probabilities[changed]))
-    return Corpus(rows, name="taught"), np.concatenate(targets)
-
-
-class SoftLabelMember(Member):
-    """A member that learns from probabilities, and so from more than GAP's labels; ``augment`` copies all rows."""
+class DistilledMember(Member):
+    """A member that can learn extra corpora and a teacher's soft labels too; ``augment`` copies their rows alike."""
 
     extra: Sequence[ExtraName] = ()
-    """Corpora whose rows are learned from in addition to GAP's, by their names in :data:`gapstack.data.extra.EXTRA`."""
+    """Corpora that are learned in addition to GAP, by their names in :data:`gapstack.data.extra.EXTRA`."""
     teacher: str | Sequence[str] | None = None
-    """Soft labels to learn from in addition to GAP's labels: see :func:`gapstack.data.teacher.load_teacher`."""
-    gold_weight: Positive = 1.0
-    """Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1."""
+    """Soft labels that are learned in addition to GAP's: see :func:`gapstack.data.teacher.load_teacher`."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
         """Test sets of the training rows, and what the extra corpora and the teacher share rows with."""
-        return each_once(super().contaminated_by, contamination(self.extra, self.teacher))
+        extra = (EXTRA[name].contaminates for name in self.extra)
+        return each_once(super().contaminated_by, *extra, CONTAMINATES if self.teacher else ())
 
     def prepare(self, corpus: Corpus) -> None:
-        """Compute inputs in one pass; before ``fit``, also those of the extra corpora and the teacher."""
+        """Compute inputs in one pass; before ``fit``, also what the extra corpora and the teacher need."""
         super().prepare(corpus)
         if (self.extra or self.teacher) and not self._is_fitted:
-            self._prepare(soft_labelled(self.extra, self.teacher, self.augment)[0])
+            self._prepare_extra()
+
+    @abstractmethod
+    def _prepare_extra(self) -> None:
+        """Compute or train what all folds share of the extra corpora and the teacher."""
+
+    def _soft_labelled(self) -> tuple[Corpus, Floats]:
+        """Rows of extra corpora and a teacher with their augmented copies, and probabilities (n, 3) to learn."""
+        parts = [(corpus, one_hot(corpus.labels)) for corpus in (load(name).corpus for name in self.extra)]
+        if self.teacher:
+            soft = load_teacher(self.teacher)
+            parts.append((soft.corpus, soft.probabilities))
+        rows: list[Example] = []
+        targets: list[Floats] = []
+        for source, (corpus, probabilities) in enumerate(parts):
+            renamed = [replace(row, id=f"{source}:{row.id}", label=None) for row in corpus]
+            rows += renamed
+            targets.append(probabilities)
+            for variant in variants(Corpus(renamed, name=corpus.name), tuple(self.augment)):
+                changed = np.flatnonzero(variant.changed)
+                rows += [replace(row, id=f"{row.id}~{variant.name}") for row in variant.corpus.take(changed)]
+                # an exchange of columns is its own inverse
+                targets.append(variant.restore(probabilities[changed]))
+        return Corpus(rows, name="taught"), np.concatenate(targets)
+
+
+class SoftLabelMember(DistilledMember):
+    """A member that learns from probabilities, and so from all rows at once."""
+
+    gold_weight: Positive = 1.0
+    """Weight of one of GAP's rows, where a row of ``extra`` or ``teacher`` weighs 1."""
+
+    def _prepare_extra(self) -> None:
+        self._prepare(self._soft_labelled()[0])
 
     def _fit(self, corpus: Corpus) -> None:
         self._learn(self._training_set(corpus))
@@ -139,7 +142,7 @@ class SoftLabelMember(Member):
         given = TrainingSet.given(corpus)
         if not (self.extra or self.teacher):
             return given
-        rows, targets = soft_labelled(self.extra, self.teacher, self.augment)
+        rows, targets = self._soft_labelled()
         weights = np.repeat([self.gold_weight, 1.0], [len(given), len(rows)])
         both = Corpus([*corpus, *rows], label_set=corpus.label_set, name=corpus.name)
         return TrainingSet(

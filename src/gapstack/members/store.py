@@ -6,8 +6,9 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
@@ -45,6 +46,21 @@ class State:
             for name, array in sorted(self.arrays.items())
         ]
         return fingerprint(arrays, self.texts, self.values)
+
+
+class LearnedArrays:
+    """Base of an estimator that learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
+
+    LEARNED: ClassVar[tuple[str, ...]] = ()
+
+    def _state(self) -> State:
+        learned = {name: getattr(self, f"{name}_") for name in self.LEARNED}
+        arrays = {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}
+        return State(arrays, values={name: learned[name] for name in learned.keys() - arrays.keys()})
+
+    def _restore(self, state: State) -> None:
+        for name in self.LEARNED:
+            setattr(self, f"{name}_", (state.arrays if name in state.arrays else state.values)[name])
 
 
 def write_state(state: State, folder: Path) -> None:

@@ -21,7 +21,6 @@ from scipy.special import softmax
 
 from gapstack.data import Corpus, Label
 from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.boosters import restore_booster
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
@@ -100,7 +99,8 @@ class Surface(SoftLabelMember):
         return State(texts={f"booster-{i}": b.model_to_string() for i, b in enumerate(self.boosters_)})
 
     def _restore(self, state: State) -> None:
-        self.boosters_ = [restore_booster(state.texts[f"booster-{i}"]) for i in range(len(state.texts))]
+        texts = [state.texts[f"booster-{i}"] for i in range(len(state.texts))]
+        self.boosters_ = [lightgbm.Booster(model_str=text) for text in texts]
 
 
 def candidate_table(block: Features) -> Floats:

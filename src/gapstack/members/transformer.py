@@ -8,7 +8,7 @@ default (:mod:`gapstack.encoding.attention`); ``direction="name-to-pronoun"`` is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ class TransformerSingle(CueMember):
     encoder: str | None = None
     """As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one."""
 
-    LEARNED: ClassVar[tuple[str, ...]] = (*CueMember.LEARNED, "layer", "head")
+    LEARNED = (*CueMember.LEARNED, "layer", "head")
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Raw decisions with their margins in decibels.

@@ -6,7 +6,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from gapstack.members.learned import SwapEquivariantLogistic
+from gapstack.members.logistic import SwapEquivariantLogistic
 
 MIRROR, SIGNS = (1, 0, 2, 3), (1, 1, 1, -1)
 

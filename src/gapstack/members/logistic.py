@@ -1,15 +1,15 @@
-"""Learned state as named arrays, and a logistic regression that is equivariant to swapping A and B."""
+"""A logistic regression that is equivariant to swapping A and B."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import softmax
 
 from gapstack.data import Label
-from gapstack.members.member import State
+from gapstack.members.store import State
 from gapstack.types import Floats, Ints
 
 _SWAPPED = [1, 0, 2]
@@ -17,21 +17,6 @@ _SWAPPED = [1, 0, 2]
 _SMOOTHING = 0.1
 """Weight of an average row added to each class, so that a class without rows stays possible."""
 _PREFIX = "calibration."
-
-
-class LearnedArrays:
-    """Base of an estimator that learns arrays and JSON values: ``weights`` in :attr:`LEARNED` is ``weights_``."""
-
-    LEARNED: ClassVar[tuple[str, ...]] = ()
-
-    def _state(self) -> State:
-        learned = {name: getattr(self, f"{name}_") for name in self.LEARNED}
-        arrays = {name: value for name, value in learned.items() if isinstance(value, np.ndarray)}
-        return State(arrays, values={name: learned[name] for name in learned.keys() - arrays.keys()})
-
-    def _restore(self, state: State) -> None:
-        for name in self.LEARNED:
-            setattr(self, f"{name}_", (state.arrays if name in state.arrays else state.values)[name])
 
 
 class SwapEquivariantLogistic:
