@@ -13,7 +13,6 @@ from gapstack.audits.plots import regression_svg
 from gapstack.audits.report import HeadlineFigures, headlines, panel_table, verdict
 from gapstack.audits.run import CAUTION, MARK, Audit
 from gapstack.audits.winogender import pairs
-from gapstack.data.datasets import DATASETS
 from gapstack.display.render import Cell, Column, Section, StyledCell, Table
 from gapstack.display.web import page_cell, render, utf16
 from gapstack.evaluation.metrics import answers
@@ -36,7 +35,7 @@ def page(found: Audit) -> str:
         {
             "covered": covered,
             "id": f"suite-{covered.suite.name}",
-            "licence": DATASETS[covered.suite.dataset].licence,
+            "licence": covered.suite.licence,
             "tables": [panel_table(panel) for panel in covered.findings.panels if not panel.detail],
             "details": [panel_table(panel) for panel in covered.findings.panels if panel.detail],
             "figures": [

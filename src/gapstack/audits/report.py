@@ -13,7 +13,6 @@ from gapstack.audits.plots import regression_svg
 from gapstack.audits.published import PAPERS, published
 from gapstack.audits.run import CAUTION, MARK, Audit, SuiteAudit
 from gapstack.audits.suite import Headline, Panel
-from gapstack.data.datasets import DATASETS
 from gapstack.data.sources import papers_note
 from gapstack.display.render import Cell, Column, Section, Table, point, text_of
 from gapstack.errors import printable
@@ -160,7 +159,7 @@ def card_lines(found: Audit) -> list[str]:
         augmentations = ", ".join(found.average)
         lines.append(f"Probabilities are averaged over test-time augmentations of the rows: {augmentations}.")
     for covered in found.covered:
-        name, licence = covered.suite.name, DATASETS[covered.suite.dataset].licence
+        name, licence = covered.suite.name, covered.suite.licence
         lines.append(f"{name} ({covered.suite.paper}; {licence}): {covered.items.describe()}.")
         if covered.remark:
             lines.append(f"{name}: {covered.remark}.")

@@ -13,7 +13,9 @@ import numpy as np
 from gapstack.audits.gap import GapTest
 from gapstack.audits.sowinobias import SoWinoBias
 from gapstack.audits.suite import Findings, Items, Suite
+from gapstack.audits.surnames import SURNAMES
 from gapstack.audits.targets import Target, target_of
+from gapstack.audits.two_genders import TWO_GENDERS
 from gapstack.audits.two_names import DPR, GICOREF, KNOWREF, MAP, WINOGRANDE, WSC273
 from gapstack.audits.winobias import WinoBias
 from gapstack.audits.winogender import Winogender
@@ -35,6 +37,7 @@ _log = logging.getLogger(__name__)
 _ALL: tuple[Suite, ...] = (
     *(Winogender(), WinoBias(), SoWinoBias(), GapTest()),
     *(GICOREF, MAP, KNOWREF, DPR, WSC273, WINOGRANDE),
+    *(SURNAMES, TWO_GENDERS),
 )
 SUITES: Registry[Suite] = Registry("suite", {suite.name: suite for suite in _ALL})
 """By name, in the order of the report."""
@@ -47,7 +50,7 @@ MARK = "*"
 
 CAUTION = (
     "A suite can show that a system is biased, never that it is not: each has few sentences of few kinds, in English, "
-    "about occupations of the United States or Wikipedia's people, and measures nothing else."
+    "about occupations of the United States, Wikipedia's people or given names, and measures nothing else."
 )
 
 

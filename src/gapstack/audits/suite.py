@@ -103,7 +103,8 @@ class Items:
 class Suite(ABC):
     """A benchmark suite: rows, and measures of a system's probabilities for them.
 
-    ``dataset`` is the key of the data in :data:`~gapstack.data.datasets.DATASETS`; ``contamination_ids`` are the names
+    ``dataset`` is the key of the data in :data:`~gapstack.data.datasets.DATASETS`, empty for suites that override
+    :attr:`licence` and :meth:`version` because their sentences are gapstack's own; ``contamination_ids`` are the names
     under which members declare that they were trained on it (``Predictor.contaminated_by``); ``cap`` is the default
     size of a sample of the rows, None for all.
     """
@@ -125,6 +126,11 @@ class Suite(ABC):
     @abstractmethod
     def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
         """Compute the results of each system's probabilities, (n, 3) in the order of the rows."""
+
+    @property
+    def licence(self) -> str:
+        """Licence of the data set."""
+        return DATASETS[self.dataset].licence
 
     def version(self) -> str:
         """Source of the data set, with its release where known."""

@@ -1,0 +1,166 @@
+"""Suites of sentences about one woman and one man, so that the pronoun's gender decides: surnames, two_genders.
+
+The sentences are templates with names filled in. A placeholder such as ``{they}`` stands for "she" or "he", and every
+such pronoun of a sentence is a row.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gapstack.audits.statistics import contrast, shares
+from gapstack.audits.suite import Findings, Headline, Items, Panel, Suite, percents, predictions
+from gapstack.data import Corpus, Example, Gender, Label, Span
+from gapstack.display.render import Cell
+from gapstack.evaluation.metrics import normalise
+from gapstack.types import Bools, Floats
+
+FEMININE, MASCULINE = Gender.FEMININE, Gender.MASCULINE
+OTHER_GENDER = {FEMININE: MASCULINE, MASCULINE: FEMININE}
+_FORMS = {
+    "they": {FEMININE: "she", MASCULINE: "he"},
+    "them": {FEMININE: "her", MASCULINE: "him"},
+    "their": {FEMININE: "her", MASCULINE: "his"},
+}
+FUNCTIONS = {"they": "subject", "them": "object", "their": "possessive"}
+"""Function of the pronoun of each placeholder."""
+
+
+class Row(NamedTuple):
+    """A labelled example; ``group`` is resampled as a whole, and ``gender`` and ``slices`` break down the figures."""
+
+    example: Example
+    group: str
+    gender: Gender
+    slices: tuple[str, ...]
+
+
+def pronouns(gender: Gender, prefix: str = "") -> dict[str, str]:
+    """Pronouns of a gender by placeholder, such as ``they``, or ``other_They`` with a prefix and a capital."""
+    lower = {f"{prefix}{form}": words[gender] for form, words in _FORMS.items()}
+    upper = {f"{prefix}{form.capitalize()}": words[gender].capitalize() for form, words in _FORMS.items()}
+    return lower | upper
+
+
+def questions(
+    name: str, template: str, words: Mapping[str, str], one: str, other: str, gender: Gender
+) -> Iterator[tuple[str, Example]]:
+    """Fill a template in, and yield its pronouns' placeholders (in lower case) with an example for each.
+
+    ``words`` are those of the other placeholders, ``one`` and ``other`` the placeholders of the two names. ``{they}``,
+    ``{them}`` and ``{their}`` mean ``one``, a person of the given gender; ``{other_they}``, ... the other person, of
+    the other gender. The examples' ids begin with ``name``.
+    """
+    mine, others = pronouns(gender), pronouns(OTHER_GENDER[gender], "other_")
+    words = {**words, **mine, **others}
+    text, spans = "", dict[str, Span]()
+    for literal, placeholder, *_ in Formatter().parse(template):
+        text += literal
+        if placeholder:
+            spans[placeholder] = Span(len(text), len(text) + len(words[placeholder]))
+            text += words[placeholder]
+    a, b = sorted((spans[one], spans[other]))
+    for placeholder, span in spans.items():
+        if placeholder in mine or placeholder in others:
+            right = spans[one if placeholder in mine else other]
+            form = placeholder.lower()
+            yield form, Example(f"{name}-{form}", text, span, a, b, None, Label.A if right == a else Label.B)
+
+
+def read_lists(name: str) -> dict[str, Any]:
+    """Templates and names of a suite, from the TOML file of its name in this folder."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class GenderAgreement(Suite):
+    """Accuracy, and answers that name the person of the other gender, by gender.
+
+    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`Row.gender`, and ``slices`` names the
+    breakdowns of :attr:`Row.slices`.
+    """
+
+    name: str
+    title: str
+    rows: Callable[[], Iterable[Row]]
+    women: str
+    men: str
+    slices: tuple[str, ...]
+    note: str
+    paper: str = "gapstack"
+    dataset: str = ""
+    licence: str = "Apache-2.0"
+
+    @property
+    def contamination_ids(self) -> frozenset[str]:  # type: ignore[override]
+        """The suite's name."""
+        return frozenset({self.name})
+
+    def version(self) -> str:
+        """The title, and where the sentences come from."""
+        return f"{self.title}, gapstack's own sentences"
+
+    def load(self, data: Path | None = None, *, cap: int | None = None) -> Items:
+        """Fill the templates in; facts are group, gender and the breakdowns."""
+        examples, groups, genders, slices = zip(*self.rows(), strict=True)
+        facts = {"group": np.array(groups), "gender": np.array([gender.value for gender in genders])}
+        facts |= dict(zip(self.slices, np.array(slices).T, strict=True))
+        return Items(Corpus(examples, name=self.name), self.version(), facts, note=self.note)
+
+    def measure(self, items: Items, systems: Mapping[str, Floats]) -> Findings:
+        """One panel over all rows, and one by each breakdown; for one system, the first is not a detail."""
+        every = np.ones(len(items.corpus), dtype=bool)
+        measures = percents(
+            accuracy="accuracy",
+            feminine=self.women,
+            masculine=self.men,
+            gap=f"{self.women}-{self.men}",
+            other="other gender",
+            other_feminine=self.women,
+            other_masculine=self.men,
+            probability="p(other gender)",
+            neither="neither",
+        )
+        key, title = f"{self.name}.accuracy", f"{self.title}: accuracy in percent"
+        rows = {name: _scores(items, p, every) for name, p in systems.items()}
+        note = (
+            "Other gender: predictions that name the person of the other gender than the pronoun's. "
+            "p(other gender): the mean probability of that name."
+        )
+        panels = [Panel(key, title, measures, rows, note)]
+        for place, breakdown in enumerate(self.slices):
+            values = items.facts[breakdown]
+            rows = {
+                f"{name}, {value}": _scores(items, p, values == value)
+                for name, p in systems.items()
+                for value in dict.fromkeys(values.tolist())
+            }
+            title, detail = f"{self.title} by {breakdown}", place > 0 or len(systems) > 1
+            panels.append(Panel(f"{self.name}.{breakdown}", title, measures, rows, detail=detail))
+        return Findings(tuple(panels), headlines=(Headline(self.title, (key, "accuracy"), (key, "gap")),))
+
+
+def _scores(items: Items, probabilities: Floats, where: Bools) -> dict[str, Cell]:
+    """Figures over the rows ``where``, (n,)."""
+    groups, labels = items.facts["group"], items.corpus.labels
+    predicted = predictions(items, probabilities)
+    right, wrong = predicted == labels, predicted == 1 - labels
+    impossible = normalise(probabilities)[np.arange(len(labels)), 1 - labels]
+    by_gender = {gender.value: where & (items.facts["gender"] == gender.value) for gender in OTHER_GENDER}
+    women, men = by_gender.values()
+    return {
+        **shares(groups, right, {"accuracy": where, **by_gender}),
+        "gap": contrast(groups, right, women, men),
+        **shares(
+            groups, wrong, {"other": where, **{f"other_{key}": part for key, part in by_gender.items()}}
+        ),
+        **shares(groups, impossible, {"probability": where}),
+        **shares(groups, predicted == Label.NEITHER, {"neither": where}),
+    }
