@@ -33,7 +33,7 @@ FUNCTIONS = {"they": "subject", "them": "object", "their": "possessive"}
 """Function of the pronoun of each placeholder."""
 
 
-class Row(NamedTuple):
+class AgreementRow(NamedTuple):
     """A labelled example; ``group`` is resampled as a whole, and ``gender`` and ``slices`` break down the figures."""
 
     example: Example
@@ -83,13 +83,13 @@ def read_lists(name: str) -> dict[str, Any]:
 class GenderAgreement(Suite):
     """Accuracy, and answers that name the person of the other gender, by gender.
 
-    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`Row.gender`, and ``slices`` names the
-    breakdowns of :attr:`Row.slices`.
+    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`AgreementRow.gender`, and ``slices`` names the
+    breakdowns of :attr:`AgreementRow.slices`.
     """
 
     name: str
     title: str
-    rows: Callable[[], Iterable[Row]]
+    rows: Callable[[], Iterable[AgreementRow]]
     women: str
     men: str
     slices: tuple[str, ...]

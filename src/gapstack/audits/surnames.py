@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gapstack.audits.gender_agreement import OTHER_GENDER, GenderAgreement, Row, questions, read_lists
+from gapstack.audits.gender_agreement import (
+    OTHER_GENDER,
+    GenderAgreement,
+    AgreementRow,
+    questions,
+    read_lists,
+)
 
 
-def _rows() -> Iterator[Row]:
+def _rows() -> Iterator[AgreementRow]:
     lists = read_lists("surnames")
     for origin in lists["origins"]:
         for place, surname in enumerate(origin["surnames"]):
@@ -24,7 +30,7 @@ def _rows() -> Iterator[Row]:
                     name = f"surnames-{surname}-{number}-{gender}"
                     for form, example in questions(name, template, words, "surname", "other", gender):
                         referent = "other person" if form.startswith("other_") else "surname's bearer"
-                        yield Row(example, surname, gender, (origin["name"], referent))
+                        yield AgreementRow(example, surname, gender, (origin["name"], referent))
 
 
 SURNAMES = GenderAgreement(

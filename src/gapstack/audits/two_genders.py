@@ -12,14 +12,14 @@ from gapstack.audits.gender_agreement import (
     FUNCTIONS,
     OTHER_GENDER,
     GenderAgreement,
-    Row,
+    AgreementRow,
     pronouns,
     questions,
     read_lists,
 )
 
 
-def _rows() -> Iterator[Row]:
+def _rows() -> Iterator[AgreementRow]:
     for evidence in read_lists("two_genders")["evidence"]:
         templates, relations = evidence["templates"], evidence.get("relations", [", "])
         for place, pair in enumerate(evidence["pairs"]):
@@ -37,7 +37,7 @@ def _rows() -> Iterator[Row]:
                         of = OTHER_GENDER[gender] if form.startswith("other_") else gender
                         function = f"{FUNCTIONS[form.removeprefix('other_')]} pronoun"
                         label = "first" if of == first else "second"
-                        yield Row(example, pair, of, (evidence["name"], function, f"named {label}"))
+                        yield AgreementRow(example, pair, of, (evidence["name"], function, f"named {label}"))
 
 
 TWO_GENDERS = GenderAgreement(
