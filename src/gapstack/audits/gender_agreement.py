@@ -83,8 +83,8 @@ def read_lists(name: str) -> dict[str, Any]:
 class GenderAgreement(Suite):
     """Accuracy, and answers that name the person of the other gender, by gender.
 
-    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`AgreementRow.gender`, and ``slices`` names the
-    breakdowns of :attr:`AgreementRow.slices`.
+    ``rows`` returns the rows; ``women`` and ``men`` title the columns by :attr:`AgreementRow.gender`, and ``slices``
+    names the breakdowns of :attr:`AgreementRow.slices`.
     """
 
     name: str

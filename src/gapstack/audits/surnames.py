@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from gapstack.audits.gender_agreement import (
     OTHER_GENDER,
-    GenderAgreement,
     AgreementRow,
+    GenderAgreement,
     questions,
     read_lists,
 )

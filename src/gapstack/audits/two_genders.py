@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from gapstack.audits.gender_agreement import (
     FUNCTIONS,
     OTHER_GENDER,
-    GenderAgreement,
     AgreementRow,
+    GenderAgreement,
     pronouns,
     questions,
     read_lists,
