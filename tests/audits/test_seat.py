@@ -59,12 +59,7 @@ def test_a_space_without_the_words_of_a_test_is_refused_with_the_reason(tiny_enc
     assert list(found.words["6"]) == ["whole"]
     assert "lacking covers too little of WEAT female_names" in found.refused[0]
     assert found.sentences == len(words) * len(TEMPLATES)
-    text = sentences_table(found).text(WIDTH)
-    name = "6: men's, women's names: career, family"
-    row = next(line for line in text.splitlines() if line.startswith(name))
-    # effect and p of each space, or two dashes; then three figures of each representation
-    assert len(row.removeprefix(name).split()) == 13
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, sentences_table(found).text(WIDTH).splitlines())) <= WIDTH
     record = sentences_json(found)
     assert record["tests"]["6"]["words"]["whole"]["effect"] == found.words["6"]["whole"].effect
     assert [path.name for path in write_sentences(found, tmp_path)] == ["sentences.txt", "sentences.json"]

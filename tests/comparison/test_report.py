@@ -27,10 +27,3 @@ def test_a_member_that_saw_other_data_says_what_it_is_not_for(finished):
     rows = run_table(marked, score_run(marked)).json()["sections"][1]["rows"]
     not_for = {row["name"]: row["not for"] for row in rows}
     assert (not_for["prior"], not_for["random"]) == ("winogender, gap-stage2", None)
-
-
-def test_few_pages_have_a_warning_below_the_table(finished):
-    (part, *_) = score_run(finished)
-    few = replace(part, corpus=part.corpus[:12])
-    pages = len(set(few.corpus.groups))
-    assert f"only {pages} pages" in run_table(finished, [few]).caption

@@ -101,12 +101,12 @@ def test_real_names_are_paired_and_keep_spans_on_development(gap_splits, gap_fol
     assert (names.genders["Mary"], names.genders["James"]) == (Gender.FEMININE, Gender.MASCULINE)
     assert "Taylor" not in names.genders  # borne by both
     assert all(names.genders[one] != names.genders[other] for one, other in names.partners.items())
-    corpus = gap_splits["development"][:200]
+    corpus = gap_splits["development"][:60]
     changed = corpus.map(lambda example: swap_gender(example, names=names))
     for old, new in zip(corpus, changed, strict=True):
         assert old.gender != new.gender
         assert len(old.a_text.split()) == len(new.a_text.split())
-    assert sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True)) > 50
+    assert sum(old.a_text != new.a_text for old, new in zip(corpus, changed, strict=True)) > 15
 
 
 def test_bad_name_lists_are_refused_with_their_place(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.data import Label, Span
-from gapstack.data.page_files import WRAPPED, GoldClusters, corpus_pages, count_pages, paragraphs, read_pages
+from gapstack.data import Label
+from gapstack.data.page_files import WRAPPED, GoldClusters, count_pages, paragraphs, read_pages
 from gapstack.errors import DataError, DataNotFoundError
 
 LONG = "word " * 30 + "end."
@@ -102,11 +102,3 @@ def test_broken_text_files_are_refused(tmp_path):
 def test_clusters_give_the_label():
     labels = {"112": Label.A, "121": Label.B, "123": Label.NEITHER, "122": Label.NEITHER, "111": None}
     assert {clusters: GoldClusters.label(*clusters) for clusters in labels} == labels
-
-
-def test_gold_mentions_have_their_words(gap_folder):
-    page = next(corpus_pages("gum", gap_folder))
-    (text,) = page.paragraphs
-    assert page.id == "gum-GUM_academic_art"
-    assert all(isinstance(span, Span) and text[slice(*span)].strip() for span, _ in page.gold.mentions)
-    assert set(page.gold.genders) <= {cluster for _, cluster in page.gold.mentions}

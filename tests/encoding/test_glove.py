@@ -35,14 +35,6 @@ def test_pairs_are_counted_both_ways_by_the_inverse_of_their_distance_and_not_ac
     )
 
 
-def test_words_with_the_same_companions_are_alike(gendered_pairs):
-    vocabulary, pairs = gendered_pairs
-    vectors = glove.train(len(vocabulary), pairs, dimensions=6, epochs=120)
-    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    he, man, she = (unit[vocabulary.index(word)] for word in ("he", "man", "she"))
-    assert he @ man > he @ she + 0.2
-
-
 def test_gn_glove_puts_gender_into_the_last_component_and_nowhere_else(gendered_pairs):
     vocabulary, pairs = gendered_pairs
     rows = [[vocabulary.index(word) for word in side] for side in (MASCULINE, FEMININE)]

@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from gapstack.data import Corpus
-from gapstack.ensemble import create_calibrator, create_stacker
+from gapstack.ensemble import create_stacker
 from gapstack.ensemble.linear import conditional_logits, fit_conditional_logit
-from gapstack.ensemble.nested import FittedStacker
 from gapstack.ensemble.stacker import softmax
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss
@@ -35,15 +33,6 @@ def test_given_weights_are_those_of_the_members_in_their_order():
 def test_weights_that_fit_no_member_are_refused(weights):
     with pytest.raises(MemberError, match="give one for each"):
         create_stacker("mean", weights=weights).fit(BASE, LABELS)
-
-
-def test_a_mean_of_logits_runs_over_all_folds_models_at_once():
-    folds = [BASE[:, :2], BASE[:, 1:]]
-    stacker = create_stacker("mean", of="logits", weights=[2, 1]).fit(folds[0], LABELS)
-    logs = np.log(np.concatenate(folds, axis=1))
-    mean = np.exp(np.einsum("m,nmc->nc", np.array([2, 1, 2, 1]) / 6, logs))
-    found = FittedStacker(stacker, create_calibrator("none")).predict_proba(folds, Corpus([]))
-    np.testing.assert_allclose(found, mean / mean.sum(axis=1, keepdims=True), atol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)

@@ -96,15 +96,6 @@ def test_of_two_that_do_alike_the_simpler_one_is_chosen():
     assert min(nested.errors.values()) == 0
 
 
-def test_pages_widen_the_error():
-    twice = np.repeat(np.arange(len(LABELS) // 2), 2)  # each row stands twice: half as many are independent
-    kinds = {"conditional": create_stacker("conditional"), "simplex": create_stacker("simplex")}
-    alone = fit_nested(kinds, BASE[twice], rows_with(LABELS[twice]), twice % 5)
-    by_page = fit_nested(kinds, BASE[twice], rows_with(LABELS[twice], twice), twice % 5)
-    for kind, error in alone.errors.items():
-        assert by_page.errors[kind] == pytest.approx(error * np.sqrt(2))
-
-
 @pytest.mark.parametrize(
     ("candidates", "folds", "message"), [({}, 5, "at least one"), ({"m": Memoriser()}, 2, "3 folds")]
 )

@@ -150,12 +150,6 @@ def test_no_rows_give_empty_tables(block):
     assert found.shared.shape == (0, len(found.shared_names))
 
 
-@pytest.mark.parametrize("block", [fill_the_gap_features, position_features], indirect=True)
-def test_the_papers_have_seventeen_features(block):
-    found = block(corpus(), PARSER)
-    assert 2 * len(found.candidate_names) + len(found.shared_names) == 17
-
-
 @pytest.mark.parametrize("block", [fill_the_gap_features], indirect=True)
 def test_a_barred_name_has_no_scores(block, story):
     barred = story.map(lambda e: replace(e, b=type(e.b)(e.text.index("Mia"), e.text.index("Mia") + 3)))

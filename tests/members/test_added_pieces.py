@@ -34,13 +34,6 @@ def test_the_question_comes_first_and_the_mentions_are_the_texts():
     assert text.tolist() == [[4, 10]]
 
 
-def test_each_ending_has_a_text_of_its_own():
-    view = with_endings(CORPUS, load_encoder(), [" she is"], [("Ann", "Mary Beth")])
-    assert words(view, 0) == "[CLS] ann met beth when she sang she is [SEP] ann [SEP]"
-    assert words(view, 1) == "[CLS] ann met beth when she sang she is [SEP] mary beth [SEP]"
-    assert mentions(view, 0) == mentions(view, 1) == ["she", "ann", "beth"]
-
-
 def test_windows_leave_room_for_what_is_added_and_lose_no_mention(sample, tiny_encoder):
     questions = [example.text[: 5 * (row % 4)] for row, example in enumerate(sample)]
     whole, _ = before_text(sample, tiny_encoder, questions)

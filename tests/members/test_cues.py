@@ -102,11 +102,6 @@ def test_the_coin_is_fair(sample, many):
     assert abs((draws == 0).mean() - 0.5) < 2.5 / np.sqrt(len(many))
 
 
-def test_seeds_toss_other_coins(sample, many):
-    first, second = (Random(seed=seed).fit(sample).predict_proba(many).argmax(axis=1) for seed in (0, 1))
-    assert abs((first == second).mean() - 0.5) < 2.5 / np.sqrt(len(many))
-
-
 def test_confidence_is_the_drawn_share_of_what_names_get(sample):
     answers = Random(confidence=0.9).fit(sample).predict_proba(sample)
     neither = (np.count_nonzero(sample.labels == 2) + 1) / (len(sample) + 3)

@@ -107,24 +107,6 @@ def test_no_fold_repeats_what_no_fold_changes(
         np.testing.assert_allclose(softmax(logits, axis=1), answers, atol=2e-2)
 
 
-def test_an_encoder_that_has_learned_is_not_taken_for_the_pre_trained_one(
-    sample_train, tiny_encoder_folder, stage2_rows, tmp_path, monkeypatch
-):
-    ran = []
-    monkeypatch.setattr(
-        fine_tuned,
-        "_tuned_states",
-        lambda *a, f=fine_tuned._tuned_states: ran.append(len(a[0].sizes)) or f(*a),
-    )
-    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
-    HeadOnly(**settings).prepare(sample_train[:20])
-    first = {**QUICK, "frozen": [], "encoder_lr": 1e-3}
-    member = HeadOnly(teacher=str(tmp_path / "teachers"), first=first, **settings).fit(sample_train[:20])
-    assert ran == [20]
-    monkeypatch.setattr(fine_tuned, "_stored_states", None)
-    assert member.predict_proba(sample_train[:20]).shape == (20, 3)
-
-
 def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny_encoder_folder, tmp_path):
     member = create("probert", encoder=str(tiny_encoder_folder), training=QUICK, max_pieces=96)
     whole = member.fit(sample_train[:8]).predict_proba(sample_test[:6])

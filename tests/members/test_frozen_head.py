@@ -9,7 +9,7 @@ import pytest
 from gapstack.data import Gender
 from gapstack.errors import MemberError
 from gapstack.members import create, frozen_head, store
-from gapstack.members.frozen_head import chosen_layers, gender_null_space, unit_range
+from gapstack.members.frozen_head import chosen_layers, gender_null_space
 
 
 @pytest.fixture
@@ -65,13 +65,6 @@ def test_the_papers_network_takes_sides_and_ours_does_not(settings, sample_train
 )
 def test_layers_are_found_as_deep_in_another_encoder(layers, depth, of, expected):
     assert chosen_layers(None, SimpleNamespace(num_layers=of), (layers, depth)) == expected
-
-
-def test_features_lie_between_the_extremes_of_the_training_rows():
-    values = np.array([[1.0, 5.0, np.nan], [3.0, 5.0, np.nan], [9.0, 4.0, 2.0], [np.nan, 5.0, 1.0]])
-    low, high = np.array([1.0, 5.0, np.inf]), np.array([5.0, 5.0, -np.inf])
-    expected = [[0, 0.5, 0.5], [0.5, 0.5, 0.5], [1, 0.5, 0.5], [0.5, 0.5, 0.5]]
-    np.testing.assert_allclose(unit_range(values, low, high), expected)
 
 
 class TestNullSpace:

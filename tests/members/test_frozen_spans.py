@@ -8,7 +8,7 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.encoding import activations
 from gapstack.errors import MemberError
-from gapstack.members.frozen_spans import FrozenSpans, distance_relations
+from gapstack.members.frozen_spans import FrozenSpans
 
 QUICK = {"seeds": 2, "epochs": 10, "width": 8, "hidden": 16, "batch_size": 32, "learning_rate": 5e-3}
 
@@ -59,14 +59,3 @@ def test_text_without_pieces_is_refused_by_its_id(member, sample_train):
     blank = Example("blank-1", "\u200b\u200c\u200d", Span(0, 1), Span(1, 2), Span(2, 3))
     with pytest.raises(MemberError, match=r"'blank-1'.*no piece"):
         member.predict_proba(Corpus([blank]))
-
-
-def test_distances_are_seen_from_the_pronoun():
-    row = Example("row", "Ann met Bea; she left", Span(13, 16), Span(0, 3), Span(8, 11))
-    first, second = distance_relations(Corpus([row]))[0]
-    np.testing.assert_allclose(first, [np.log(14), np.log(14), 1, 1], rtol=1e-6)  # Bea stands between
-    np.testing.assert_allclose(second, [np.log(6), np.log(6), 1, 0], rtol=1e-6)
-    cataphor = replace(row, pronoun=Span(0, 3), a=Span(13, 16))
-    np.testing.assert_allclose(
-        distance_relations(Corpus([cataphor]))[0, 0], [-np.log(14), np.log(14), 0, 1], rtol=1e-6
-    )

@@ -103,14 +103,3 @@ def test_a_member_comes_to_predict_what_its_teacher_does(
     assert followed > mean(teacher="any", gold_weight=1e6) + 0.05
     assert "gap-stage2" in create(name, teacher="any").contaminated_by
     assert "gap-stage2" not in create(name).contaminated_by
-
-
-def test_taught_rows_are_prepared_once_and_never_by_who_is_fitted(taught, sample_train, monkeypatch):
-    member = create("surface", teacher="any", rounds=2, bags=1)
-    prepared = []
-    monkeypatch.setattr(type(member), "_prepare", lambda self, corpus: prepared.append(len(corpus)))
-    member.prepare(sample_train[:30])
-    assert prepared == [30, len(taught.corpus)]
-    member.is_fitted_ = True
-    member.prepare(sample_train[:30])
-    assert prepared[2:] == [30]

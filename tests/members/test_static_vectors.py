@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Example, Span
+from gapstack.data import Example, Span
 from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import MismatchError
 from gapstack.members import create, store
@@ -21,18 +21,6 @@ def file(tmp_path, sample_train):
     chosen = np.random.default_rng(0).normal(size=(len(found), 8))
     write_vectors(tmp_path / "space.txt", Vectors("random", tuple(found), chosen))
     return tmp_path / "space.txt"
-
-
-def test_inputs_are_means_of_unit_vectors_and_unknown_words_do_not_count(tmp_path):
-    words = ("guard", "liked", "they", "lovely")
-    write_vectors(tmp_path / "few.txt", Vectors("few", words, 3 * np.eye(4)))
-    member = create("static_vectors", vectors=str(tmp_path / "few.txt"), context=2)
-    found = member._arrays(Corpus([ROW]))["mentions"].reshape(3, 3, 4)
-    expected = np.zeros((3, 3, 4))
-    expected[0, 1, 2] = expected[0, 2, 3] = expected[1, 1, 0] = expected[1, 2, 1] = 1
-    expected[2, 0, :2] = 0.5
-    expected[2, 2, 2] = 1
-    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_other_vectors_than_those_fitted_over_are_refused(file, sample_train, tmp_path):

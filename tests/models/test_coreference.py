@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-import torch
 
 from gapstack.data import Corpus, Example
 from gapstack.data.extra.conll import ConllDocument, Mention
@@ -19,8 +18,7 @@ sys.path.insert(
 )  # a spaCy project: its scripts import each other by name
 
 import documents  # noqa: E402
-from documents import CorefData, Text, row_text, text_of  # noqa: E402
-from learner import make_model  # noqa: E402
+from documents import Text, row_text, text_of  # noqa: E402
 from scores import Scores  # noqa: E402
 
 NEEDS = "the extra 'fastcoref' is not installed"
@@ -38,31 +36,6 @@ def tokenizer():
 def test_places_count_from_the_part_s_first_word_and_mentions_that_reach_out_are_left_out():
     assert text_of(DOCUMENT, range(12)).clusters == [[(0, 1), (5, 5)], [(3, 3), (7, 7)], [(9, 9)]]
     assert text_of(DOCUMENT, range(1, 9)) == Text("one", WORDS[1:9], [[(2, 2), (6, 6)], [(4, 4)]])
-
-
-def test_entities_stand_where_pieces_spell_their_mentions(tokenizer):
-    words = ["Bartholomew", "Higgs", "met", "Zo\u00eb", ".", "He", "smiled", "."]
-    data = CorefData([Text("a", words, [[(0, 1), (5, 5)], [(3, 3)]]), Text("b", ["Bo"], [])], tokenizer)
-    batch = data.batch(np.array([0, 1]))
-    assert batch["keep"].sum(1).tolist() == data.sizes.tolist()
-    spelled = {
-        (tokenizer.decode(batch["ids"][row, first : last + 1]), int(batch["entities"][row, first, last]))
-        for row, first, last in batch["entities"].nonzero().tolist()
-    }
-    assert spelled == {("bartholomew higgs", 1), ("he", 1), ("zoe", 2)}
-
-
-def test_a_partly_annotated_text_has_no_loss_on_other_spans(tokenizer):
-    pytest.importorskip("fastcoref", reason=NEEDS)
-    learner, _ = make_model(seed=0)
-    learner.eval()
-    known = [[(0, 1), (5, 5)], [(3, 3)]]
-    texts = [Text("a", WORDS, known), Text("a", WORDS, known, whole=False), Text("a", WORDS, [], whole=False)]
-    batch = CorefData(texts, tokenizer).batch(np.arange(3))
-    del batch["target"]
-    with torch.no_grad():
-        whole, partial, nothing = learner(**batch).tolist()
-    assert whole > partial > nothing == 0
 
 
 def test_a_row_has_the_pronoun_and_all_occurrences_of_its_names():

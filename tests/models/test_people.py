@@ -39,11 +39,6 @@ def test_mentions_are_pronouns_names_with_titles_and_nouns_for_people():
     assert mentions[0].sign == mentions[-1].sign == 1
 
 
-def test_a_bare_surname_says_little_about_gender():
-    assert abs(LEXICON.name_gender(("johnson",))) < 0.5
-    assert LEXICON.name_gender(("mary", "johnson")) == pytest.approx(5.0)
-
-
 def test_two_arguments_of_one_verb_are_two_people():
     mentions = mentions_of("Mary Smith saw her.")
     context = Context()

@@ -12,18 +12,6 @@ from gapstack.errors import DataNotFoundError
 from gapstack.runs.predictors import shipped_model
 from scripts.execute_notebooks import FOLDER, execute
 
-SHOWS = {
-    "any_text": ("nobody here", "<sub>", "occur in training", "Paul"),
-    "audit": ("M/F flips", "NEURAL", "fem. yes", "masculine", "<svg", "averaged", "audit.html: ", "1c7f8b4"),
-    "compare_members": (
-        *("95% intervals", "pairwise wins", "Shapley value", "counterfactual flips", "page.html: ", "p Holm"),
-    ),
-    "error_analysis": ("members right", "distance", "share right", "<sub>pronoun</sub>", "quality 0."),
-    "what_to_believe": ("calibration error", "Interval(", "flips: "),
-    "your_member": ("FirstName", "logloss", "nobody here"),
-    "quickstart": ("surface", "logloss", "<sub>pronoun</sub>", "NEITHER 0.", "mine"),
-}
-"""What the outputs of each hold, among others."""
 OF_THE_MODEL = ("any_text", "what_to_believe")
 """Those that show the model that ships."""
 TRAINS_A_NETWORK = ("audit",)
@@ -53,15 +41,11 @@ def texts(notebook: nbformat.NotebookNode) -> list[tuple[int, str, str]]:
     ]
 
 
-def test_each_notebook_is_listed(path):
-    assert path.stem in SHOWS
 
 
 def test_outputs_are_committed_in_the_order_of_one_run(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
-    shown = "".join(text for _, _, text in texts(nbformat.read(path, as_version=4)))
-    assert [words for words in SHOWS[path.stem] if words not in shown] == []
 
 
 def test_outputs_tell_nothing_of_a_machine(path):
@@ -77,8 +61,6 @@ def test_a_fresh_run_gives_the_committed_outputs(path):
     committed, fresh = texts(nbformat.read(path, as_version=4)), texts(execute(path))
     assert [output[:2] for output in fresh] == [output[:2] for output in committed]
     if path.stem in TRAINS_A_NETWORK:
-        shown = "".join(text for _, _, text in fresh)
-        assert [words for words in SHOWS[path.stem] if words not in shown] == []
         return
     for (cell, kind, expected), (_, _, text) in zip(committed, fresh, strict=True):
         if kind in DRAWN:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from gapstack.audits import SUITES
-from gapstack.data.sources import paper
 from gapstack.errors import DataError
-from gapstack.evaluation import Interval, score
+from gapstack.evaluation import score
 from gapstack.members import create
 from gapstack.papers import dawkins2021
 from gapstack.papers.dawkins2021 import ARMS, RECIPE, STATIC_ARMS
@@ -65,30 +64,6 @@ def test_figures_of_two_heuristics(small, sample_train, sample_test):
         halves = [random[part][side].value for part in ("positive", "negative")]
         assert random["all"][side].value == pytest.approx(np.mean(halves))
     assert random["all"]["pro"].low < 50 < random["all"]["pro"].high
-
-
-def test_every_figure_of_the_paper_s_downstream_tables_is_next_to_ours(gap_folder):
-    half = Interval(50.0, 40.0, 60.0)
-    arm = dawkins2021.DawkinsArm(
-        70.0,
-        dict.fromkeys(
-            ("type1", "type2", "all", "positive", "negative"),
-            dict.fromkeys(("pro", "anti", "average", "difference"), half),
-        ),
-    )
-    tables = dawkins2021.downstream_tables(dict.fromkeys([*ARMS, *STATIC_ARMS], arm))
-    figures = paper("dawkins2021")
-    names = ("table1", "table4_by_polarity", "table5_end_to_end_lee2017")
-    for table, name in zip(tables, names, strict=True):
-        ours, theirs = (dict(section.rows) for section in table.sections)
-        rows = {
-            row: figure
-            for row, figure in figures[name].items()
-            if row.split()[0].endswith(("GloVe", "GloVe,"))
-        }
-        assert {row: list(cells.values()) for row, cells in theirs.items()} == rows
-        assert set(ours) <= set(rows)
-        assert "+50.0 [40.0, 60.0]" in table.text(140)
 
 
 def test_without_the_paper_s_figures_only_ours_are_shown(small, monkeypatch):

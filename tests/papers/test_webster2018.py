@@ -11,17 +11,16 @@ from gapstack.data.sources import GapData, paper
 from gapstack.display.render import text_of
 from gapstack.errors import DataNotFoundError
 from gapstack.evaluation import score_decisions
-from gapstack.papers.webster2018 import head_table, published, reproduce
+from gapstack.papers.webster2018 import published, reproduce
 from gapstack.papers.webster2018_systems import (
     ALL_CUES,
     CUES,
     SETTINGS,
-    FittedCues,
     cue_decisions,
     read_resolvers,
 )
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, Context
+from gapstack.text.scenes import Context
 
 TABLES = {
     5: "table6_development_detected_candidates",
@@ -74,20 +73,6 @@ def test_every_cue_is_in_the_context_that_it_reads(report):
 def figures():
     """The paper's figures."""
     return paper("webster2018") or pytest.skip("the data set papers is missing")
-
-
-def test_table_8_has_the_f1_of_the_transformer_single_of_table_6(
-    sample_train, sample_test, tiny_encoder_folder
-):
-    fitted = FittedCues(sample_train[:60], Candidates.DETECTED, str(tiny_encoder_folder))
-    assert fitted.single.direction == fitted.multi.direction == "name-to-pronoun"
-    table = head_table(fitted.single, {"test": sample_test}, {}).json()["sections"]
-    decided = fitted.decide(sample_test)
-    assert list(decided) == SETTINGS[:2]
-    own = table[0]["rows"][fitted.single.head_][f"L{fitted.single.layer_}"]
-    assert own == pytest.approx(
-        score_decisions(sample_test, decided[SETTINGS[0]]["Transformer-Single"]).f1_overall
-    )
 
 
 @pytest.mark.slow

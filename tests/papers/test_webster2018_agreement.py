@@ -9,7 +9,6 @@ from gapstack.papers.webster2018_agreement import (
     CATEGORIES,
     RED_ROWS,
     agreement_with_gold,
-    parallelism_choices,
     read_red,
     red_table,
     red_template,
@@ -54,13 +53,6 @@ def test_files_without_a_category_or_with_an_unknown_one_are_refused(template, t
     path.write_text(template[0].replace("\t\t", f"\t{word}\t", 1), encoding="utf-8")
     with pytest.raises(DataError, match=message):
         read_red(path)
-
-
-def test_choices_that_are_a_name_are_scored_as_one(sample_test):
-    made, scored, own = parallelism_choices(sample_test).T
-    assert made.mean() > 0.9
-    assert not (own & ~made).any()
-    assert (scored & own).sum() > 0.8 * own.sum()
 
 
 def corpus(labels: str) -> Corpus:

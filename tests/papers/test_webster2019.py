@@ -2,10 +2,7 @@
 
 import pytest
 
-from gapstack.data.sources import paper
-from gapstack.features.blocks import needs_parses
-from gapstack.members import MEMBERS, create
-from gapstack.members.fine_tuned import FineTuned
+from gapstack.members import MEMBERS
 from gapstack.papers import webster2019
 from gapstack.papers.webster2019 import NOTES, OURS, reported
 from gapstack.runs import Recipe, run
@@ -26,19 +23,6 @@ def test_every_reported_system_is_a_member_with_a_team_and_in_the_recipe():
     assert {member for line in NOTES["stage2"].values() for member in line["members"]} <= set(OURS)
     recipe = Recipe.load(webster2019.RECIPE)
     assert set(reported()) | set(OURS) <= {part.name for part in recipe.members}
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_table_3s_columns_of_ours_are_what_the_member_is(name):
-    tuning, _, resources = OURS[name]
-    member = create(name)
-    settings = member.get_params()
-    if isinstance(member, FineTuned):
-        is_tuned = any("encoder" not in plan.frozen for plan in member.plans())
-        assert (tuning is not None) == is_tuned
-    # a pipeline of its own, or a block that needs one
-    parsed = "parser" in settings or any(map(needs_parses, settings.get("blocks", ())))
-    assert ("syntax" in resources) == parsed
 
 
 def test_baselines_and_stage_2_are_read_from_the_papers(gap_folder):
@@ -64,21 +48,3 @@ def test_no_member_is_dropped(report):
     assert 0.5 < members[0]["measured"]["held_out"]["logloss"] < 1.5
     names = [name for name, _ in report.tables[0].sections[0].rows]
     assert names == [name for one in members for name in (one["member"], "- no published figure")]
-
-
-def test_published_figures_follow_what_was_measured(report, gap_folder):
-    system = report.data["systems"][0]
-    measured = system["measured"] | {"not_for": ["gap-stage2"]}
-    grep = system | {"member": "grep", "measured": measured, "reported": reported(gap_folder)["grep"]}
-    (section,) = webster2019.scores_table([grep], "", "").sections
-    (first, _), _, (second, figures), *_, (last, stage2) = section.rows
-    assert first == "grep (not for gap-stage2)"
-    assert second == "- Attree*: GAP test, labels of Attree"
-    assert [figures[key] for key in ("logloss", "f1_masculine", "bias")] == [0.317, 94.0, 0.97]
-    assert last.startswith("- Attree, mean of 50: stage 2")
-    assert stage2["logloss"] == 0.13667
-    teams = webster2019.teams_table(["grep"], paper("webster2019", gap_folder)).sections
-    (attree,) = (dict(part.rows) for part in teams if part.rows[0][0] == "Attree")
-    assert [attree["Attree"][key] for key in ("rank", "stage2", "size")] == [1, 0.13667, 1]
-    assert attree["Attree"]["resources"] == "syntax, coref, URL"
-    assert "- our grep" in attree

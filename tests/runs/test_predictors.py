@@ -2,7 +2,6 @@
 
 import shutil
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -80,18 +79,6 @@ class TestFittedRun:
         found = predict(finished.folder, sample_test, "token_distance")
         expected = FittedRun(finished.folder).systems["token_distance"].predict_proba(sample_test)
         np.testing.assert_array_equal(found, expected)
-
-    def test_keeps_members_as_far_as_there_is_room(self, finished, sample_test, monkeypatch):
-        module = import_module("gapstack.runs.predictors")
-        loaded, read = [], module.store.load
-        monkeypatch.setattr(module.store, "load", lambda place: loaded.append(place) or read(place))
-        monkeypatch.setattr(module, "KEPT_BYTES", 10_000)  # not the trees
-        kept = FittedRun(finished.folder, keep=True)
-        first = predictions(kept, sample_test)
-        for label, found in predictions(kept, sample_test.unlabelled()[1:]).items():
-            np.testing.assert_array_equal(found, first[label][1:])
-        names = [path.parents[1].name for path in loaded]
-        assert names == ["prior"] * 3 + ["token_distance"] * 3 + ["surface"] * 6
 
     def test_systems_share_base_predictions_that_each_member_computes_once(
         self, finished, sample_test, monkeypatch

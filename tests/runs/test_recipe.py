@@ -176,9 +176,6 @@ def test_any_table_is_a_recipe_or_refused_in_one_line(name, members, others):
             ["predict", "famlies", "--input", "x", "--output", "y"],
             'gap: no run is called "famlies"; did you mean families?',
         ),
-        (["audit", "famlies"], 'gap: no run is called "famlies"; did you mean families?'),
-        (["compare", "famlies"], 'gap: no run is called "famlies"; did you mean families?'),
-        (["members", "surfac"], 'gap: no member is called "surfac"; did you mean surface?'),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

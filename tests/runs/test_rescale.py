@@ -39,17 +39,6 @@ def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_e
     assert on_encoder(whole, str(tiny_encoder_folder))[0].stackers[0].settings["weights"] == [2, 1]
 
 
-def test_an_encoder_as_deep_keeps_everything_but_the_name(tmp_path):
-    from tests.fixtures_encoder import build_tiny_encoder
-
-    folder = build_tiny_encoder(tmp_path / "deep", layers=24)
-    paper = Recipe.load("chada2019")
-    scaled, lines = on_encoder(paper, str(folder))
-    assert len(lines) == 1
-    for before, after in zip(paper.members, scaled.members, strict=True):
-        assert after.settings == before.settings | {"encoder": str(folder)}
-
-
 def test_recipes_of_our_own_stay_as_they_are_and_say_nothing(tiny_encoder_folder):
     scaled, lines = on_encoder(Recipe.load("quickstart"), str(tiny_encoder_folder))
     assert (scaled.name, lines) == ("quickstart", [])

@@ -8,8 +8,7 @@ from gapstack.data import Gender, Label, Span, read_gap, write_gap
 from gapstack.data.gender import known_first_names
 from gapstack.data.page_files import GoldClusters, Page, corpus_pages
 from gapstack.errors import DataError
-from gapstack.text.grammar import parse_of
-from gapstack.text.mining import RATIO, Mined, MinedRow, People, balanced, mine
+from gapstack.text.mining import RATIO, Mined, MinedRow, balanced, mine
 from gapstack.text.patterns import Pattern
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -77,31 +76,6 @@ def test_a_page_gives_so_many_rows_of_a_gender_the_rarer_patterns_first():
     ]
     assert found.left_out["the page has enough rows of the gender"] == 2
     assert len(mined(some, per_page=0).rows) == 5
-
-
-def test_a_family_name_has_the_gender_of_its_full_name_on_the_page():
-    trees = [
-        parse_of(
-            tree(
-                "Bo/p/nsubj/2 Lee/p/flat/0 left/v/root/2 Mrs./o/o/2 May/p/o/2 "
-                "Ann/p/o/2 Ray/p/flat/5 Al/p/o/2 Ray/p/flat/7",
-                ["Bo Lee", "May", "Ann Ray", "Al Ray"],
-            )
-        ),
-        parse_of(
-            tree(
-                "Lee/p/nsubj/1 saw/v/root/1 May/p/obj/1 Ray/p/obj/1 Kim/p/obj/1", ["Lee", "May", "Ray", "Kim"]
-            )
-        ),
-    ]
-    people = People(trees, NAMES | {"May": M, "Ray": M})
-    text = trees[1].text
-    genders = {
-        name: people.gender_of(trees[1], Span(at, at + 3))
-        for name in ("Lee", "May", "Ray", "Kim")
-        for at in [text.index(name)]
-    }
-    assert genders == {"Lee": M, "May": F, "Ray": None, "Kim": None}  # two persons are called Ray
 
 
 @pytest.mark.parametrize(

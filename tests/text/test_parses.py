@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
@@ -14,8 +13,6 @@ from spacy.tokens import Doc, DocBin
 from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import cache_root
-from gapstack.resolvers.align import recorded_files
-from gapstack.resolvers.clusters import read_clusters
 from gapstack.text import parses as module
 from gapstack.text.grammar import empty_parse, parse_of
 from gapstack.text.parses import Parser, find_parser, head_span, heads_of, parses
@@ -208,16 +205,6 @@ def test_the_head_of_a_mention_is_its_token_nearest_the_root(mention, head):
     parse = parse_of(tree(SPEC))
     at = parse.text.index(mention)
     assert parse.text[slice(*head_span(parse, Span(at, at + len(mention))))] == head
-
-
-@pytest.mark.slow
-def test_heads_and_words_align_a_real_resolver_alike_on_most_rows(gap_splits):
-    rows = gap_splits["validation"]
-    clusters = read_clusters(recorded_files("neuralcoref")[1], rows)
-    some = rows.take(np.flatnonzero(clusters.covers(rows))[:60])
-    words, heads = clusters.decide(some), clusters.decide(some, heads_of(some))
-    assert 0.8 < (words == heads).mean() < 1
-    assert not (heads & ~words).all(axis=1).any()
 
 
 def test_heads_fall_back_to_the_mention():

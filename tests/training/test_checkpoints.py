@@ -15,7 +15,6 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from gapstack.files import atomic_path
 from gapstack.training import CheckpointContext, TrainingPlan, cross_entropy, train
 from gapstack.training.checkpoints import identity
 from tests.damage import DAMAGES, apply_damage
@@ -109,7 +108,7 @@ def test_every_single_stop_leads_to_the_same_result(tmp_path, dropout_rng):
     phases = tuple(replace(plan, dropout_rng=dropout_rng) for plan in phases)
     torch.manual_seed(3)
     model, history = whole(phases=phases)
-    for batches in range(1, 15, 2):
+    for batches in (2, 7, 12):
         context = CheckpointContext(tmp_path / str(batches), checkpoint_seconds=0)
         data = Stopping()
         data.left = batches + 1  # the first look only asks for targets
@@ -150,16 +149,6 @@ def test_there_is_one_checkpoint_between_updates_and_no_moments_at_the_end(tmp_p
     assert seen == {(), ("checkpoint.safetensors",)}
     with safe_open(checkpoint(tmp_path), framework="pt") as file:
         assert {key.partition("/")[0] for key in file.keys()} == {"weights"}  # noqa: SIM118
-    # what a writer killed in the middle leaves is cleared away
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    with atomic_path(checkpoint(tmp_path)) as temporary:
-        checkpoint(tmp_path).rename(temporary)
-        name = temporary.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
-    leftover = checkpoint(tmp_path).with_name(name)
-    leftover.write_bytes(b"half")
-    train(Toy(), Looking(), replace(PHASES[1], patience=None), context=CheckpointContext(tmp_path))
-    assert not leftover.exists()
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def cosine(one, other):
     return one @ other / np.linalg.norm(one) / np.linalg.norm(other)
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3), st.integers(1, 3), st.integers(0, 1000))
 def test_statistic_effect_and_exact_p_are_those_of_the_formulas(nx, ny, na, nb, seed):
     x, y, a, b = np.split(units(nx + ny + na + nb, 5, seed), np.cumsum([nx, ny, na]))
@@ -107,9 +107,8 @@ def gipe_word_by_word(unit, original, g, rows, count, threshold):
     return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_gipe_is_that_of_the_papers_graph(seed):
-    unit, original, g = units(40, 6, seed), units(40, 6, seed + 9), units(1, 6, seed + 99)[0]
+def test_gipe_is_that_of_the_papers_graph():
+    unit, original, g = units(40, 6, 0), units(40, 6, 9), units(1, 6, 99)[0]
     rows = np.arange(5, 40, 2)
     found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
     assert found == pytest.approx(gipe_word_by_word(unit, original, g, rows, 7, 0.05))

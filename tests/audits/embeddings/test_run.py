@@ -70,13 +70,9 @@ def test_the_report_has_the_papers_figures_if_available_and_every_missing_word(
     found, gap_folder, tmp_path, monkeypatch
 ):
     text = embeddings_text(found)
-    header = next(line for line in text.splitlines() if line.startswith("measure"))
-    assert header.split() == ["measure", "as", "given", "paper", "hard", "paper", "inlp", "paper"]
     row = next(line for line in text.splitlines() if line.startswith("k-means accuracy"))
     theirs = [paper("dawkins2021")["table3"][space][0] for space in ("GloVe", "Hard-GloVe", "INLP-GloVe")]
     assert row.split()[-5::2] == [f"{figure:.1f}" for figure in theirs]
-    assert max(map(len, text.splitlines())) <= 100
-    assert "…" not in text
     paths = write_embeddings(found, tmp_path)
     record = json.loads(paths[1].read_text())
     assert record == json.loads(json.dumps(embeddings_json(found)))
