@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gapstack import create
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 
 
 class Alphabet(Predictor):

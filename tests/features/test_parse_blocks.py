@@ -11,8 +11,7 @@ from gapstack.errors import DataNotFoundError
 from gapstack.features import blocks
 from gapstack.features.blocks import features, needs_parses
 from gapstack.features.cues import cue_features
-from gapstack.features.fill_the_gap import fill_the_gap_features
-from gapstack.features.positions import position_features
+from gapstack.features.published import fill_the_gap_features, position_features
 from gapstack.members import create
 from gapstack.text.grammar import Role, empty_parse
 from tests.trees import PARSER, corpus, example, keep, tree

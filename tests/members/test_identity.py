@@ -17,8 +17,7 @@ from gapstack.data import Corpus, Label, sources
 from gapstack.encoding import frozen
 from gapstack.errors import MismatchError
 from gapstack.members import MEMBERS, create
-from gapstack.members.identity import changes, identity_of, inputs_of, key_of, refuse_changed
-from gapstack.members.store import load, save
+from gapstack.members.store import changes, identity_of, inputs_of, key_of, load, refuse_changed, save
 from gapstack.records import versions
 from gapstack.registry import Entry
 from tests.fixtures_encoder import build_tiny_encoder

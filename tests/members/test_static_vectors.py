@@ -7,7 +7,7 @@ from gapstack.data import Example, Span
 from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import MismatchError
 from gapstack.members import create, store
-from gapstack.members.identity import identity_of
+from gapstack.members.store import identity_of
 
 TEXT = "The guard liked the nurse because they were lovely ."
 ROW = Example("1", TEXT, Span(34, 38), Span(0, 9), Span(16, 25))

@@ -19,7 +19,7 @@ from gapstack.data import Corpus, Span
 from gapstack.data.example import GENDER_BY_FORM, occurrences
 from gapstack.errors import DataError, MemberError
 from gapstack.files import fingerprint, scratch_cache
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 from gapstack.records import versions
 from gapstack.text.parses import find_parser, parses
 from gapstack.types import Probabilities

@@ -25,8 +25,7 @@ from gapstack.data.augment import variants
 from gapstack.data.extra import LEFT_OUT
 from gapstack.data.gap_files import write_gap
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.members.member import each_once
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor, each_once
 from gapstack.progress import progress
 from gapstack.records import versions
 from gapstack.registry import Registry

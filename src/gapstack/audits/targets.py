@@ -9,7 +9,7 @@ from pathlib import Path
 from gapstack.data import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 from gapstack.members.store import is_saved, load, saved_record
 from gapstack.runs import RunFolder, home
 from gapstack.runs.folder import find_run

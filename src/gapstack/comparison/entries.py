@@ -21,7 +21,7 @@ from gapstack.errors import DataError, DataNotFoundError, GapstackError, Mismatc
 from gapstack.evaluation import Predictions, read_predictions
 
 if TYPE_CHECKING:
-    from gapstack.members.predictor import Predictor
+    from gapstack.members.member import Predictor
     from gapstack.runs import RunFolder
 
 

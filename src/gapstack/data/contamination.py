@@ -30,7 +30,7 @@ def known_test_sets(ids: Iterable[str]) -> tuple[str, ...]:
 def warn_of_contamination(contaminated_by: Iterable[str], ids: Sequence[str]) -> None:
     """Log a warning if a predictor has learned from some of these rows.
 
-    ``contaminated_by`` is :attr:`gapstack.members.predictor.Predictor.contaminated_by`.
+    ``contaminated_by`` is :attr:`gapstack.members.member.Predictor.contaminated_by`.
     """
     names = [name for name in contaminated_by if name in known_test_sets(ids)]
     if names:

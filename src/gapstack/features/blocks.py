@@ -30,9 +30,9 @@ BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
         "surface": Entry("gapstack.features.surface:surface_features", "words and names as they stand"),
         "cues": Entry("gapstack.features.cues:cue_features", "parse, discourse and binding"),
         "fill_the_gap": Entry(
-            "gapstack.features.fill_the_gap:fill_the_gap_features", "the pronoun's place, filled"
+            "gapstack.features.published:fill_the_gap_features", "the pronoun's place, filled"
         ),
-        "positions": Entry("gapstack.features.positions:position_features", "where the mentions are"),
+        "positions": Entry("gapstack.features.published:position_features", "where the mentions are"),
         "gender": Entry("gapstack.features.blocks:gender_features", "the pronoun is feminine"),
     },
 )

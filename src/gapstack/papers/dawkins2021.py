@@ -35,9 +35,8 @@ from gapstack.errors import DamageError, DataError
 from gapstack.evaluation import Interval, score
 from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import Member, create
-from gapstack.members.identity import identity_of
 from gapstack.members.part import Part
-from gapstack.members.store import is_saved, load, save
+from gapstack.members.store import identity_of, is_saved, load, save
 from gapstack.papers.report import PaperReport, Rows, tables_report, two_sections
 from gapstack.progress import progress
 from gapstack.runs import Recipe

@@ -24,7 +24,7 @@ from gapstack.data.sources import GapData, paper, papers_note
 from gapstack.display.render import Cell, Column, Table
 from gapstack.errors import DataError
 from gapstack.members import create
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 from gapstack.papers.report import PaperReport, Rows, two_sections
 from gapstack.types import Floats
 

@@ -16,8 +16,8 @@ from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_available, is_
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.identity import READS
 from gapstack.members.member import Member
+from gapstack.members.store import READS
 from gapstack.processes import fastest_dtype
 from gapstack.runs.folder import RunFolder, home
 from gapstack.runs.recipe import Recipe, corpora

@@ -18,7 +18,7 @@ from gapstack.data.gap_files import read_gap_chunks, submission_text
 from gapstack.ensemble.stack import Executor
 from gapstack.errors import DataError, MemberError, Place
 from gapstack.files import fingerprint, sweep, write_text
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 from gapstack.progress import progress
 from gapstack.runs.executors import create_executor
 from gapstack.runs.folder import locked

@@ -19,9 +19,8 @@ from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.evaluation import read_predictions
 from gapstack.files import atomic_folder, fingerprint, sha256
 from gapstack.members import Member, create, store
-from gapstack.members.identity import READS, Identity, identity_of, refuse_changed
-from gapstack.members.member import each_once
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor, each_once
+from gapstack.members.store import READS, Identity, identity_of, refuse_changed
 from gapstack.progress import progress
 from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
@@ -246,7 +245,7 @@ class RunSystem(Predictor):
 
 
 def stack_identity(recipe: Recipe) -> Identity:
-    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.identity`."""
+    """Everything that decides a recipe's stack except its base predictions; see :mod:`gapstack.members.store`."""
     stackers = [(part.name, part.settings) for part in recipe.stackers]
     identity = {
         "settings": fingerprint(stackers, recipe.calibrators),

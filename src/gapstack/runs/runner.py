@@ -27,8 +27,7 @@ from gapstack.ensemble.stack import CrossFit, Executor, FitStore, FitTask, FoldF
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
-from gapstack.members.identity import Identity, changes, identity_of, key_of, of_rows
-from gapstack.members.store import save, write_state
+from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
 from gapstack.records import seal, versions
 from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity

@@ -20,8 +20,8 @@ from gapstack.data.folds import make_folds
 from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.evaluation import log_loss
 from gapstack.members import MEMBERS, create
-from gapstack.members.identity import identity_of, key_of
 from gapstack.members.part import Part, merged
+from gapstack.members.store import identity_of, key_of
 from gapstack.progress import progress
 from gapstack.registry import unknown
 from gapstack.runs.cross_validation import cross_validate
