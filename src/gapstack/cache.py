@@ -1,7 +1,6 @@
 """The content store: what can be computed again, kept by the content that it is computed from.
 
-On disk, a file is named after the SHA-256 of its bytes. A damaged file is deleted with a warning, and what it held is
-computed again; several processes may share a folder. In memory, :class:`Memory` keeps the values used last.
+On disk, a file is named after the SHA-256 of its bytes; a damaged one is deleted with a warning and computed again.
 """
 
 from __future__ import annotations
@@ -98,9 +97,8 @@ def fetch_arrays(
 ) -> dict[str, Ragged]:
     """Return the arrays of all keys under each name from a folder, computing and storing missing ones.
 
-    The folder's name should identify how they are computed. ``compute(rows, names)`` returns the arrays of up to
-    :data:`SHARD_ROWS` positions of distinct keys, sorted by ``lengths``, under the names that lack any. A shard is a
-    safetensors file of these keys and arrays. Shards never change, so a killed process loses at most one.
+    ``compute(rows, names)`` returns arrays for up to :data:`SHARD_ROWS` distinct missing keys, sorted by ``lengths``,
+    under the names that lack any; each call's result is one safetensors file, so a killed process loses at most one.
     """
     index = _index(folder, names)
     lacking = [name for name in names if not index[name].keys() >= set(keys)]

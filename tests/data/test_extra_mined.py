@@ -156,12 +156,6 @@ def test_windows_end_where_the_words_do():
     assert skipped["the sentence is too long"] == 3
 
 
-@pytest.mark.parametrize("prior", [(0.5, 0.5), (0.5, 0.6, 0.1), (1.5, -0.5, 0.0)])
-def test_priors_that_are_none_are_refused(prior):
-    with pytest.raises(DataError, match="the prior is"):
-        mine([], ExtraRows(), prefix="t", prior=prior)
-
-
 @pytest.fixture(scope="module")
 def mined(gap_folder):
     return {name: load(name, gap_folder) for name in ("litbank", "gum")}

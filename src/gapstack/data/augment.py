@@ -1,7 +1,6 @@
 """Data augmentation that keeps the three spans aligned with the text.
 
-An augmentation maps an example to a changed one, or to None where it does not apply. :func:`augmented` applies one to a
-corpus; :func:`variants` and :func:`average` do test-time augmentation.
+An augmentation maps an example to a changed one, or to None where it does not apply.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
 class Variant(NamedTuple):
     """An augmented copy of a corpus: the same ids in the same order.
 
-    ``changed`` (n,) bool is True for rows that differ from the original; the others are those to which the augmentation
-    does not apply. Column ``k`` of the original's probabilities is column ``columns[k]`` of this corpus's.
+    ``changed`` (n,) bool is True for rows that differ from the original. Column ``k`` of the original's probabilities
+    is column ``columns[k]`` of this corpus's.
     """
 
     name: str
@@ -72,8 +71,8 @@ def average(
 ) -> NDArray[np.float64]:
     """Average the variants' (n, 3) probabilities, with equal weights by default, in the original's columns.
 
-    If the original is among the variants, unchanged rows of the others have no weight, so that they count once. Raises
-    DataError if the numbers of variants, arrays and weights differ, or no weight is positive.
+    If the original is among the variants, unchanged rows of the others have no weight. DataError if lengths differ or
+    no weight is positive.
     """
     weights = [1.0] * len(variants) if weights is None else list(weights)
     if not len(variants) == len(probabilities) == len(weights) or min(weights) < 0 or max(weights) == 0:
@@ -90,22 +89,16 @@ def average(
 
 
 def swap_names(example: Example) -> Example:
-    """Exchange A and B, and the label accordingly; the text stays the same.
-
-    Then A may stand after B; a member that needs the textual order cannot use this.
-    """
+    """Exchange A and B, and the label accordingly; the text stays the same, so A may then stand after B."""
     return replace(example, a=example.b, b=example.a, label=_SWAPPED[example.label])
 
 
 def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     """Replace all exact occurrences of A and B by pair ``variant`` of :data:`PLACEHOLDERS`; None without a change.
 
-    The first name in the text gets the first placeholder, so the result does not depend on the order of A and B.
-
     The rules are those of Liu 2019 (code of the seventh place). A row is unchanged if one name is part of the other, or
-    a placeholder occurs in the text or contains a name. A name is unchanged if it has more than two words, or two words
-    of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced (no "Ann" in
-    "Annual"), and rows where occurrences of the names share words are unchanged.
+    a placeholder occurs in the text or contains a name; a name is unchanged if it has more than two words, or two words
+    of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced.
     """
     if variant not in range(4):
         raise DataError(f"there is no placeholder variant {variant!r}", expected="0, 1, 2 or 3")

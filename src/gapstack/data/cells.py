@@ -1,8 +1,7 @@
 """Strict reading of text files: tables as rows of cells with their places, lines, whole texts, and JSON.
 
-An error in the file as a whole always stops the reading: no rows, a byte-order mark, an unexpected header, a damaged
-``.gz`` or ``.xz``. An error in one line (invalid UTF-8, NUL, a carriage return, too few or too many cells, and the
-reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines.
+An error in the file as a whole always stops the reading. An error in one line (invalid UTF-8, NUL, a carriage return, a
+wrong number of cells, the reader's own checks) stops it too, unless a :class:`Quarantine` takes such lines.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ class Row:
 class Quarantine:
     """Collects the bad rows of files (``problems``), so that a reader can go on with the good ones.
 
-    They are written to ``<stem>.quarantine.tsv`` in ``folder`` (``paths``): line, column and reason, then the row
-    unchanged (``cut -f4-`` returns the rows).
+    They are written to ``<stem>.quarantine.tsv`` in ``folder``: line, column and reason, then the row unchanged.
     """
 
     folder: Path = field(default_factory=Path)
@@ -102,21 +100,11 @@ def stream_table(
     header: bool = True,
     quarantine: Quarantine | None = None,
 ) -> Iterator[T]:
-    """Yield what ``parse`` makes of each row of a table.
+    """Yield what ``parse`` makes of each row of a table with one of the headers ``layouts``.
 
-    Raises DataError with file, line and column for anything wrong, and if no good row is left; DataNotFoundError if the
-    file is missing.
-
-    Parameters
-    ----------
-    layouts : sequence of column tuples
-        Headers that are accepted (compared without case, ``_`` as ``-``). Without a header, the only layout.
-    parse : callable
-        Turns a row with the right number of cells into a value, or raises :class:`DataError`.
-    separator : str
-        Tab: quotes have no meaning. Comma: cells may be quoted within a line.
-    quarantine : Quarantine, optional
-        Takes bad rows; without one the first of them is raised.
+    Headers are compared without case, ``_`` as ``-``; without a ``header`` there is one layout. Quotes have no meaning
+    between tabs; cells between commas may be quoted. Raises DataError with file, line and column for anything wrong
+    that no ``quarantine`` takes, and if no good row is left; DataNotFoundError if the file is missing.
     """
     path, columns, is_empty = Path(path), layouts[0], True
     rejected: list[tuple[DataError, bytes]] = []
@@ -158,10 +146,7 @@ def read_lines(path: Path) -> list[bytes]:
 
 
 def iter_lines(path: Path) -> Iterator[bytes]:
-    """Split a file at line feeds alone: U+2028 and the like are ordinary characters of a text.
-
-    Raises DataError if the file is empty, damaged or begins with a byte-order mark; DataNotFoundError if it is missing.
-    """
+    """Split a file at line feeds alone; DataError if it is empty, damaged or begins with a byte-order mark."""
     with open_bytes(path) as stream:
         number = 0
         for number, line in enumerate(stream, start=1):
@@ -198,10 +183,7 @@ def decode(blob: bytes, name: Path | str) -> str:
 
 
 def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
-    """Parse JSON that begins on a line of a file and check it strictly against a type, such as ``dict[str, int]``.
-
-    Raises DataError with the place, the key and the value found.
-    """
+    """Parse JSON and check it strictly against a type; DataError with the place, the key and the value found."""
     from pydantic import ValidationError  # slow to import
 
     try:

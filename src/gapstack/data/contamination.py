@@ -1,7 +1,4 @@
-"""Rows that a predictor has learned from, and rows that two corpora share: a score on them means nothing.
-
-A fitted predictor knows rows by their ids alone. Two corpora are compared by ids, pages, texts and passages.
-"""
+"""Rows that a predictor has learned from, and rows that two corpora share: a score on them means nothing."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ def known_test_sets(ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def warn_of_contamination(contaminated_by: Iterable[str], ids: Sequence[str]) -> None:
-    """Log a warning if a predictor has learned from some of these rows.
-
-    ``contaminated_by`` is :attr:`gapstack.members.member.Predictor.contaminated_by`.
-    """
+    """Log a warning if a predictor, given its ``contaminated_by``, has learned from some of these rows."""
     names = [name for name in contaminated_by if name in known_test_sets(ids)]
     if names:
         count = sum(any(_IDS[name].fullmatch(one) for name in names) for one in ids)
@@ -44,10 +38,7 @@ def warn_of_contamination(contaminated_by: Iterable[str], ids: Sequence[str]) ->
 
 
 def shared_with(corpus: Corpus, other: Corpus) -> dict[str, NDArray[np.bool_]]:
-    """Rows of ``corpus`` that ``other`` has too, (n,) bool by kind of overlap.
-
-    ``id``, ``page`` (the same URL), ``text`` (the same characters) and ``passage`` (a run of thirteen words).
-    """
+    """Rows of ``corpus`` that ``other`` has too, (n,) bool by ``id``, ``page``, ``text`` and ``passage`` (13 words)."""
 
     def among(values: list[str | None], others: list[str | None]) -> NDArray[np.bool_]:
         known = {value for value in others if value}
@@ -73,8 +64,7 @@ def leaks(corpus: Corpus, other: Corpus) -> list[str]:
 def shared_passages(corpus: Corpus, other: Corpus, words: int = 13) -> NDArray[np.bool_]:
     """Find the rows of ``corpus`` with a run of words that some text of ``other`` has too, as (n,) bool.
 
-    Case and punctuation do not count. Thirteen words is the usual measure of contamination (Brown et al. 2020,
-    appendix C); schemas of one sentence are distinguished with 8.
+    Case and punctuation do not count. Thirteen words is the usual measure (Brown et al. 2020, appendix C).
     """
     known = set(chain.from_iterable(_passages(text, words) for text in dict.fromkeys(other.texts)))
     return np.array([not known.isdisjoint(_passages(text, words)) for text in corpus.texts], dtype=bool)

@@ -1,7 +1,6 @@
 """The data sets that gapstack knows, listed in ``datasets.toml``, and how they are downloaded.
 
-``gap data fetch`` downloads those with files at a fixed commit. Small ones with a free licence come with the package in
-``embedded.tar.xz``, which ``scripts/embed_data.py`` writes. Get the others from ``upstream`` and put them at ``path``.
+Small ones with a free licence come with the package in ``embedded.tar.xz``, which ``scripts/embed_data.py`` writes.
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ class RemoteFile(NamedTuple):
 class Dataset:
     """One file or folder of data, at ``path`` in a data folder.
 
-    ``rows`` is the published number of examples, for tables of them; ``files`` can be downloaded, and ``embedded`` data
-    come with the package.
+    ``rows`` is the published number of examples; ``files`` can be downloaded, ``embedded`` data come with the package.
     """
 
     name: str
@@ -103,9 +101,8 @@ def is_offline() -> bool:
 def download(dataset: Dataset, *, again: bool = False) -> Path:
     """Download a data set into the cache, unless it is there and intact, and return its path.
 
-    The files of a folder are downloaded next to it and moved there when all of them are complete. Raises DownloadError
-    if a file cannot be downloaded or ``GAPSTACK_OFFLINE`` is set; IntegrityError if its checksum is not the published
-    one.
+    Raises DownloadError if a file cannot be downloaded or ``GAPSTACK_OFFLINE`` is set; IntegrityError if its checksum
+    is not the published one.
     """
     target = data_cache() / dataset.path
     if not again and target.exists() and dataset.is_intact(target):

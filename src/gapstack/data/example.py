@@ -110,18 +110,10 @@ class Example:
     ) -> Example:
         """Make an example from a text and its mentions.
 
-        Parameters
-        ----------
-        pronoun, a, b : str, (str, int) or (int, int)
-            Whole words, in the case of the text: a name's first occurrence, the pronoun's only one. Or words and the
-            number of the occurrence, ``("she", 2)`` for the second. Or a range of characters, end excluded.
-        id : str, optional
-            By default a hash of text, spans and URL.
-
-        Raises
-        ------
-        DataError
-            If words are not in the text, the pronoun is ambiguous or unknown, or two spans overlap.
+        A mention is whole words in the case of the text (a name's first occurrence, the pronoun's only one), words and
+        the number of the occurrence (``("she", 2)``), or a range of characters. The id is by default a hash of text,
+        spans and URL. Raises DataError if words are not in the text, the pronoun is ambiguous or unknown, or two spans
+        overlap.
         """
         spans = _span(text, "pronoun", pronoun), _span(text, "a", a), _span(text, "b", b)
         name = fingerprint(text, spans, url) if id is None else id
@@ -222,10 +214,9 @@ class Replacement(NamedTuple):
 def edit(example: Example, replacements: Iterable[Replacement | tuple[int, int, str]]) -> Example:
     """Replace parts of the text and shift the spans accordingly.
 
-    A replacement may lie outside a span, inside it, or cover it exactly; the span then covers the new text. An
-    insertion at a span's boundary stays outside it. Insertions at one position keep their order and precede a
-    replacement that begins there. Raises DataError if a replacement is outside the text, two overlap, one crosses a
-    boundary of a span, or a span would become empty. Without replacements, the result is ``example`` itself.
+    A replacement may lie outside a span, inside it, or cover it exactly. Insertions at a span's boundary stay outside
+    it, keep their order and precede a replacement that begins there. Raises DataError if replacements overlap, or one
+    crosses a boundary of a span.
     """
     ordered = sorted((Replacement(*one) for one in replacements), key=lambda one: (one.start, one.end))
     if not ordered:

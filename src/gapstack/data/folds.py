@@ -1,7 +1,4 @@
-"""Folds for cross-validation: grouped by page, stratified by gender and label.
-
-Rows of one page share names and facts, so a page must not be split between training and held-out rows.
-"""
+"""Folds for cross-validation: grouped by page, whose rows share names and facts, stratified by gender and label."""
 
 from __future__ import annotations
 
@@ -21,10 +18,9 @@ from gapstack.types import Rows
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Assignment of each row of a corpus to the fold in which it is held out.
+    """Assignment of each row of a corpus to the fold in which it is held out, (n,) int64 from 0 to k - 1.
 
-    ``assignment`` is (n,) int64 from 0 to k - 1, ``seed`` that of :func:`make_folds`, and ``corpus_fingerprint`` the
-    same for all label sets. Raises DataError if a fold has no rows, or one of the corpus's ``groups`` is in two folds.
+    Raises DataError if a fold has no rows, or one of the corpus's ``groups`` is in two folds.
     """
 
     assignment: Rows

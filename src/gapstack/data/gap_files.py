@@ -4,12 +4,8 @@
 GAP TSV             11 columns with a header: rows with labels (github.com/google-research-datasets)
 Kaggle TSV          9 columns with a header: the same less ``A-coref`` and ``B-coref`` (stages 1 and 2)
 scorer TSV          ``ID  A-coref  B-coref`` without a header: input of the official gap_scorer.py
-submission CSV      ``ID,A,B,NEITHER``: probabilities
+submission CSV      ``ID,A,B,NEITHER``: probabilities, which need not sum to 1 (Kaggle divides by the sum)
 ==================  =====================================================================================
-
-Plain, ``.gz`` and ``.xz``, by suffix. Reading is strict: see :mod:`gapstack.data.cells` for the checks of every
-file; each reader states its own. Accepted are labels in any case (as by the official scorer), probabilities that do not
-sum to 1 (Kaggle divides by the sum), A after B, and an empty URL (read as None).
 """
 
 from __future__ import annotations
@@ -66,9 +62,8 @@ def read_gap(path: Path, *, label_set: str = "official", quarantine: Quarantine 
     """Read a GAP TSV (11 columns) or a Kaggle TSV (9 columns, no labels), by its header.
 
     Raises DataError for a row with an empty or repeated id, an unknown pronoun, an offset that does not point to its
-    mention, spans that overlap, a label other than TRUE and FALSE or both TRUE; and for what
-    :func:`~gapstack.data.cells.stream_table` refuses; DataNotFoundError if the file is missing. A ``quarantine`` takes
-    bad rows. ``label_set`` names the labels in the file (see :mod:`gapstack.data.labels`).
+    mention, spans that overlap, or bad labels, unless a ``quarantine`` takes it, and for what
+    :func:`~gapstack.data.cells.stream_table` refuses; DataNotFoundError if the file is missing.
     """
     return Corpus(_examples(path, quarantine), label_set=label_set, name=plain_stem(path))
 
@@ -124,10 +119,7 @@ def _span(row: Row, name: str) -> Span:
 
 
 def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> ScorerRows:
-    """Read decisions for the official scorer; repeated ids stay, since the scorer counts the first.
-
-    Raises DataError for an empty id and for a decision that is not TRUE, FALSE or empty.
-    """
+    """Read decisions for the official scorer; repeated ids stay, since it counts the first."""
 
     def parse(row: Row) -> tuple[str, list[int]]:
         for column in SCORER_COLUMNS[1:]:
@@ -144,8 +136,7 @@ def read_scorer_tsv(path: Path, *, quarantine: Quarantine | None = None) -> Scor
 def read_submission(path: Path, *, quarantine: Quarantine | None = None) -> Submission:
     """Read a submission CSV; rows are not rescaled.
 
-    Raises DataError for an empty or repeated id, and for a row with a value that is not a finite number from 0 up, or
-    with three zeros (Kaggle divides by the sum).
+    Raises DataError for an empty or repeated id, and for a row that is negative, not finite or all zero.
     """
     unique = _unique_ids()
     values = array("d")  # a quarter of the memory of Python's floats
@@ -195,7 +186,7 @@ def _number(row: Row, column: str) -> float:
 def write_gap(path: Path, corpus: Corpus) -> None:
     """Write a corpus as GAP TSV (11 columns), or as Kaggle TSV (9 columns) if no example has a label.
 
-    Raises DataError if only some examples have labels, or a text, id or URL contains a tab, line break or NUL.
+    Raises DataError if only some examples have labels, or a cell contains a tab, line break or NUL.
     """
     labelled = any(example.label is not None for example in corpus)
     if labelled and not corpus.is_labelled:

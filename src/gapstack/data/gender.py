@@ -1,7 +1,4 @@
-"""Gender of first names and words, and swapping it in a text.
-
-The list of words is short on purpose: pronouns, titles, kinship and the everyday nouns of biographies.
-"""
+"""Gender of first names and words, and swapping it in a text."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ _MIN_BEARERS = 1000  # rarer names are often surnames
 
 
 class FirstNames(NamedTuple):
-    """First names by recorded sex.
+    """First names by recorded sex, capitalised.
 
-    ``genders`` has the gender of names (capitalised: "Mary") of which at least 95% of the bearers have it; ``partners``
-    maps the k-th most frequent masculine name to the k-th feminine one and back.
+    ``genders`` has names of which at least 95% of the bearers have one sex; ``partners`` maps the k-th most frequent
+    masculine name to the k-th feminine one and back.
     """
 
     genders: Mapping[str, Gender]
@@ -45,11 +42,7 @@ def _both_ways(pairs: Iterable[Sequence[str]]) -> dict[str, str]:
 
 
 def first_names(data: Path | None = None, bearers: int = _MIN_BEARERS) -> FirstNames:
-    """Read the US Social Security names of 1880 to 2018 with at least this many bearers.
-
-    Raises DataNotFoundError if the ``names`` folder is missing; DataError if the header is wrong, or a count is not a
-    number.
-    """
+    """Read the US Social Security names of 1880 to 2018 with at least this many bearers."""
     return _read_first_names(sources.file_of("names", "ssa_first_names_by_gender.csv", data), bearers)
 
 
@@ -70,13 +63,12 @@ def _read_first_names(path: Path, bearers: int) -> FirstNames:
 
 
 def swap_gender(example: Example, *, names: FirstNames | None = None) -> Example:
-    """Swap masculine and feminine words in the whole text.
+    """Swap masculine and feminine words in the whole text: pronouns, titles, kinship terms and gendered nouns.
 
-    Covers pronouns, titles, kinship terms and gendered nouns; keeps case, label and URL. "her" becomes "his" before a
-    noun phrase and "him" elsewhere; "his" becomes "her" or "hers" by the same rule; "him" becomes "her". Swapping twice
-    restores the text unless it has a "Ms" or "Miss" (both become "Mr"), or a "her" or "his" that the rule misreads.
-    With ``names``, the first names of A and B are replaced by their partners throughout the text, too, unless the text
-    uses the word as a surname ("Elizabeth Taylor").
+    "her" becomes "his" before a noun phrase and "him" elsewhere; "his" becomes "her" or "hers" by the same rule.
+    Swapping twice restores the text unless it has a "Ms" or "Miss" (both become "Mr"), or a "her" or "his" that the
+    rule misreads. With ``names``, the first names of A and B are replaced by their partners, too, unless the text uses
+    the word as a surname ("Elizabeth Taylor").
     """
     replacements = {
         start: Replacement(start, end, new)
@@ -88,10 +80,7 @@ def swap_gender(example: Example, *, names: FirstNames | None = None) -> Example
 
 
 def feminise(example: Example) -> Example:
-    """Replace masculine pronouns by feminine ones (Krige): he by she, his, him and hers by her, himself by herself.
-
-    So GAP's five pronouns become two, and a model need not learn each form separately. Case is kept.
-    """
+    """Replace masculine pronouns by feminine ones (Krige): he by she, his, him and hers by her, himself by herself."""
     words = ((start, end, example.text[start:end]) for start, end in _words(example))
     return edit(
         example,
@@ -196,8 +185,7 @@ _GAP_IN_NOUN_PHRASE = re.compile(r"[ \u00a0\n]+(?:[\"\u201c\u2018]|``)?[ ]?")
 def opens_noun_phrase(text: str, at: int) -> bool:
     """True if a "his" or "her" that ends at ``at`` is possessive, because a noun phrase can follow.
 
-    The rule looks at the next word alone, after spaces and at most an opening quote: it must not be a preposition,
-    conjunction, pronoun, article, auxiliary or frequent adverb; it may be a number ("her 1990 album").
+    The next word must not be a preposition, conjunction, pronoun, article, auxiliary or frequent adverb.
     """
     gap = _GAP_IN_NOUN_PHRASE.match(text, at)
     if gap is None or gap.end() == len(text):
@@ -211,9 +199,7 @@ def opens_noun_phrase(text: str, at: int) -> bool:
 def _swapped_word(text: str, start: int, end: int) -> str | None:
     """The other gender's form of the word at ``start`` to ``end``, with its case, or None if there is none.
 
-    A capitalised noun may be a surname ("Stephen King"): it
-    is swapped only at the start of a sentence or before a name or "of" ("Prince Albert", "Duke of York"), and never
-    after another capitalised word.
+    A capitalised noun may be a surname: it is swapped only at the start of a sentence or before a name or "of".
     """
     word = text[start:end]
     if word in _TITLES and _before_name(text, end, stop="." if word in {"Mr", "Mrs", "Ms"} else ""):

@@ -17,10 +17,7 @@ def marked(text: str, spans: Mapping[str, tuple[int, int]]) -> str:
 
 
 def coloured(text: str, marks: Iterable[tuple[tuple[int, int], str, str]]) -> str:
-    """The text with spans highlighted by their kind, each followed by its note.
-
-    ``marks`` are span, kind (``A``, ``B``, ``pronoun``, ``name``) and note ("" for none), in order, without overlaps.
-    """
+    """The text with spans highlighted by kind (``A``, ``B``, ``pronoun``, ``name``), each followed by its note."""
     parts, at = [], 0
     for (start, end), kind, note in marks:
         below = f"<sub>{escape(note)}</sub>" if note else ""

@@ -1,8 +1,4 @@
-"""Label sets: GAP's official labels and four corrected versions.
-
-Three lists of corrections were published after the GAP competition, independently of each other; they agree on most of
-the rows that two of them name. Every score is reported with its label set.
-"""
+"""Label sets: GAP's official labels and four corrected versions, by three lists that were published independently."""
 
 from __future__ import annotations
 
@@ -38,8 +34,7 @@ _SPLITS = ("development-", "validation-", "test-")
 class Correction(NamedTuple):
     """One line of a correction list: the old and the new label of a row.
 
-    ``new`` is None where the list calls the row unclear; ``sure`` is False where the line is commented out (Attree
-    writes ``#`` before doubtful lines, and his code skips them).
+    ``new`` is None where the list calls the row unclear; ``sure`` is False where Attree commented the line out.
     """
 
     place: Place
@@ -50,10 +45,7 @@ class Correction(NamedTuple):
 
 
 def read_corrections(path: Path) -> list[Correction]:
-    """Read a correction list: columns ID, old_label, new_label, and in Attree's list the raw line.
-
-    Raises DataError if a label is not A, B, NEITHER (or UNCLEAR as the new one).
-    """
+    """Read a correction list: columns ID, old_label, new_label, and in Attree's list the raw line."""
 
     def parse(row: Row) -> Correction:
         for column, other in (("old-label", None), ("new-label", "UNCLEAR")):
@@ -69,13 +61,9 @@ def read_corrections(path: Path) -> list[Correction]:
 def with_labels(corpus: Corpus, name: str, folder: Path | None = None) -> Corpus:
     """Replace the official labels of a corpus by one of :data:`LABEL_SETS`.
 
-    ``folder`` is a data folder, or has the ``corrections_*.tsv`` directly; ``official`` needs none. Corrections of rows
-    outside the corpus are ignored, since the lists cover all splits.
-
-    - ``attree`` uses the lines that are not commented out, as Attree's code does. Lines without a new label, or with
-      the old one again, change nothing.
-    - ``majority`` uses labels on which at least two lists agree. Attree's doubtful lines count here, since another
-      list must confirm them. A line with the old label is a vote for it.
+    ``folder`` is a data folder, or has the ``corrections_*.tsv`` directly. ``attree`` uses the lines that are not
+    commented out, as Attree's code does. ``majority`` uses labels on which at least two lists agree; Attree's doubtful
+    lines count here, and a line with the old label is a vote for it.
 
     Raises MismatchError if the corpus's labels are not the official ones, or none of its rows is from GAP;
     UnknownNameError if there is no label set of this name; DataError if a list's old label differs from the corpus's;

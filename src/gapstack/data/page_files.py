@@ -1,13 +1,8 @@
 """Pages of running text, read one at a time: plain text, JSON lines, and documents with gold coreference.
 
-=========== ===================================================================================================
-plain text  one page a file. A line of over 100 characters is a paragraph; shorter ones are wrapped text, whose
-            paragraphs end at an empty line
-JSON lines  one page a line: ``text`` with lines as above; ``id``, ``url`` and ``title`` are optional
-=========== ===================================================================================================
-
-Plain, ``.gz`` and ``.xz``; JSON lines by their suffix ``.jsonl``. Blanks within a paragraph become single spaces, so
-that its text fits into a table.
+Plain text is one page a file: a line of over 100 characters is a paragraph; shorter ones are wrapped text, whose
+paragraphs end at an empty line. JSON lines (``.jsonl``) are one page a line: ``text`` with lines as above; ``id``,
+``url`` and ``title`` are optional. Blanks within a paragraph become single spaces.
 """
 
 from __future__ import annotations
@@ -41,10 +36,7 @@ class _PageLine(TypedDict):
 
 @dataclass(frozen=True)
 class GoldClusters:
-    """Gold coreference of a page's text.
-
-    ``mentions`` are characters and cluster of each; ``genders`` those of clusters with a gendered pronoun or title.
-    """
+    """Gold coreference of a page: characters and cluster of each mention, and genders of clusters that show one."""
 
     mentions: tuple[tuple[Span, str], ...]
     genders: Mapping[str, Gender]
@@ -89,8 +81,8 @@ def count_pages(path: Path) -> int:
 def read_documents(path: Path) -> Iterator[RawDocument]:
     """Read the documents of a file, plain text or JSON lines, with every character of their texts.
 
-    Raises DataError with file and line for invalid UTF-8, NUL, an empty file, and in JSON lines a missing key or one of
-    another type; DataNotFoundError if the file is missing.
+    Raises DataError with file and line for invalid UTF-8, NUL, an empty file or a bad line; DataNotFoundError if the
+    file is missing.
     """
     path = Path(path)
     if _is_json(path):
@@ -121,10 +113,7 @@ def _json_documents(path: Path) -> Iterator[RawDocument]:
 
 
 def corpus_pages(name: str, data: Path | None = None) -> Iterator[Page]:
-    """Read LitBank or GUM (:data:`gapstack.data.extra.conll.CORPORA`) as pages of one paragraph, with gold clusters.
-
-    Errors are those of :func:`gapstack.data.extra.conll.read_corpus`.
-    """
+    """Read LitBank or GUM (:data:`gapstack.data.extra.conll.CORPORA`) as pages of one paragraph, with gold clusters."""
     return (gold_page(document, name) for document in read_corpus(name, data))
 
 

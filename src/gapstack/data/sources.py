@@ -1,9 +1,8 @@
 """Where data come from.
 
 Searched in this order: ``--data``, the folder that ``GAP_DATA`` names, ``../shared/data`` relative to the current
-folder and to a source checkout, the cache, and the data that come with the package. Each place is laid out like
-:data:`~gapstack.data.datasets.DATASETS` or has the files directly in it. GAP itself is downloaded if it is nowhere; if
-that fails, the embedded sample replaces it. Loading GAP prints to stderr which one it was.
+folder and to a source checkout, the cache, and the data that come with the package. GAP itself is downloaded if it is
+nowhere; if that fails, the embedded sample replaces it.
 """
 
 from __future__ import annotations
@@ -58,11 +57,7 @@ class DataLocation(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A line of ``gap data status``.
-
-    ``rows`` is the number of examples of a table. ``intact`` is True if the bytes are the published ones, and None if
-    the data set is missing or has no published checksum.
-    """
+    """A line of ``gap data status``: number of examples; True if the bytes are the published ones, None if unknown."""
 
     dataset: Dataset
     location: DataLocation | None
@@ -72,11 +67,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True)
 class GapData:
-    """GAP, or the embedded sample in its place.
-
-    ``splits`` are ``development``, ``validation`` and ``test``, or the sample's ``train`` and ``test``; ``source`` says
-    where they come from.
-    """
+    """GAP (``development``, ``validation``, ``test``), or the embedded sample (``train``, ``test``) in its place."""
 
     splits: dict[str, Corpus]
     source: str
@@ -96,8 +87,8 @@ class GapData:
 def search(name: str, data: Path | None = None) -> DataLocation | None:
     """Find a data set by its name in :data:`~gapstack.data.datasets.DATASETS` without downloading it.
 
-    Raises UnknownNameError if the name is unknown; DataNotFoundError if ``data`` or ``GAP_DATA`` is not a folder;
-    IntegrityError if the cache has it with other bytes than the published ones.
+    Raises UnknownNameError for an unknown name; DataNotFoundError if ``data`` or ``GAP_DATA`` is not a folder;
+    IntegrityError if the cache has other bytes than the published ones.
     """
     dataset = require_dataset(name)
     for origin, folder in _places(data):
@@ -152,9 +143,8 @@ def load_gap(
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and print to stderr which one that was.
 
-    All splits come from one place: a folder with only some of them is an error, unless it is the cache. If GAP is
-    nowhere it is downloaded; if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it. A
-    ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a label set's
+    If GAP is nowhere it is downloaded; if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it.
+    A ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a label set's
     corrections are missing; IntegrityError if the cache or the download has other bytes than the published ones;
     MismatchError for the sample with other labels than ``official``.
     """
@@ -200,21 +190,14 @@ def gap_split(
     label_set: str = "official",
     quarantine: Quarantine | None = None,
 ) -> Corpus:
-    """Load one GAP split, named ``gap-<split>``, from where the search finds it; nothing is downloaded.
-
-    Raises DataNotFoundError if it, or the corrections of the label set, is missing; UnknownNameError if there is no
-    such split; DataError if its file is bad.
-    """
+    """Load one GAP split from where the search finds it; raises as :func:`require` and :func:`read_gap`."""
     if split not in SPLITS:
         raise unknown("split", split, SPLITS)
     return relabel(read_gap(require(f"gap-{split}", data), quarantine=quarantine), label_set, data)
 
 
 def rows_of(ids: Iterable[str], data: Path | None = None) -> Corpus:
-    """Load the GAP splits that ``ids`` such as ``test-12`` belong to.
-
-    Raises DataError if some are not ids of GAP; DataNotFoundError if a split is missing.
-    """
+    """Load the GAP splits that ``ids`` such as ``test-12`` belong to; DataError if some are not ids of GAP."""
     splits = dict.fromkeys(name.rpartition("-")[0] for name in ids)
     if not splits or not splits.keys() <= set(SPLITS):
         raise DataError(
@@ -264,9 +247,7 @@ def papers_note(*names: str, data: Path | None = None) -> str:
 def fetch(names: Iterable[str] | None = None, *, again: bool = False) -> list[Path]:
     """Download data sets (all of :func:`fetchable` by default) into the cache, except intact ones unless ``again``.
 
-    Raises DownloadError if a file cannot be downloaded, or
-    ``GAPSTACK_OFFLINE`` is set; IntegrityError if a file's checksum is not the published one; DataNotFoundError if a
-    data set has no public file.
+    Raises as :func:`~gapstack.data.datasets.download`; DataNotFoundError if a data set has no public file.
     """
     paths: list[Path] = []
     for dataset in map(require_dataset, fetchable() if names is None else names):

@@ -1,9 +1,7 @@
 """Soft labels from teachers: other systems' probabilities for unlabelled rows, for distillation.
 
-The files are submissions, for Kaggle's second stage or for the rows of a ``rows.tsv`` in their folder. A member trained
-on them must not be scored on stage 2 (:data:`CONTAMINATES`). Rows of stage 2 that the files leave out were scored in
-the competition: rows that share a page or a passage with one of them, or with a row of GAP, are not learned from. The
-teachers may have been trained on all of GAP, so soft labels carry second-hand knowledge of it.
+Rows of stage 2 that the teachers' files leave out were scored in the competition: rows that share a page or a passage
+with one of them, or with a row of GAP, are not learned from. The teachers may have been trained on all of GAP.
 """
 
 from __future__ import annotations
@@ -48,17 +46,10 @@ def _content_key(teacher: str | Sequence[str], data: Path | None = None) -> Hash
 def load_teacher(teacher: str | Sequence[str], data: Path | None = None) -> SoftLabels:
     """Read soft labels: the rows that are in all files about them, and the mean of their probabilities.
 
-    Left out are rows that share a page or a passage of 13 words with an available split of GAP, or with a row of stage
-    2 that is in none of the files about it. Raises DataNotFoundError if files or rows are missing; DataError if a file
-    is not a submission, or no row is in all files.
-
-    Parameters
-    ----------
-    teacher : str or sequence of str
-        ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about the rows
-        of its :data:`ROWS` if it has one (such as a model's own predictions for mined rows), all others about stage 2.
-    data : Path, optional
-        Folder to search first.
+    ``teacher`` is ``"stage2"`` for the seven files of the data search, files, or folders of files; a folder's are about
+    the rows of its :data:`ROWS` if it has one (such as a model's own predictions for mined rows), all others about
+    stage 2. ``data`` is a folder to search first. Raises DataNotFoundError if files or rows are missing; DataError if a
+    file is not a submission, or no row is in all files.
     """
     folders, about_stage2 = _resolve(teacher, data)
     groups = [(str(folder / ROWS), read_gap(folder / ROWS), _submissions(folder)) for folder in folders]

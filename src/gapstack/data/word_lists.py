@@ -55,10 +55,7 @@ class Lists:
 
 
 def read_lists(data: Path | None = None) -> Lists:
-    """Read the lists of the data set ``wordlists``.
-
-    Raises DataNotFoundError if it is missing; DataError if a file breaks its format.
-    """
+    """Read the lists of the data set ``wordlists``; DataError if a file breaks its format."""
 
     def load(name: str, kind: Any) -> Any:
         path = file_of("wordlists", name, data)

@@ -1,8 +1,4 @@
-"""Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name.
-
-:func:`load` returns one by name as an :class:`ExtraCorpus` with its licence, home, skipped items, and the test sets and
-audit suites that it contaminates. :data:`LEFT_OUT` names corpora that are not used, and why.
-"""
+"""Corpora that were not made for GAP, as GAP-like rows to train on: a pronoun, the name it means, another name."""
 
 from __future__ import annotations
 
@@ -24,10 +20,10 @@ from gapstack.settings import OneOf
 
 @dataclass(frozen=True, slots=True)
 class ExtraSource:
-    """One extra corpus: its reader and the metadata of :class:`ExtraCorpus`.
+    """One extra corpus: its reader, data set, and the metadata of :class:`ExtraCorpus`.
 
-    ``dataset`` is its name in :data:`~gapstack.data.datasets.DATASETS`, ``also`` other data sets that it reads.
-    ``licence`` and ``upstream`` differ from the data set's if it is a folder of several corpora.
+    ``also`` are other data sets that it reads; ``licence`` and ``upstream`` are given if they differ from the data
+    set's.
     """
 
     dataset: str
@@ -92,9 +88,8 @@ def available(data: Path | None = None) -> dict[str, bool]:
 def load(name: str, data: Path | None = None, *, neutral: bool = False) -> ExtraCorpus:
     """Read an extra corpus (one of :data:`EXTRA`) from where the search finds it; nothing is downloaded.
 
-    ``neutral`` also takes rows about "they" and other pronouns without gender, where the corpus has them (DPR's "they"
-    are groups; LitBank and GUM are mined for GAP's five pronouns alone). Raises UnknownNameError if there is no extra
-    corpus of this name; DataError if it is left out, or a file breaks its format; DataNotFoundError if the data are
+    ``neutral`` also takes rows about pronouns without gender, where the corpus has them. Raises UnknownNameError if
+    there is no such corpus; DataError if it is left out, or a file breaks its format; DataNotFoundError if the data are
     missing.
     """
     if name in LEFT_OUT:

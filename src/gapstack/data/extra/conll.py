@@ -1,7 +1,6 @@
 """Documents with coreference in CoNLL columns: LitBank and GUM, each with columns of its own.
 
-In both a token is a line and the last column opens and closes mentions: ``(3`` opens a mention of
-cluster 3, ``3)`` closes it, ``(3)`` does both. GUM writes ``person-3-Lord_Byron`` for 3: kind, cluster and page.
+The last column opens and closes mentions: ``(3``, ``3)``, ``(3)``. GUM writes ``person-3-Lord_Byron`` for 3.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ class ConllDocument:
     mentions: list[Mention] = field(default_factory=list)
 
     def text_of(self, tokens: range) -> tuple[str, dict[int, Span]]:
-        """Text of a range of tokens, spaced as in English, and each token's characters in it.
-
-        A lone ``_`` (italics in Project Gutenberg's books) leaves nothing.
-        """
+        """Text of a range of tokens, spaced as in English without lone ``_``, and each token's characters in it."""
         text = ""
         places: dict[int, Span] = {}
         glued = True
@@ -90,10 +86,7 @@ def read_corpus(name: str, data: Path | None = None) -> Iterator[ConllDocument]:
 
 
 def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[ConllDocument]:
-    """Read the ``.conll`` files in a folder of a tar archive, by name; see :func:`parse` for the rest.
-
-    Raises DataError if the archive is damaged, or the folder has no such file.
-    """
+    """Read the ``.conll`` files in a folder of a tar archive; DataError if it is damaged or has none."""
     packed = io.BytesIO(read_bytes(path))
     try:
         with tarfile.open(fileobj=packed, mode="r:") as archive:
@@ -110,11 +103,10 @@ def read_tar(path: Path, folder: str, columns: int, token: int) -> Iterator[Conl
 
 
 def parse(text: str, path: Path, columns: int, token: int) -> Iterator[ConllDocument]:
-    """Parse documents of lines separated by tabs, the last column with the mentions.
+    """Parse documents of lines of ``columns`` columns, of which ``token`` (from 0) is the token, the last the mentions.
 
-    A token's line has ``columns`` columns, and ``token`` (from 0) is the token's. Sentences are separated by empty
-    lines; without any, they end at full stops. Raises DataError for another number of columns, brackets that do not
-    match, or a document without an end.
+    Sentences are separated by empty lines; without any, they end at full stops. Raises DataError for another number of
+    columns, brackets that do not match, or a document without an end.
     """
     document: ConllDocument | None = None
     opened: dict[str, list[int]] = {}

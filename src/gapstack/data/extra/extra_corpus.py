@@ -25,10 +25,8 @@ _TOKENISER_SPACE = re.compile(
 class ExtraCorpus:
     """A corpus that was not made for GAP, as GAP-like rows to train on; A stands before B.
 
-    ``licence`` and ``upstream`` are as its makers state them; ``contaminates`` names test splits and audit suites that
-    share rows or sentences with it, on which a member that was trained on it must not be scored; ``skipped`` counts
-    items of the files that are not rows here, by reason. Only ``neither-attree`` has URLs: keep the others out of folds
-    grouped by page, where neighbouring windows of one book would be separated.
+    ``contaminates`` names test splits and audit suites that share rows or sentences with it; ``skipped`` counts items
+    that are not rows here, by reason. Only ``neither-attree`` has URLs: keep the others out of folds grouped by page.
     """
 
     name: str
@@ -87,10 +85,7 @@ class ExtraRows:
 
 
 def blocks(path: Path, lines: int) -> Iterator[tuple[Place, list[str]]]:
-    """Blocks of a file that are separated by empty lines, each with the place of its first line.
-
-    Raises DataError if a block has another number of lines.
-    """
+    """Blocks of lines separated by empty ones, with their places; DataError for one of another number of lines."""
     block: list[str] = []
     for number, line in enumerate([*read_text(path).split("\n"), ""], start=1):
         if line:

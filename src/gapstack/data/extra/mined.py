@@ -1,8 +1,4 @@
-"""GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor.
-
-GAP's makers found such rows by patterns over Wikipedia and had people label them (Webster et al. 2018, section 3.1);
-here the clusters give the labels.
-"""
+"""GAP-like rows out of documents with coreference: a pronoun, its antecedent's name, and a compatible distractor."""
 
 from __future__ import annotations
 
@@ -20,7 +16,6 @@ from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label
 from gapstack.data.extra.conll import ConllDocument, Mention
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
-from gapstack.errors import DataError
 
 GAP_PRIOR = (0.44, 0.46, 0.10)
 """Shares of A, B and NEITHER in GAP development, rounded."""
@@ -81,10 +76,7 @@ class Source:
         }
 
     def _is_name(self, words: list[str]) -> bool:
-        """True if a mention is a proper name: capitalised words, one of which the document never has in lower case.
-
-        Titles alone, words in capitals throughout (headings), and more than five words are not.
-        """
+        """True if a mention is a proper name: capitalised words, one of which never occurs in lower case."""
         core = [word for word in words if word.lower() not in _NO_NAMES]
         return (
             0 < len(core) <= 3
@@ -107,10 +99,7 @@ class Source:
         ]
 
     def window(self, at: int, words: int) -> range | None:
-        """The sentence of token ``at`` and the next, and as many before as have ``words`` tokens together.
-
-        The next one is left out if it does not fit; None if the sentence itself has more.
-        """
+        """The sentence of token ``at`` and its neighbours that fit into ``words`` tokens; None if it does not."""
         last = first = self.sentence_of[at]
         sentences = self.document.sentences
         if len(sentences[last]) > words:
@@ -133,22 +122,13 @@ def mine(
 ) -> None:
     """Make at most one row of each pronoun of the documents.
 
-    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is a
-    name mention of another person, the nearest of that person, whose own pronouns and titles do not conflict with the
-    pronoun's gender, and which shares no word with the antecedent. NEITHER rows have two distractors. No two rows ask
-    about the same two name mentions. Raises DataError if ``prior`` is not a distribution.
-
-    Parameters
-    ----------
-    prior : three floats
-        Shares of A, B and NEITHER among the rows; they sum to 1. Rows are dropped (at random, and counted)
-        until the shares hold.
-    words : int
-        Maximum tokens of a window: the pronoun's sentence, the next, and as many as fit before.
+    The antecedent is the nearest name mention of the pronoun's cluster before it, or else after it. The distractor is
+    the nearest name mention of another person without evidence of another gender, which shares no word with the
+    antecedent. NEITHER rows have two distractors. No two rows have the same two name mentions. Windows have at most
+    ``words`` tokens. Rows are dropped at
+    random until the shares of A, B and NEITHER are those of ``prior``.
     """
     shares = np.asarray(prior, dtype=np.float64)
-    if shares.shape != (3,) or (shares < 0).any() or not np.isclose(shares.sum(), 1):
-        raise DataError(f"the prior is {prior}", expected="three shares of A, B, NEITHER that sum to 1")
     rng = np.random.default_rng(seed)
     examples: list[Example] = []
     counts = np.zeros(3)
@@ -185,10 +165,7 @@ def mine(
 def every_pronoun(
     documents: Iterable[ConllDocument], into: ExtraRows, *, prefix: str, words: int = 150
 ) -> None:
-    """Make a row of every pronoun with its antecedent and another name nearby: rows to score, not to train on.
-
-    As :func:`mine`, with the distractor nearest to the pronoun, nothing random, and no rows dropped for the prior.
-    """
+    """Make a row of every pronoun with its antecedent and the nearest other name: rows to score, not to train on."""
     for document in documents:
         source = Source(document)
         for mention in source.pronouns(GENDER_BY_FORM):

@@ -1,8 +1,4 @@
-"""Sentences with two persons and a pronoun: KnowRef, MAP, Attree's NEITHER rows, Winogender and WinoBias.
-
-The last two are audit suites, where the pronoun's gender must not matter. A member that was trained on one must not be
-audited with it.
-"""
+"""Sentences with two persons and a pronoun: KnowRef, MAP, Attree's NEITHER rows, Winogender and WinoBias."""
 
 from __future__ import annotations
 
@@ -55,7 +51,6 @@ class _KnowRef(TypedDict):
 def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
     """Read one split of KnowRef (Emami et al. 2019): ``test`` (1,269 sentences) or ``train`` (5,220).
 
-    Sentences of the training part have other first names than the originals, so copies of the test's are skipped.
     ``correct_candidate`` is taken as the answer: ``correct_candidate_idx``, which the test part has, contradicts it in
     299 rows, and reading them shows the words to be right.
     """
@@ -87,12 +82,11 @@ def read_knowref(split: str, data: Path | None, into: ExtraRows) -> None:
 
 
 def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> None:
-    """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020), as they were before any rewriting.
+    """Read MAP, the Maybe Ambiguous Pronoun snippets (Cao & Daumé 2020): 183 from Wikipedia, in GAP's form.
 
-    183 snippets from Wikipedia in GAP's form; the file has each of them ten times with cues of gender removed. These
-    copies are skipped unless ``rewritten`` is True (ids then say what was rewritten: ``+pro`` pronouns, ``+ent`` names,
-    ``+lex`` nouns, ``+addr`` titles). Some copies have wrong offsets and are skipped. The answer is 0 for A, 2 for B,
-    3 for neither and 1 for both, which no label can express.
+    The file has each of them ten times with cues of gender removed; these copies are read only if ``rewritten`` (ids
+    then say what was rewritten: ``+pro`` pronouns, ``+ent`` names, ``+lex`` nouns, ``+addr`` titles). The answer is 0
+    for A, 2 for B, 3 for neither and 1 for both, which no label can express.
     """
     path = file_of("gicoref-map", "map.csv", data)
     reader = csv.reader(io.StringIO(read_text(path)), strict=True)
@@ -133,11 +127,7 @@ def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> 
 
 
 def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
-    """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets of GAP test.
-
-    Their ids are those of GAP test; here they begin with ``neither-attree-`` and their number. They keep their pages'
-    URLs, so that folds grouped by page keep them with the rows of GAP test.
-    """
+    """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets and with the URLs of GAP test."""
 
     def parse(row: Row) -> None:
         for column in ("a-coref", "b-coref"):
@@ -161,10 +151,9 @@ def _span_at(text: str, row: Row, column: str) -> Span:
 
 
 def read_winogender(data: Path | None, into: ExtraRows) -> None:
-    """Read the 720 Winogender sentences (Rudinger et al. 2018).
+    """Read the 720 Winogender sentences (Rudinger et al. 2018); mentions include their article.
 
-    An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender. Mentions
-    include their article, as WinoBias's and DPR's do. "someone" as participant counts as a name.
+    An id names occupation, participant, answer (0 the occupation, 1 the participant) and gender.
     """
 
     def parse(row: Row) -> None:
@@ -192,9 +181,8 @@ def read_winogender(data: Path | None, into: ExtraRows) -> None:
 def read_winobias(release: str, data: Path | None, into: ExtraRows) -> None:
     """Read all eight files of a WinoBias release (Zhao et al. 2018): ``current`` or ``original``.
 
-    A line has the right occupation in brackets, and last the pronoun; a further bracket between them is
-    ignored. The other occupation is not marked: it is the one other occupation of the release's
-    bracketed ones that the sentence has. Lines with none (misspelt ones) or several are skipped.
+    A line has the right occupation in brackets, and last the pronoun. The other occupation is the one other of the
+    release's bracketed ones that the sentence has; lines with none (misspelt ones) or several are skipped.
     """
     folder = sources.require("winobias", data)
     if release == "original":

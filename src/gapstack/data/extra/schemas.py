@@ -1,9 +1,7 @@
 """Winograd-like schemas: DPR, WSC273 and WinoGrande.
 
-DPR has its pronouns. Our copy of WSC273 and WinoGrande as published have a blank instead. It is filled if nothing has
-to be guessed: both candidates are first names of one sex (at least 95% in the US Social Security list), and the words
-around the blank leave one case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped: most are about
-things, groups, or people of unstated gender.
+The last two have a blank in place of the pronoun. It is filled if both candidates are first names of one sex, and the
+words around the blank leave one case ("because _ was", "to _.", "_'s"). Otherwise the schema is skipped.
 """
 
 from __future__ import annotations
@@ -53,8 +51,7 @@ class _WinoGrandeLine(TypedDict):
 def read_dpr(split: str, data: Path | None, into: ExtraRows) -> None:
     """Read one split of Definite Pronoun Resolution (Rahman & Ng 2012): ``train`` (1,316) or ``test`` (564).
 
-    Blocks of four lines: sentence, pronoun, two candidates with a comma between, the right one. Most are about "they"
-    and "it", which are skipped.
+    Blocks of four lines: sentence, pronoun, two candidates with a comma between, the right one.
     """
     path = file_of("dpr", f"{split}.c.txt", data)
     for number, (place, (text, pronoun, both, answer)) in enumerate(blocks(path, 4), start=1):
@@ -148,10 +145,7 @@ def _fill(
     *,
     marked: bool,
 ) -> None:
-    """Add a schema with its blank filled by a pronoun, or skip it.
-
-    ``marked``: possessive blanks have "'s" after them; otherwise any blank may be possessive.
-    """
+    """Add a schema with its blank filled, or skip it; ``marked``: possessive blanks have "'s" after them."""
     before, _, after = text.partition(BLANK)
     case = case_of_blank(before, after, marked=marked)
     genders = {names.genders.get(candidate) for candidate in candidates}
@@ -176,8 +170,7 @@ def case_of_blank(before: str, after: str, *, marked: bool) -> str | None:
     """``subject``, ``object`` or ``possessive`` for a blank between two parts of a sentence, None if unsure.
 
     Possessive before "'s". Subject before a finite auxiliary or an -ed form, and, if ``marked`` (no other blank is
-    possessive), between a subordinator or the start of a sentence and anything but a preposition or mark. Object at the
-    end of a clause, and after a preposition if ``marked``.
+    possessive), after a subordinator. Object at the end of a clause, and after a preposition if ``marked``.
     """
     if re.match(r"['\u2019]s\b", after):
         return "possessive"
