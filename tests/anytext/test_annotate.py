@@ -1,13 +1,12 @@
 """Documents become clusters in every format, with the same bytes after an interruption."""
 
 import json
-import re
 
 import pytest
 
 from gapstack.anytext import annotate
 from gapstack.anytext.annotate import annotating, write_annotations
-from gapstack.anytext.entities import Annotation, Entities
+from gapstack.anytext.entities import Annotation, Entities, Entity
 from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
@@ -63,34 +62,13 @@ def test_conll_columns_are_read_back(files, tmp_path):
     assert (third.id, third.clusters) == ("third", ())
 
 
-def test_a_page_escapes_the_text(files, tmp_path):
-    files[0].write_text("Kate <b> told Mary that she left.", encoding="utf-8")
-    write(files, tmp_path / "out.html")
-    page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "Kate</mark> &lt;b&gt; told" in page
-    assert "she<sub>Kate" in page
-
-
-def test_a_page_has_a_colour_for_each_person_and_joined_lines(tmp_path):
-    text = "Ann left.\n\nShe met Bo\nand he slept; it rained on her."
-    ann, she, bo, he, her = (
-        Span(*re.search(rf"\b{w}\b", text).span()) for w in ["Ann", "She", "Bo", "he", "her"]
-    )
-    references, antecedents = {she: 0.9, he: 0.8, her: 0.3}, {she: ann, he: bo}
-    links = {(she, ann): 0.9, (he, bo): 0.8}
-    one = Annotation("x", text, ((ann, she), (bo, he)), links, references, antecedents)
-    write_annotations([one], tmp_path / "out.html")
-    page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    first, second = '<mark style="--hue:0">', '<mark style="--hue:138">'
-    assert f"<p>{first}Ann</mark> left.</p>\n<p>{first}She<sub>Ann 90%</sub></mark> met {second}Bo" in page
-    assert f"Bo</mark>\nand {second}he<sub>Bo 80%</sub></mark> slept" in page
-    assert '<mark style="--full:0%">her<sub>nobody here 70%</sub></mark>.' in page
-
-
 def test_mentions_that_nest_and_end_together_are_read_back(tmp_path):
     text = "Ann Lee left Bo"
-    clusters = ((Span(0, 7), Span(13, 15)), (Span(0, 3), Span(4, 7)))
-    write_annotations([Annotation("#a b", text, clusters, {}, {}, {})], tmp_path / "out.conll")
+    people = (
+        Entity("Ann Lee", (Span(0, 7), Span(13, 15)), ()),
+        Entity("Ann", (Span(0, 3), Span(4, 7)), ()),
+    )
+    write_annotations([Annotation("#a b", text, people, {}, {}, {})], tmp_path / "out.conll")
     (found,) = FORMATS["conll2012"].read(tmp_path / "out.conll")
     assert sorted(map(sorted, words(found.text, found.clusters))) == [["Ann", "Lee"], ["Ann Lee", "Bo"]]
 

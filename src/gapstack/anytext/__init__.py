@@ -9,5 +9,7 @@ answer           the result: spans and probabilities, for notebooks and as JSON
 pronoun_resolver all of this, with any predictor
 entities         people of a whole document and the pronouns linked to them
 annotate         whole documents, batch by batch, and their files
+page             their web page
+demo             a page to type texts into, with its server
 ================ =================================================================================
 """

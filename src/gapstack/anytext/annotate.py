@@ -9,7 +9,6 @@ import gzip
 import io
 import json
 import lzma
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from gapstack import __version__
+from gapstack.anytext import page
 from gapstack.anytext.entities import Annotation, Entities
 from gapstack.anytext.pronoun_resolver import BATCH, PronounResolver, Text
 from gapstack.anytext.windows import GENDERED, Window, sentences, windows
-from gapstack.data import html
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError, Place, printable
@@ -32,20 +31,14 @@ from gapstack.runs.predict import Chunk, resumable
 from gapstack.runs.predictors import load
 
 RESOLVER = "gapstack"
-_HEAD = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>gapstack annotate</title>
-<meta name="viewport" content="width=device-width">
-<style>:root{color-scheme:light dark}
-body{font:1rem/1.8 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere;
-color:light-dark(#1a2230,#e4e8ee);background:light-dark(#fff,#14181f)}
-mark{--h:var(--hue,0) var(--full,65%);--c:light-dark(hsl(var(--h) 42%),hsl(var(--h) 68%));
-color:inherit;padding:1px 3px;border-radius:4px;
-background:color-mix(in srgb,var(--c) 20%,transparent);box-shadow:inset 0 -2px var(--c);print-color-adjust:exact}
-sub{font-size:.7em;vertical-align:baseline;margin-left:4px;white-space:nowrap}</style>
-"""
-_PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
-_HUE_STEP = 137.5
-"""Degrees between the hues of consecutive people: the golden angle, so that neighbours differ."""
+
+
+class OutputFormat(NamedTuple):
+    """How a file is written: the parts of a document, and what comes before the first and after the last."""
+
+    parts: Callable[[Annotation], Iterator[str]]
+    head: str = ""
+    foot: str = ""
 
 
 class Counts(NamedTuple):
@@ -154,17 +147,18 @@ def write_annotations(annotations: Iterable[Annotation], output: Path) -> Counts
     kind = kind_of(output)
     counts = Counts(0, 0, 0)
     with atomic_path(output) as temporary, _open(temporary) as stream:
-        stream.write(_HEAD if kind is _page else "")
+        stream.write(kind.head)
         for one in annotations:
-            for part in kind(one):
+            for part in kind.parts(one):
                 stream.write(part)
             documents, pronouns, linked = counts
             counts = Counts(documents + 1, pronouns + len(one.references), linked + len(one.antecedents))
+        stream.write(kind.foot)
     return counts
 
 
-def kind_of(output: Path) -> Callable[[Annotation], Iterator[str]]:
-    """Writer of one document for this file name; DataError for an unknown suffix."""
+def kind_of(output: Path) -> OutputFormat:
+    """Format of a file by its name; DataError for an unknown suffix."""
     suffixes = [suffix for suffix in output.suffixes if suffix not in (".gz", ".xz")]
     kind = _KINDS.get(suffixes[-1] if suffixes else "")
     if kind is None:
@@ -219,31 +213,8 @@ def _columns(one: Annotation) -> Iterator[str]:
     yield "#end document\n"
 
 
-def _page(one: Annotation) -> Iterator[str]:
-    """Mentions in one colour per person, each pronoun with its person; lines of a paragraph are joined."""
-    person = {mention: number for number, cluster in enumerate(one.clusters) for mention in cluster}
-    parts, at = [], 0
-    for mention in sorted({*person, *one.references}):
-        note = ""
-        if mention in one.references:
-            name = one.antecedents.get(mention)
-            note = f"nobody here {1 - one.references[mention]:.0%}"
-            if name is not None:
-                note = f"{' '.join(one.text[slice(*name)].split())} {one.links[mention, name]:.0%}"
-            note = f"<sub>{html.escape(note)}</sub>"
-        style = f"--hue:{person[mention] * _HUE_STEP % 360:.0f}" if mention in person else "--full:0%"
-        start, end = max(at, mention.start), mention.end
-        if start >= end:
-            continue  # within another mention
-        words = html.escape(one.text[start:end])
-        parts += [html.escape(one.text[at:start]), f'<mark style="{style}">{words}{note}</mark>']
-        at = end
-    text = _PARAGRAPHS.sub("</p>\n<p>", "".join([*parts, html.escape(one.text[at:])]).strip())
-    yield f"<h2>{html.escape(one.id)}</h2>\n<p>{text}</p>\n"
-
-
-_KINDS: dict[str, Callable[[Annotation], Iterator[str]]] = {
-    ".jsonl": _line,
-    ".conll": _columns,
-    ".html": _page,
+_KINDS = {
+    ".jsonl": OutputFormat(_line),
+    ".conll": OutputFormat(_columns),
+    ".html": OutputFormat(page.section, page.HEAD, page.FOOT),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gapstack.anytext.answer import Answers
-from gapstack.anytext.people import common_first_names, people
+from gapstack.anytext.people import common_first_names, full_name, people
 from gapstack.data import Span
 from gapstack.resolvers.clusters import Cluster, Document, Link, text_sha256
 
@@ -16,14 +16,28 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
+class Entity:
+    """A person of a document: the full name, all names, and the pronouns that refer to them."""
+
+    full_name: str
+    names: tuple[Span, ...]
+    pronouns: tuple[Span, ...]
+
+    @property
+    def mentions(self) -> Cluster:
+        """Names and pronouns in text order."""
+        return tuple(sorted((*self.names, *self.pronouns)))
+
+
+@dataclass(frozen=True)
 class Annotation:
     """The people of a document.
 
     Attributes
     ----------
     id, text : str
-    clusters : tuple of Cluster
-        People with at least two mentions, sorted by first mention: names and the pronouns that refer to them.
+    people : tuple of Entity
+        All people with a name, in the order of their first names.
     links : mapping of (Span, Span) to float
         Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`.
     references, antecedents : mapping of Span to float, of Span to Span
@@ -32,10 +46,15 @@ class Annotation:
 
     id: str
     text: str
-    clusters: tuple[Cluster, ...]
+    people: tuple[Entity, ...]
     links: Mapping[Link, float]
     references: Mapping[Span, float]
     antecedents: Mapping[Span, Span]
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The mentions of people with at least two, sorted by first mention."""
+        return tuple(sorted(one.mentions for one in self.people if len(one.mentions) > 1))
 
     @property
     def document(self) -> Document:
@@ -82,8 +101,11 @@ class Entities:
         """Group names by person, and add the pronouns linked to them."""
         persons = people(self._text, self._names, common_first_names())
         person_of = {mention: number for number, one in enumerate(persons) for mention in one.mentions}
-        clusters: list[list[Span]] = [list(person.mentions) for person in persons]
+        pronouns: list[list[Span]] = [[] for _ in persons]
         for pronoun, name in self._antecedents.items():
-            clusters[person_of[name]].append(pronoun)
-        found = tuple(sorted(tuple(sorted(cluster)) for cluster in clusters if len(cluster) > 1))
+            pronouns[person_of[name]].append(pronoun)
+        found = tuple(
+            Entity(full_name(self._text, person.mentions), person.mentions, tuple(sorted(own)))
+            for person, own in zip(persons, pronouns, strict=True)
+        )
         return Annotation(id, self._text, found, self._links, self._references, self._antecedents)

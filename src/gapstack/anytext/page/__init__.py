@@ -1,0 +1,107 @@
+"""Annotated documents as a web page: for each a legend of its people, and its text with coloured mentions.
+
+Documents are written one by one between :data:`HEAD` and :data:`FOOT`, so a page may be larger than the memory. Its
+script, in the foot, highlights people, shows the candidates of a pronoun, and lets the reader correct links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
+from gapstack.anytext.answer import NOBODY, SURE
+from gapstack.anytext.entities import Annotation, Entity
+from gapstack.data import Span, html
+
+_FILES = resources.files(__name__)
+HEAD = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<title>gapstack annotate</title>
+<style>
+{(_FILES / "page.css").read_text(encoding="utf-8")}</style>
+</head>
+<body>
+<header>
+<h1>People and pronouns</h1>
+<p>Each person has a colour. A <mark class="unsure">dashed</mark> pronoun is not sure: no answer has {SURE:.0%}.</p>
+<p class="scripted">Choose a person in a legend, or a name in a text, to highlight the person. Point at a pronoun to
+see its candidates; click it, or press Enter on it, to correct it.</p>
+</header>
+<main>
+"""
+FOOT = f"""</main>
+<footer hidden><output></output> <button type="button">Download corrections</button></footer>
+<script>
+{(_FILES / "page.js").read_text(encoding="utf-8")}</script>
+</body>
+</html>
+"""
+_PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
+_HUE_STEP = 137.5
+"""Degrees between the hues of consecutive people: the golden angle, so that neighbours differ."""
+
+
+def section(one: Annotation) -> Iterator[str]:
+    """A document: heading, legend and text, whose lines are joined to paragraphs."""
+    yield f'<section data-document="{html.escape(one.id)}">\n<h2>{html.escape(one.id)}</h2>\n'
+    yield from _legend(one.people)
+    person = {name: number for number, entity in enumerate(one.people) for name in entity.names}
+    shares: dict[Span, dict[int, float]] = {pronoun: {} for pronoun in one.references}
+    for (pronoun, name), probability in one.links.items():
+        known = shares[pronoun].get(person[name], 0.0)
+        shares[pronoun][person[name]] = known + probability
+    parts, at = [], 0
+    for mention in sorted({*person, *shares}):
+        start, end = max(at, mention.start), mention.end
+        if start >= end:
+            continue  # within another mention
+        words = html.escape(one.text[start:end])
+        if mention in shares:
+            antecedent = one.antecedents.get(mention)
+            own = None if antecedent is None else person[antecedent]
+            attributes, note = _pronoun(own, shares[mention], 1 - one.references[mention], one.people)
+            attributes += f' data-at="{start}"'
+            words += f"<sub>{html.escape(note)}</sub>"
+        else:
+            attributes = _attributes(person[mention])
+        parts += [html.escape(one.text[at:start]), f"<mark {attributes}>{words}</mark>"]
+        at = end
+    text = _PARAGRAPHS.sub("</p>\n<p>", "".join([*parts, html.escape(one.text[at:])]).strip())
+    yield f'<div class="text">\n<p>{text}</p>\n</div>\n</section>\n'
+
+
+def _legend(people: Sequence[Entity]) -> Iterator[str]:
+    """People with their numbers of names and pronouns, the most frequent first."""
+    if not people:
+        return
+    yield f"<details open>\n<summary>People: {len(people):,}</summary>\n<ul>\n"
+    for number, entity in sorted(enumerate(people), key=lambda item: -len(item[1].mentions)):
+        yield (
+            f'<li><button type="button" aria-pressed="false" {_attributes(number)} data-at="{entity.names[0].start}">'
+            f"<b>{html.escape(entity.full_name)}</b> <small>names {len(entity.names)}, "
+            f"pronouns <data>{len(entity.pronouns)}</data></small></button></li>\n"
+        )
+    yield "</ul>\n</details>\n"
+
+
+def _pronoun(
+    own: int | None, shares: Mapping[int, float], nobody: float, people: Sequence[Entity]
+) -> tuple[str, str]:
+    """Attributes and note of a pronoun that refers to person ``own``, or nobody; ``data-links`` has all percentages."""
+    name, best = (NOBODY, nobody) if own is None else (people[own].full_name, shares.get(own, 0.0))
+    kind = "pronoun" if best >= SURE else "pronoun unsure"
+    links = " ".join([*(f"{number}:{share:.0%}" for number, share in shares.items()), f"-:{nobody:.0%}"])
+    attributes = f'class="{kind}" tabindex="0" role="button" {_attributes(own)} data-links="{links}"'
+    return attributes, f"{name} {best:.0%}"
+
+
+def _attributes(person: int | None) -> str:
+    if person is None:
+        return 'style="--full:0%" data-person="-"'
+    return f'style="--hue:{person * _HUE_STEP % 360:.0f}" data-person="{person}"'
