@@ -36,10 +36,10 @@ _CLOCK_STEP = 2.0  # seconds that a file system's clock may take to show a chang
 
 @contextmanager
 def atomic_path(target: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces ``target`` when the block ends without error.
+    """Yield a temporary path that replaces ``target`` when the block ends without error; DataError for a folder.
 
-    The content is on the disk before it gets its name, so that a crash leaves no truncated file. The suffix is kept,
-    since some writers choose their format by it. Raises DataError if ``target`` is a folder.
+    The content is on the disk before it gets its name. The suffix is kept, since some writers choose their format by
+    it.
     """
     if Path(target).is_dir():
         raise DataError(
@@ -83,10 +83,7 @@ def discard(path: Path) -> None:
 
 
 def sweep(folder: Path, *, deep: bool = False) -> None:
-    """Delete temporary files that killed writers left in ``folder``, and with ``deep`` below it.
-
-    Those of living processes on this machine stay, and so do those of other machines that changed within a day.
-    """
+    """Delete temporary files of killed writers in ``folder``, or ``deep`` below it; of other machines after a day."""
     for path in list(folder.rglob(".writing-*") if deep else folder.glob(".writing-*")):
         with suppress(OSError):  # another process deletes it too
             if _is_left_over(path):
@@ -199,8 +196,7 @@ def _digest(path: Path, _: tuple[int, ...]) -> str:
 def by_content(key: Callable[..., Hashable], most: int = 8) -> Callable[[Read], Read]:
     """Decorate a function that reads files so that it reads the same contents once in a process.
 
-    ``key`` takes the function's arguments and returns digests of all that it reads, and all else that its result
-    depends on. The latest ``most`` results are kept.
+    ``key`` returns digests of all that it reads, and all else that its result depends on; ``most`` results are kept.
     """
 
     def decorate(read: Read) -> Read:
@@ -246,10 +242,7 @@ _SCRATCH: ContextVar[Path | None] = ContextVar("scratch cache", default=None)
 
 @contextmanager
 def scratch_cache() -> Iterator[None]:
-    """Use a temporary cache folder, in memory if possible, while the block runs.
-
-    For texts that are seen once, which would fill the cache with many small files.
-    """
+    """Use a temporary cache folder, in memory if possible, while the block runs; for texts that are seen once."""
     home = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir())
     sweep(home)
     folder = _temporary(home / "cache")

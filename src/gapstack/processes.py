@@ -22,10 +22,7 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Results of a function for each item, in order, in ``OMP_NUM_THREADS`` threads (default: one per core).
-
-    For work that releases the GIL, such as growing trees; each thread multiplies matrices alone.
-    """
+    """Results of a function that releases the GIL, in ``OMP_NUM_THREADS`` threads (default: one per core)."""
     threads = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
     with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))

@@ -25,10 +25,7 @@ _PACKAGES = (
 
 
 def seal(path: Path, values: Mapping[str, Any], *, with_files: bool = False) -> None:
-    """Write a record atomically; ``with_files``: with checksums of all files in its folder, at any depth.
-
-    ``values`` are JSON-able; the keys ``files`` and ``digest`` are the record's own.
-    """
+    """Write a record of JSON-able values atomically; ``with_files``: with checksums of all files in its folder."""
     if path.is_dir():
         discard(path)
     files = sorted(p for p in path.parent.rglob("*") if p.is_file() and p != path) if with_files else []

@@ -59,7 +59,7 @@ class Registry(Mapping[str, T], Generic[T]):
     """Things of one kind (its name in errors) by name, in order, each imported on first use.
 
     ``entries`` are :class:`Entry` or their targets alone; ``also`` are further valid names, for errors. Other packages
-    add entries by the entry points of a ``group``; they cannot replace ours.
+    add entries by the entry points of a ``group``.
     """
 
     def __init__(

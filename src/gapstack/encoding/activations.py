@@ -1,7 +1,7 @@
 """Activations of a frozen encoder, computed once per text and stored by content.
 
-Stored are the output of chosen layers at the mentions' pieces or at all pieces, and the attention of chosen
-layers between groups of pieces: the three mentions and, for each name, all places where its pieces occur again. As in
+Stored are the output of chosen layers at the mentions' pieces or at all pieces, and the attention of chosen layers
+between groups of pieces: the three mentions and, for each name, all places where its pieces occur again. As in
 Transformer-Single (Webster et al. 2018, section 4.4), attention is averaged over the pieces that attend and summed over
 the pieces attended to.
 """
@@ -69,17 +69,9 @@ def span_activations(
 ) -> SpanActivations:
     """Return the activations of a corpus at its mentions, computing those not yet stored.
 
-    Computed in bfloat16 where the device supports it in hardware, else in float32. Raises MemberError if a layer does
-    not exist or a mention does not fit into the window.
-
-    Parameters
-    ----------
-    layers : sequence of int
-        Layers whose output to return, from 0 (embeddings) to ``encoder.num_layers``.
-    attention_layers : sequence of int
-        Layers whose attention to return, from 1.
-    max_pieces : int, optional
-        Window, as in :func:`~gapstack.encoding.pieces.align`.
+    ``layers`` count from 0 (embeddings), ``attention_layers`` from 1; ``max_pieces`` is the window, as in
+    :func:`~gapstack.encoding.pieces.align`. Computed in bfloat16 where the device supports it in hardware, else in
+    float32. Raises MemberError if a layer does not exist or a mention does not fit into the window.
     """
     request = Request(encoder, tuple(layers), tuple(attention_layers))
 
@@ -106,9 +98,8 @@ def hidden_states(
 ) -> Ragged:
     """Return the hidden states of all pieces, (pieces, layers * hidden), computing those not yet stored.
 
-    Layers count from 0 (embeddings) up or from -1 (the last) down; ``dtype`` is the precision to compute in, by default
-    :func:`~gapstack.encoding.frozen.computes_in`. Examples that differ only in their mentions share an entry. Raises
-    MemberError if a layer does not exist.
+    Layers count from 0 (embeddings) up or from -1 (the last) down. Examples that differ only in their mentions share an
+    entry. Raises MemberError if a layer does not exist.
     """
     depth = encoder.num_layers
     numbers = tuple(layer + depth + 1 if layer < 0 else layer for layer in layers)
@@ -218,10 +209,7 @@ Sentence = tuple[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class SentenceVectors:
-    """Vectors (n, hidden) float64 of n sentences in one layer.
-
-    Of the first piece ([CLS] for BERT); means over all pieces, special ones included; means over the word's pieces.
-    """
+    """Vectors (n, hidden) float64: of the first piece ([CLS]), means over all pieces, and over the word's pieces."""
 
     first: Matrix
     mean: Matrix
@@ -233,8 +221,7 @@ def sentence_vectors(
 ) -> SentenceVectors:
     """Encode sentences in float32, in one layer, from 0 (embeddings) up or from -1 (the last) down; cached.
 
-    ``max_pieces`` is by default the encoder's limit. Raises MemberError if there is no such layer, a sentence is too
-    long, or a word has no piece.
+    Raises MemberError if there is no such layer, a sentence is too long, or a word has no piece.
     """
     view = _view(sentences, encoder, encoder.max_pieces if max_pieces is None else max_pieces)
     states = hidden_states(view, encoder, (layer,), dtype=torch.float32).values.astype(np.float64)

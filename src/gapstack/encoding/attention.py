@@ -1,11 +1,9 @@
-"""Attention of each head of an encoder between the pronoun and each name.
+"""Attention of each head of an encoder between the pronoun and each name (Webster et al. 2018, section 4.4).
 
-Webster et al. 2018, section 4.4: the attention between two words is the mean over their pairs of pieces, and the
-attention between two pieces is summed over all their occurrences in the text. With A the (T, T) attention of one head
-and w the (T,) mean over a mention's pieces of the indicator of that piece's occurrences, pronoun to name is
-``w_pronoun @ A @ w_name``. The paper selects "the candidate that attends most to the pronoun", ``w_name @ A @
-w_pronoun``, and so does the reproduction of its tables. The members' default is the sum of both directions, which is
-better for the embedded encoder.
+With A the (T, T) attention of one head and w the (T,) mean over a mention's pieces of the indicator of that piece's
+occurrences, pronoun to name is ``w_pronoun @ A @ w_name``. The paper selects "the candidate that attends most to the
+pronoun", ``w_name @ A @ w_pronoun``. The members' default is the sum of both directions, which is better for the
+embedded encoder.
 """
 
 from __future__ import annotations
@@ -75,10 +73,7 @@ class Attention:
         return np.asarray(np.where(self.hits[:, :, None, None], scores, 0.0).max(axis=1, initial=0.0))
 
     def choices(self, direction: Direction | str = Direction.BOTH) -> NDArray[np.bool_]:
-        """True where each head's favourite name counts as A, and as B: (n, layers, heads, 2).
-
-        Names that tie (equal strings do, since their occurrences are the same) must agree, else neither does.
-        """
+        """True where each head's favourite name counts as A, and B, (n, layers, heads, 2); tied names must agree."""
         scores = self.directed(direction)
         best = scores.max(axis=1, keepdims=True, initial=-np.inf)
         winners = (scores == best) & np.isfinite(best)
@@ -89,10 +84,7 @@ class Attention:
     def cue_decisions(
         self, layer: int, head: int, direction: Direction | str = Direction.BOTH
     ) -> CueDecisions:
-        """Decisions of one head; margins are in decibels of attention over the runner-up.
-
-        Raises MemberError if there is no such layer or head.
-        """
+        """Decisions of one head, with margins in decibels of attention over the runner-up; MemberError without it."""
         scores = self.directed(direction)
         if not (0 <= layer < scores.shape[2] and 0 <= head < scores.shape[3]):
             raise MemberError(
@@ -121,10 +113,9 @@ def attention(
 ) -> Attention:
     """Read every head's attention between the pronoun and the competing names; float32, stored by content.
 
-    The names are A and B (k = 2, in this order), or all detected names, the PERSON names of the parse. The paper's
-    filter by grammar concerns the structural cues only, so it is not applied. Raises DataNotFoundError if the encoder
-    is not found, or names must be detected and there is no parser; MemberError if a row's mentions do not fit into the
-    encoder's window.
+    The names are A and B (k = 2, in this order), or all PERSON names of the parse. Raises DataNotFoundError if the
+    encoder is not found, or names must be detected and there is no parser; MemberError if a row's mentions do not fit
+    into the encoder's window.
     """
     loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names: list[tuple[Span, ...]] = [(example.a, example.b) for example in corpus]
@@ -175,11 +166,7 @@ def _scores(maps: torch.Tensor, weights: Floats32) -> Floats32:
 
 
 def _piece_weights(view: PieceView, index: int, example: Example, names: Sequence[Span]) -> Floats32:
-    """Weights w of pronoun and k names over the T pieces of row ``index`` of ``view``: (1 + k, T).
-
-    Column t of a mention's row is the share of its pieces that are the same piece as piece t, which sums to the
-    number of occurrences. A name without pieces in the window has a row of zeros.
-    """
+    """Weights w (1 + k, T) of pronoun and k names over the T pieces of row ``index``; 0 for names outside it."""
     ids, chars = view.ids[view.row(index)], view.chars[view.row(index)]
     mentions = dict(zip((example.pronoun, example.a, example.b), view.mentions[index], strict=True))
     weights = np.zeros((1 + len(names), len(ids)), dtype=np.float32)

@@ -1,8 +1,7 @@
 """The pronoun's cluster by each source of evidence, and the word pieces of its mentions.
 
 A source is a resolver's :class:`~gapstack.resolvers.clusters.Clusters` or a heuristic of :mod:`gapstack.text.cues`,
-whose cluster is the pronoun and the name it chooses. As in Attree's paper, ``parallelism+url`` backs off to parallelism
-where the title matches no name (his code leaves such rows empty).
+whose cluster is the pronoun and the name it chooses.
 """
 
 from __future__ import annotations
@@ -46,10 +45,7 @@ def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None
 def pronoun_clusters(
     corpus: Corpus, sources: Sequence[str | Clusters], parser: str | None = None
 ) -> list[list[Cluster]]:
-    """The pronoun's cluster of each example by each source, (n, sources); () where a source has none.
-
-    Raises as :func:`heuristic_clusters` does.
-    """
+    """The pronoun's cluster of each example by each source, (n, sources); () where a source has none."""
     by_source = [
         heuristic_clusters(corpus, source, parser)
         if isinstance(source, str)
@@ -75,8 +71,7 @@ def cluster_pieces(
     """Map the mentions of each text's clusters to word pieces.
 
     Mentions outside the window and those of more than ``max_pieces`` pieces are dropped; of the rest, the first
-    ``max_mentions`` of a cluster are used (both limits are Attree's). Pieces without characters, such as tags around a
-    name, belong to no mention.
+    ``max_mentions`` of a cluster are used (both limits are Attree's).
     """
     sources = max((len(row) for row in clusters), default=0)
     entries: list[tuple[int, int, int, NDArray[np.int64]]] = []

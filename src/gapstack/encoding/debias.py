@@ -55,9 +55,9 @@ def null_space(
 ) -> NullSpace:
     """Remove directions that linearly separate two classes, until none is left (Ravfogel et al. 2020, algorithm 1).
 
-    ``features`` are (n, d), ``labels`` (n,) bool. The paper removes a fixed number of directions. Here iterations stop
+    ``features`` are (n, d), ``labels`` (n,) bool. Where the paper removes a fixed number of directions, iterations stop
     once a new classifier's accuracy on a held-out half of the rows is at most ``tolerance`` above the larger class's
-    share: a space of few dimensions would otherwise lose everything. At least one dimension remains.
+    share.
     """
     from sklearn.model_selection import train_test_split
     from sklearn.svm import LinearSVC
@@ -84,10 +84,9 @@ def null_space(
 
 
 class HardDebias(Debiaser):
-    """Hard debiasing (Bolukbasi et al. 2016, section 6): neutralise and equalize.
+    """Hard debiasing (Bolukbasi et al. 2016, section 6): neutral words lose their component along the gender direction.
 
-    Neutral words lose their component along the gender direction; equalized pairs differ in nothing else. Definitional
-    pairs are equalized too, since they would otherwise differ in other directions.
+    Equalized and definitional pairs differ in nothing else.
     """
 
     def apply(self, space: Vectors, lists: Lists) -> Vectors:
@@ -145,10 +144,9 @@ class GnGlove(Debiaser):
 class RanDebias(Debiaser):
     """RAN-Debias: repulsion, attraction and neutralization by gradient descent (Kumar et al. 2020, section 5).
 
-    The authors' code weights neutralization by attraction's weight; here it has its own, as in the paper's equation.
-
-    ``weights`` are those of repulsion, attraction and neutralization; each word is repelled by those of its ``count``
-    nearest neighbours whose indirect bias is at least ``threshold``; ``steps`` and ``learning_rate`` are Adam's.
+    ``weights`` are those three's; the authors' code weights neutralization as attraction. Each word is repelled by
+    those of its ``count`` nearest neighbours whose indirect bias is at least ``threshold``; ``steps`` and
+    ``learning_rate`` are Adam's.
     """
 
     weights: tuple[float, float, float] = (1 / 8, 6 / 8, 1 / 8)
@@ -196,11 +194,10 @@ class RanDebias(Debiaser):
 
 @dataclass
 class Inlp(Debiaser):
-    """Projects all words to the null space of linear classifiers of the most biased words' gender.
+    """Projects all words to the null space of linear classifiers of the most biased words' gender (:func:`null_space`).
 
-    Ravfogel et al. 2020, section 4. The paper separates three classes, the third of neutral words, in a fixed number of
-    iterations; here the two genders, with early stopping (:func:`null_space`), on the ``words`` most biased words of
-    either side, fewer if the vocabulary is small.
+    Ravfogel et al. 2020, section 4, where there is a third class of neutral words; here the ``words`` most biased words
+    of either side.
     """
 
     words: int = 7500

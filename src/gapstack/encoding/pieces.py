@@ -1,10 +1,7 @@
 """Word pieces aligned to characters, and windows that never lose a mention.
 
-Every mention gets at least one piece, however the tokenizer treats its characters:
-
-- a piece belongs to a mention if their character ranges overlap;
-- a mention whose characters the tokenizer drops (zero-width or control characters) gets the next piece, or the last
-  one at the end of the text.
+A piece belongs to a mention if their character ranges overlap. A mention whose characters the tokenizer drops gets the
+next piece, or the last one at the end of the text.
 
 A long text is cut by the rule of Krige's model (Ionita et al. 2019, section 4.1): the mentions divide it into two outer
 and two inner segments, of which the longest, outer ones counting double, is shortened repeatedly. Outer segments lose
@@ -68,9 +65,8 @@ def align(
 ) -> PieceView:
     """Tokenise a corpus and find the pieces of each mention.
 
-    ``max_pieces`` is the longest window, special pieces included; at most, and by default, the encoder's limit.
-    ``reserved``, an int or (n,) int64, is the number of pieces of the window to leave free for additions. Raises
-    MemberError if a text has no piece at all, or the mentions of one do not fit into the window.
+    ``max_pieces`` is the longest window, special pieces included, by default the encoder's limit; ``reserved``, an int
+    or (n,), is how much of it to leave free. MemberError if a text has no piece, or its mentions do not fit.
     """
     limit = encoder.max_pieces if max_pieces is None else min(max_pieces, encoder.max_pieces)
     before, after = special_pieces(encoder)
@@ -91,8 +87,8 @@ def align(
 def windows_around(corpus: Corpus, encoder: Encoder, max_pieces: int = 64) -> PieceView:
     """Tokenise a corpus and cut a window of at most ``max_pieces`` around each mention, centred where possible.
 
-    Returns 3 n texts with one mention each: text 3 i is around the pronoun of row i, 3 i + 1 around its A, 3 i + 2
-    around its B. Raises MemberError if a text has no piece, or a mention does not fit into the window.
+    Returns 3 n texts with one mention each, in the order pronoun, A, B of each row. Raises MemberError as
+    :func:`align`.
     """
     limit = min(max_pieces, encoder.max_pieces)
     space = limit - sum(map(len, special_pieces(encoder)))
@@ -176,10 +172,7 @@ def _mention_ranges(example: Example, spans: NDArray[np.int64]) -> NDArray[np.in
 
 
 def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int64] | None:
-    """Sorted indices of at most ``space`` of ``total`` pieces, all mention pieces among them.
-
-    None when the mentions alone are too long.
-    """
+    """Sorted indices of at most ``space`` of ``total`` pieces with all of the mentions; None if these are too long."""
     if total <= space:
         return np.arange(total)
     starts = np.sort(ranges[:, 0])
@@ -225,10 +218,7 @@ def padded_ids(view: PieceView, rows: Ints) -> tuple[NDArray[np.int64], NDArray[
 
 
 def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
-    """Split positions 0..n-1 into runs whose padded size, count times longest, is at most ``budget``.
-
-    A text longer than the budget is a batch of its own. Sort ``lengths`` to save padding.
-    """
+    """Split positions 0..n-1 into runs whose padded size, count times longest, is at most ``budget`` if it can be."""
     start, longest = 0, 0
     for end, length in enumerate(lengths):
         longest = max(longest, int(length))

@@ -1,7 +1,7 @@
 """Static word vectors: a space of them, and the files they are read from.
 
-Reads word2vec's text and binary formats, GloVe's text format (all also as ``.gz`` or ``.xz``), and an encoder's input
-embeddings. Pickles, as gensim's ``KeyedVectors.save`` writes them, can run any code and are refused.
+Reads word2vec's text and binary formats, GloVe's text format, and an encoder's input embeddings. Pickles, as gensim's
+``KeyedVectors.save`` writes them, can run any code and are refused.
 """
 
 from __future__ import annotations
@@ -90,17 +90,10 @@ def read_vectors(
 ) -> Vectors:
     """Read word vectors from a file, or take an encoder's input embeddings.
 
-    Raises DataError with the place if the file breaks its format or is a pickle; DataNotFoundError if there is no such
-    file or encoder.
-
-    Parameters
-    ----------
-    source : str or Path
-        A file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder; one of :data:`TRAINED`.
-    limit : int, optional
-        Number of words to read from the start of the file, where the most frequent ones are; None for all.
-    keep : collection of str
-        Words to read wherever they are, also in lower case.
+    ``source`` is a file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder; or one of
+    :data:`TRAINED`. The first ``limit`` words of a file are read (None for all), and those of ``keep`` wherever they
+    are, also in lower case. Raises DataError with the place if the file breaks its format or is a pickle;
+    DataNotFoundError if there is no such file or encoder.
     """
     found = _locate(source)
     if isinstance(found, Encoder):
@@ -175,10 +168,7 @@ def _trained(name: str) -> Path:
 
 
 def write_vectors(path: Path, vectors: Vectors) -> None:
-    """Write word2vec's text format, atomically, with enough digits to restore float32 exactly.
-
-    Raises DataError if a word contains white space, which the format cannot hold.
-    """
+    """Write word2vec's text format, exact for float32; DataError if a word contains white space."""
     for word in vectors.words:
         if not word or word.split() != [word]:
             raise DataError(f"the word {word!r} cannot be written", expected="words without white space")

@@ -70,10 +70,7 @@ def locate_pairs(
 
 
 def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
-    """Rows of neutral words: lower case, letters only, on no list of gendered words (Gonen & Goldberg 2019).
-
-    DataError if there are fewer than ``fewest``.
-    """
+    """Rows of neutral words: lower case, letters only, on no list of gendered words; DataError if under ``fewest``."""
     rows = np.flatnonzero(
         [w.isalpha() and w.islower() and len(w) < _LONGEST and w not in lists.gendered for w in space.words]
     )
@@ -89,8 +86,8 @@ def neutral_rows(space: Vectors, lists: Lists, fewest: int = 0) -> Rows:
 def principal_direction(space: Vectors, pairs: Rows) -> Matrix:
     """The gender direction, (d,) of length 1, from masculine to feminine (Bolukbasi et al. 2016, section 5.1).
 
-    It is the first principal component of the words of each pair centred on the pair's mean. ``pairs`` (n, 2) are rows
-    of the feminine and of the masculine word. Raises DataError if the two vectors of every pair are equal.
+    The first principal component of the words of each pair (n, 2), feminine first, centred on the pair's mean;
+    DataError if no pair differs.
     """
     halves = (space.unit[pairs[:, 0]] - space.unit[pairs[:, 1]]) / 2
     # the principal components of halves and -halves, whose mean is 0, are those of the halves uncentred
@@ -112,9 +109,9 @@ def he_she(space: Vectors) -> Matrix:
 
 
 def indirect_bias(unit: Matrix, direction: Matrix, rows: Rows, others: Rows) -> Matrix:
-    """Indirect bias: the share of two words' similarity due to gender (Bolukbasi et al. 2016, section 5.2), (n, k).
+    """Indirect bias (n, k): the share of words' similarity due to gender (Bolukbasi et al. 2016, section 5.2).
 
-    Compares ``rows`` (n,) with ``others`` (n, k) among unit vectors (m, d); 0 for orthogonal words.
+    Compares ``rows`` (n,) with ``others`` (n, k) among unit vectors (m, d).
     """
     # (n, k), from (n, 1, d) and (n, d, k)
     similar = np.matmul(unit[rows][:, None], unit[others].transpose(0, 2, 1))[:, 0]
@@ -143,10 +140,9 @@ class Biased(NamedTuple):
 
 
 def most_biased(space: Vectors, lists: Lists, count: int) -> Biased:
-    """Neutral words with the ``count`` largest projections on she - he to either side.
+    """Neutral words with the ``count`` largest projections on she - he to either side, at most a quarter of them each.
 
-    At most a quarter of the neutral words on either side, since words from the middle are not biased. Raises DataError
-    if the space lacks she or he, or has fewer than four times :data:`FEWEST` neutral words.
+    Raises DataError if the space lacks she or he, or has too few neutral words.
     """
     neutral = neutral_rows(space, lists, 4 * FEWEST)
     size = min(count, len(neutral) // 4)

@@ -1,9 +1,7 @@
 """Offsets of a cleaned or tokenised text as offsets of the original, and files of resolvers read with them.
 
 Both texts are split into words and punctuation marks, which :class:`difflib.SequenceMatcher` matches ignoring case.
-Replaced stretches (*wouldn't* by *would not*, a bracket by ``-LRB-``) are matched again by character. Blanks are never
-matched, so that tokens joined by blanks align like running text. Recorded output of resolvers in the data folder is
-converted once; settings that take files of clusters take these resolvers' names too.
+Replaced stretches (*wouldn't* by *would not*, a bracket by ``-LRB-``) are matched again by character.
 """
 
 from __future__ import annotations
@@ -36,19 +34,13 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Alignment:
-    """Offset in the original of each character of a text, (n,) int64, -1 where it has none.
-
-    ``similarity`` is twice the number of matched characters over all characters of both texts, ignoring blanks.
-    """
+    """Offset in the original of each character of a text, (n,), -1 where it has none, and the texts' similarity."""
 
     places: NDArray[np.int64]
     similarity: float
 
     def span(self, span: Span) -> Span | None:
-        """Range of the original from the first to the last matched character of ``span``, or None.
-
-        A range longer than twice the span plus 8 is another mention: None too.
-        """
+        """Range of the original that ``span`` is matched to; None if there is none, or it is far longer."""
         places = self.places[span.start : span.end]
         places = places[places >= 0]
         if not len(places):
@@ -85,10 +77,9 @@ def align(text: str, original: str) -> Alignment:
 
 @dataclass
 class Reading:
-    """A resolver's outputs aligned to the rows' texts, and what was lost.
+    """A resolver's outputs aligned to the rows' texts: documents by id, and the ids that ``failed``.
 
-    ``documents`` are the aligned rows by id, ``failed`` the ids of those that could not be aligned. Of the ``mentions``
-    of aligned rows, ``lost`` have no place in the original.
+    Of the ``mentions`` of aligned rows, ``lost`` have no place in the original.
     """
 
     resolver: str
@@ -154,14 +145,8 @@ def read_resolver(
 
     Documents are matched to rows by id; in formats without ids there must be one for each row, in order. ``format`` is
     one of :data:`FORMATS` or :data:`EXCHANGE`, detected by default; ``resolver`` and ``version`` are for files that do
-    not name them.
-
-    Raises
-    ------
-    DataError
-        For a document that does not follow the format, a duplicate id, or documents without a row.
-    DataNotFoundError
-        If the file does not exist.
+    not name them. Raises DataError for a document that does not follow the format, a duplicate id, or documents without
+    a row.
     """
     path = Path(path)
     name = format or detect(path)
@@ -207,10 +192,7 @@ RECORDED = {"neuralcoref": "neuralcoref_hf_{split}.jsonl.xz"}
 
 
 def recorded_files(name: str, data: Path | None = None) -> list[Path]:
-    """Clusters of a resolver in :data:`RECORDED`, aligned to GAP, in the exchange format: one file per split.
-
-    ``data`` is a folder to search first. Raises DataNotFoundError if the output or the GAP rows are missing.
-    """
+    """Clusters of a resolver in :data:`RECORDED`, aligned to GAP: one file per split; DataNotFoundError if missing."""
     folder, files = require("resolvers", data), []
     for split in SPLITS:
         source = folder / RECORDED[name].format(split=split)
@@ -238,11 +220,7 @@ def cluster_files(name: str | Path) -> Sequence[Path]:
 
 @by_content(lambda names: contents(chain.from_iterable(map(cluster_files, names))))
 def read_resolvers(names: Sequence[str | Path]) -> tuple[Clusters, ...]:
-    """Read files of clusters, joining files of one resolver and version, in order of appearance.
-
-    Errors are those of :func:`~gapstack.resolvers.clusters.read_clusters`; DataError also if two files of a resolver
-    share an id.
-    """
+    """Read files of clusters, joining files of one resolver and version, in order of appearance."""
     documents: dict[tuple[str, str], list[Document]] = {}
     for path in chain.from_iterable(map(cluster_files, names)):
         part = read_clusters(path)

@@ -72,10 +72,7 @@ def text_sha256(text: str) -> str:
 
 @dataclass(frozen=True)
 class Document:
-    """One resolver's clusters of one text, in the resolver's order; the scores are optional.
-
-    ``id`` is that of the example, ``text_sha256`` the hash of its text (:func:`text_sha256`).
-    """
+    """One resolver's clusters of one text (with its hash), in the resolver's order; the scores are optional."""
 
     id: str
     text_sha256: str
@@ -140,10 +137,7 @@ class Clusters:
         return {document.text_sha256: document for document in self.documents}
 
     def document(self, example: Example) -> Document | None:
-        """The document of the example's text, or None.
-
-        Looked up by text, not by id, so that an augmented copy of a row never gets the original's spans.
-        """
+        """The document of the example's text (not id, since an augmented copy has other spans), or None."""
         return self._by_text.get(text_sha256(example.text))
 
     def pronoun_cluster(self, example: Example) -> Cluster:
@@ -155,11 +149,8 @@ class Clusters:
         """Boolean (n, 2) array: True where the pronoun's cluster contains A, or B; False without a document.
 
         By default a cluster contains a name if one of its mentions matches it by substring, as Webster et al. 2018
-        (section 4) match candidates: all words of one occur consecutively in the other. Another mention of the same
-        name counts.
-
-        With ``heads``, mentions are aligned as that paper aligns off-the-shelf resolvers: a cluster contains the
-        pronoun or a name if one of its mentions has the same head word at the same place.
+        (section 4) match candidates. With ``heads``, it contains the pronoun or a name if one of its mentions has the
+        same head word at the same place, as that paper aligns off-the-shelf resolvers.
         """
         return np.array(
             [self._match_heads(row, heads) if heads else self._match_words(row) for row in corpus], dtype=bool
@@ -209,13 +200,9 @@ def validate(adapter: TypeAdapter[Any], value: object, place: Place) -> Any:
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``.
 
-    Raises
-    ------
-    DataError
-        With file and line: invalid JSON, a missing, unknown or malformed key, an invalid span, a duplicate id, lines of
-        several resolvers, or an id or text that is not the corpus's.
-    DataNotFoundError
-        If the file does not exist.
+    Raises DataError with file and line: invalid JSON, a missing, unknown or malformed key, an invalid span, a duplicate
+    id, lines of several resolvers, or an id or text that is not the corpus's; DataNotFoundError if the file does not
+    exist.
     """
     path = Path(path)
     texts = None if corpus is None else {example.id: example.text for example in corpus}

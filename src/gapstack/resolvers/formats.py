@@ -30,11 +30,7 @@ EXCHANGE = "gapstack"
 
 @dataclass(frozen=True)
 class Output:
-    """A resolver's clusters in *its own* version of a text.
-
-    ``id`` is None in formats without ids; documents then follow the order of the rows. ``text`` is cleaned or joined
-    from tokens, and "" where the resolver failed. The rest is as in :class:`~gapstack.resolvers.clusters.Document`.
-    """
+    """A resolver's clusters in *its own* version of a text ("" where it failed); id None in formats without ids."""
 
     id: str | None
     text: str
@@ -97,10 +93,7 @@ def _record(**keys: Any) -> Any:
 def _json_format(
     resolver: str, document: Any, parse: Callable[[str | None, dict[str, Any]], Output]
 ) -> Format:
-    """Format of JSON objects: one a line, in one list, or a single one; recognised by the keys of ``document``.
-
-    ``parse`` gets the document's id and the document, and may raise DataError without a place.
-    """
+    """Format of JSON objects, one a line or in a list, that have the keys of ``document``, parsed by ``parse``."""
     adapter = TypeAdapter(document)
 
     def recognises(lines: Sequence[bytes]) -> bool:
@@ -203,10 +196,7 @@ def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
 
 
 def _read_conll2012(path: Path) -> Iterator[Output]:
-    """CoNLL-2012 columns (Pradhan et al. 2012, section 4): the fourth is the token, the last the mentions.
-
-    Each verb's arguments have a column, so only the first four columns and the last are read.
-    """
+    """CoNLL-2012 columns (Pradhan et al. 2012, section 4): the fourth is the token, the last the mentions."""
     lines = []
     for line in decode(b"\n".join(read_lines(path)), path).split("\n"):
         cells = line.split()

@@ -1,7 +1,6 @@
 """Resolvers run as libraries, each an optional extra: rows in, the exchange format out.
 
-To add one, write a function that loads a model's folder and returns a :data:`Predict`, and add its :class:`Adapter` to
-:data:`ADAPTERS`. Nothing is downloaded.
+To add one, write a function that loads a model's folder and returns a :data:`Predict`, and list it in :data:`ADAPTERS`.
 """
 
 from __future__ import annotations
@@ -38,10 +37,8 @@ BATCH = 16
 class Adapter:
     """A resolver that can be run.
 
-    ``package`` is the distribution whose version is recorded, ``needs`` describes the model, whose folder contains
-    ``file``, and ``load`` makes a :data:`Predict` of its path after the ``modules`` of the extra are imported.
-    ``default`` is the path of the default model, ``contaminated_by`` the test sets that a model was trained on, and
-    ``identity`` a hash of its content.
+    ``package`` is the distribution whose version is recorded; ``needs`` describes the model, whose folder contains
+    ``file`` and which ``load`` loads after the ``modules`` of the extra are imported.
     """
 
     name: str
@@ -82,17 +79,8 @@ def resolve(
 
     Finished rows are kept in ``NAME.part.jsonl``, written every ``seconds`` and on interruption; the same call resumes
     from there. ``model`` None is the adapter's default. Names and labels are never shown to the resolver, the URLs of
-    the rows' pages only with ``pages``. Logs a warning if the model was trained on the rows. Lost mentions are counted
-    for the rows of this call only.
-
-    Raises
-    ------
-    ExtraError, DataNotFoundError
-        If the package or the model is missing.
-    DataError
-        If the library cannot load the model.
-    MismatchError
-        If another resolver, version or model wrote the unfinished part.
+    the rows' pages only with ``pages``. Raises ExtraError or DataNotFoundError if the package or the model is missing;
+    DataError if it cannot be loaded; MismatchError if another resolver, version or model wrote the unfinished part.
     """
     if model is None:
         if adapter.default is None:
@@ -139,8 +127,7 @@ def resolve(
 def fastcoref_model(kind: str = "fcoref") -> Any:
     """``FCorefModel`` or ``LingMessModel``, adapted to transformers 5.
 
-    transformers 5 looks for a table of tied weights, which both models lack because they tie none. LingMess passes its
-    attention implementation on to Longformer, which has no fused one.
+    That looks for a table of tied weights, which both lack; Longformer has no fused attention for LingMess.
     """
     module = import_extra(f"fastcoref.coref_models.modeling_{kind}", "fastcoref")
     model = module.FCorefModel if kind == "fcoref" else module.LingMessModel

@@ -34,12 +34,10 @@ class OutOfFold:
 
 
 def cross_validate(member: Member | str, corpus: Corpus, *, folds: int = 5, seed: int = 2019) -> OutOfFold:
-    """Predict each row of a labelled corpus by a fit on the other folds.
+    """Predict each row of a labelled corpus by a fit of a member, or one of this name, on the other folds.
 
-    Folds are grouped by page and stratified by gender and label (:func:`~gapstack.data.make_folds`), as in a run.
-
-    ``member`` is one that stays unchanged, or a name; ``seed`` is that of the folds. Raises UnknownNameError if there
-    is no such member; DataError if the corpus has no labels, or too few pages for the folds.
+    Folds are those of :func:`~gapstack.data.make_folds`, as in a run. Raises UnknownNameError if there is no such
+    member; DataError if the corpus has no labels, or too few pages for the folds.
     """
     template = create(member) if isinstance(member, str) else member
     assignment = make_folds(corpus, folds, seed=seed)
@@ -71,9 +69,8 @@ def stack_files(
 ) -> FileStack:
     """Stack submission files for labelled rows by nested cross-validation over page-grouped folds.
 
-    Each file has all rows, and its makers should not have trained on these labels; ``kinds`` are the stackers to
-    choose from, of :data:`~gapstack.ensemble.STACKERS`. Raises DataError if a file is not a submission for these
-    rows, or there are fewer than two; MemberError for an unknown stacker.
+    ``kinds`` are the stackers to choose from. Raises DataError if a file is not a submission for these rows, or there
+    are fewer than two; MemberError for an unknown stacker.
     """
     if len(paths) < 2:
         raise DataError(f"{len(paths)} file to stack", expected="at least two")

@@ -37,10 +37,7 @@ _INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 
 @dataclass(frozen=True)
 class MemberPlan:
-    """A member's encoder and its parameters (None if unknown), number of models, seconds, and bytes.
-
-    ``disk`` is what all folds store, ``memory`` what one fit needs.
-    """
+    """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk."""
 
     label: str
     encoder: str | None
@@ -174,10 +171,7 @@ def _missing_inputs(member: Member) -> list[str]:
 
 
 def _device_speed() -> tuple[str, float]:
-    """Name of the device, and its operations per second in a large matrix product.
-
-    On a CPU, this thread's processor time is measured, so that other programs do not make the machine look slow.
-    """
+    """Name of the device, and its operations per second in a large matrix product, in this thread's time on a CPU."""
     device = processes().device
     clock = time.thread_time if device.type == "cpu" else time.perf_counter
     dtype = fastest_dtype(device)

@@ -1,7 +1,6 @@
 """Executors: tasks in this process, in several processes of this machine, or on a Ray cluster.
 
-Tasks are independent and store their results atomically, so a killed or failed run keeps finished work and results do
-not depend on the executor. Local workers end with the process that started them.
+Tasks are independent and store their results atomically, so results do not depend on the executor.
 """
 
 from __future__ import annotations
@@ -39,15 +38,11 @@ _Task = Future[list[logging.LogRecord]]
 
 
 def create_executor(kind: str = "local", workers: int = 1) -> Executor:
-    """Create an executor.
+    """Create an executor, ``local`` or ``ray``, for ``workers`` tasks at once, which share the threads and the GPUs.
 
-    ``kind`` is ``local`` or ``ray``. With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder,
-    the cache and the data at the same paths; otherwise Ray starts a cluster on this machine. ``workers`` is the number
-    of tasks to execute at once. They share evenly the threads of this process (all cores, unless ``OMP_NUM_THREADS``
-    is set), or a cluster's cores, and the GPUs. Each needs its own memory.
-
-    Raises UnknownNameError if there is no executor of this name; MemberError if ``workers`` is below 1, or Ray is not
-    installed.
+    With ``RAY_ADDRESS`` set, tasks go to that cluster, which must see the run folder, the cache and the data at the
+    same paths; otherwise Ray starts a cluster on this machine. Raises UnknownNameError if there is no executor of this
+    name; MemberError if ``workers`` is below 1; ExtraError if Ray is not installed.
     """
     execute = EXECUTORS[kind]
     if workers < 1:

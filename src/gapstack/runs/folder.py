@@ -51,8 +51,7 @@ SAMPLE = "-sample"
 def home() -> Path:
     """Folder that holds ``models/`` and ``submissions/``.
 
-    ``GAPSTACK_HOME`` if set; within a checkout of the project, its root; otherwise the user's data folder
-    (``~/.local/share/gapstack`` on Linux).
+    ``GAPSTACK_HOME`` if set; within a checkout of the project, its root; otherwise the user's data folder.
     """
     stated = os.environ.get("GAPSTACK_HOME")
     if stated:
@@ -71,7 +70,7 @@ def find_run(name: str) -> tuple[RunFolder, str] | None:
     """Find a run and its member ("" for all of it) by name; None if there is none.
 
     The name is ``RUN`` or ``RUN:MEMBER``, where a run is given by its folder or by its name in :func:`home`; or the
-    label of a member that one run there has. Raises DataError if several runs there have a member of this name.
+    label of a member that one run there has. Raises DataError if several have it.
     """
     run, _, member = name.rpartition(":")
     for run_name, label in ((name, ""), (run, member)):
@@ -155,8 +154,7 @@ class RunFolder:
     ) -> list[str]:
         """Start or resume a run: delete damaged results of these members and of the stack, and list the damage.
 
-        Raises MismatchError if the folder holds a run on another corpus, label set or folds, unless ``fresh``, which
-        discards that run.
+        Raises MismatchError if the folder holds a run on other rows, labels or folds, unless ``fresh`` discards it.
         """
         if fresh:
             for entry in self.root.iterdir():
@@ -212,8 +210,7 @@ class RunFolder:
     def job(self, label: str, fold: int, check: Collection[str] | None = ()) -> dict[str, Any] | None:
         """Record of a finished fold, None if it is unfinished.
 
-        ``check`` names files and folders whose digests are verified; None verifies all. Raises DamageError if the
-        record or one of them is damaged.
+        ``check`` names files and folders whose digests are verified, None for all; DamageError if one is damaged.
         """
         return self._record(self.fold(label, fold) / "job.json", check)
 

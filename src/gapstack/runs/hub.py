@@ -22,10 +22,7 @@ def is_repository(name: str) -> bool:
 
 
 def fetch(repository: str) -> Path:
-    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
-
-    Raises DataNotFoundError if it is not in the cache and cannot be downloaded.
-    """
+    """Download a repository into the Hub's cache and return its folder; DataNotFoundError if that is impossible."""
     import httpx
     from huggingface_hub import snapshot_download
 
@@ -43,8 +40,8 @@ def fetch(repository: str) -> Path:
 def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
     """Replace the files of a repository by those of a saved member or a run, and return the commit's address.
 
-    The repository ``owner/name`` is created (``private``) if it does not exist. ``card`` is a model card in Markdown
-    for a folder without a ``README.md``. Raises RemoteError if there is no token, or the Hub refuses.
+    The repository is created if it does not exist; ``card`` is for a folder without a ``README.md``. Raises RemoteError
+    if there is no token, or the Hub refuses.
     """
     import httpx
     from huggingface_hub import HfApi, get_token

@@ -39,26 +39,11 @@ def predict_file(
 ) -> int:
     """Predict the rows of a file of any length, write a submission in their order, and return the number of rows.
 
-    The whole file is checked first (a pipe's rows are kept in memory). Then chunks of :data:`CHUNK` rows are predicted
-    and stored (:func:`resumable`), each under a hash of its rows and of the predictor with what it has learned, so a
-    killed call continues where it was.
-
-    Parameters
-    ----------
-    predictor : Predictor or str
-        Several workers need its name, as :func:`~gapstack.runs.predictors.load` takes it.
-    source, output : Path
-        GAP or Kaggle TSV, and submission CSV.
-    quarantine : Quarantine, optional
-        Collects bad rows; without one the first bad row is raised, before any work.
-    workers, executor
-        See :func:`~gapstack.runs.executors.create_executor`.
-
-    Raises
-    ------
-    MemberError, DataError, MismatchError
-        For a prediction file, or several workers without a name; as :func:`~gapstack.data.gap_files.read_gap`; if
-        another process is writing the same output.
+    The whole file is checked first: the first bad row is raised unless a ``quarantine`` takes it. Then chunks of
+    :data:`CHUNK` rows are predicted and stored (:func:`resumable`), each under a hash of its rows and of the predictor
+    with what it has learned, so a killed call continues where it was. Several ``workers`` need the predictor's name.
+    Raises MemberError for a prediction file, or several workers without a name; MismatchError if another process is
+    writing the same output.
     """
     execute, alone = create_executor(executor, workers), (executor, workers) == ("local", 1)
     known = predictor if isinstance(predictor, Predictor) else load(predictor, keep=True)
@@ -117,10 +102,9 @@ def resumable(
 ) -> Iterator[Iterator[bytes]]:
     """Compute all chunks, then yield their results in order to a block that writes ``output``.
 
-    Results are stored in the folder ``OUTPUT.partial``, so a killed call continues where it was; the folder is
-    deleted when the block ends without error. ``chunks`` are read once, a few ahead of the workers; ``total`` is the
-    sum of their sizes, for the progress bar ``title``. ``compute`` returns the result of a chunk's content and must
-    be picklable for several workers. Raises MismatchError if another process is writing the same output.
+    Results are stored in the folder ``OUTPUT.partial`` until the block ends without error. ``chunks`` are read once, a
+    few ahead of the workers; ``total`` is the sum of their sizes. MismatchError if another process is writing the same
+    output.
     """
     folder, keys = Path(output).with_name(f"{Path(output).name}.partial"), list[str]()
     with locked(folder):

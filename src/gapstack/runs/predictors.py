@@ -42,15 +42,10 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
     """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
 
     The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
-    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` keeps
-    a run's fitted members in memory, for many predictions.
-
-    Raises
-    ------
-    DataNotFoundError
-        If there is nothing of this name.
-    DataError, MismatchError
-        If it is damaged, not finished, not a predictor, or fitted on other inputs than are found now.
+    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` keeps a
+    run's fitted members in memory, for many predictions. Raises DataNotFoundError if there is nothing of this name;
+    DataError or MismatchError if it is damaged, not finished, not a predictor, or fitted on other inputs than are found
+    now.
     """
     path = shipped_model() if name is None else Path(name)
     if store.is_saved(path):
@@ -90,13 +85,10 @@ def shipped_model() -> Path:
 class FittedRun(Predictor):
     """The fits of a finished run; predicts as its stack, or its last member if it has none.
 
-    Each fold's fits are a whole system; their probabilities are averaged. ``systems`` has each member and the stack
-    as a predictor, or those named in ``only``; they share the base predictions of the last corpus. ``folds`` is the
-    number of folds that predict, all by default. ``keep`` keeps up to :data:`KEPT_BYTES` of fitted members in memory
-    for the next corpus.
-
-    Raises MemberError if the run has no such member; DataError if what is needed is damaged or not finished;
-    MismatchError if it was fitted on other inputs (encoder, parser, ...) than are found now.
+    Each fold's fits are a whole system; their probabilities are averaged. ``systems`` has each member and the stack as
+    a predictor, or those named in ``only``; ``folds`` is the number of folds that predict, all by default. Raises
+    MemberError if the run has no such member; DataError if what is needed is damaged or not finished; MismatchError if
+    it was fitted on other inputs (encoder, parser, ...) than are found now.
     """
 
     def __init__(
@@ -290,11 +282,7 @@ class FileOfProbabilities(PredictionFile):
 
 
 class FileOfClusters(PredictionFile):
-    """A JSONL of a resolver's clusters (:mod:`gapstack.resolvers.clusters`).
-
-    The name in the pronoun's cluster is the answer, with certainty; both names, neither of them, and no clusters for
-    a row all count as NEITHER, as in ``gap clusters-to-gap``.
-    """
+    """A JSONL of a resolver's clusters: the name in the pronoun's cluster is the answer, both or none are NEITHER."""
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Decide each row with certainty; DataError for clusters of other texts."""

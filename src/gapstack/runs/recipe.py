@@ -106,10 +106,7 @@ class Recipe:
 
     @classmethod
     def load(cls, name: str) -> Self:
-        """Load a recipe of the package by name, a TOML file by path, or the recipe of a run by its folder.
-
-        Raises RecipeError if there is none, it is not TOML, or it cannot run.
-        """
+        """Load a recipe by its name in the package, its TOML file, or a run's folder; RecipeError if it is bad."""
         if not name.endswith(".toml"):
             if name not in available() and Path(name).is_dir():
                 return cls.of_run(RunFolder(Path(name)))
@@ -179,10 +176,7 @@ class Recipe:
         return replace(self, members=tuple(members))
 
     def restricted(self, labels: Sequence[str]) -> Recipe:
-        """Keep the members of these labels, in the recipe's order; the name says which they are.
-
-        Raises UnknownNameError, with the closest match, if there is no such member; RecipeError if none is named.
-        """
+        """Keep the members of these labels, and name them in the recipe's name; UnknownNameError for others."""
         known = [part.label for part in self.members]
         for label in labels:
             if label not in known:
@@ -315,16 +309,9 @@ def corpora(
 ) -> tuple[Recipe, Corpus, Corpus]:
     """Load the training and the held-out rows of a recipe; returns the recipe, and both.
 
-    Parameters
-    ----------
-    recipe : Recipe
-    data : str, optional
-        Folder to look in first, or ``sample`` for the embedded sample. Its train and test parts then replace the
-        recipe's splits (as they do where GAP cannot be had), but not files that the recipe names, and the recipe's
-        name ends in ``-sample``, so that runs on the sample and on GAP have different folders. A recipe of such a
-        name always uses the sample.
-    quarantine : Quarantine, optional
-        Collects bad rows instead of raising.
+    ``data`` is the folder to look in first, or ``sample`` for the embedded sample. Its train and test parts then
+    replace the recipe's splits (as they do where GAP cannot be had), and the recipe's name ends in ``-sample``; a
+    recipe of such a name always uses the sample. A ``quarantine`` collects bad rows.
     """
     folder = Path(data) if data and data != "sample" else None
     splits = {

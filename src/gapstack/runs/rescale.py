@@ -1,7 +1,7 @@
 """Recipes on another encoder than their members were made for: settings are adapted to its depth.
 
 Layers that are read or frozen move to the same relative depth. Rates and epochs of phases that train an encoder of
-another depth are replaced by the member's defaults, which suit small encoders; those of heads on a frozen one stay.
+another depth are replaced by the member's defaults, which suit small encoders.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ _PACE = {"epochs", "batch_size", "encoder_lr", "head_lr", "schedule", "patience"
 def on_encoder(recipe: Recipe, encoder: str | None) -> tuple[Recipe, list[str]]:
     """Return a recipe on ``encoder`` (None: the embedded one), and lines that list differences from the paper.
 
-    There are none if no member named an encoder; otherwise the encoder's name is added to the recipe's. Members that
-    differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs. Raises
-    DataNotFoundError if there is no such encoder; MemberError if its configuration does not say how deep it is.
+    Members that differed in their encoder alone become one, whose weight in a weighted mean is the sum of theirs.
+    Raises DataNotFoundError if there is no such encoder; MemberError if its configuration does not say how deep it is.
     """
     load_encoder(encoder)
     size = encoder_size(encoder)

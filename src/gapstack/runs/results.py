@@ -21,11 +21,7 @@ HELD_OUT, OUT_OF_FOLD = "held out", "out of fold"
 
 @dataclass(frozen=True)
 class Result:
-    """Probabilities of one member, or of the stack: ``out_of_fold`` (n_train, 3) and ``test`` (n_test, 3).
-
-    ``parameters`` counts the parameters of one fold's fit; ``contaminated_by`` names test sets that share rows with
-    its training data.
-    """
+    """Probabilities (n, 3) of one member, or of the stack; ``parameters`` counts those of one fold's fit."""
 
     label: str
     out_of_fold: Probabilities
@@ -51,10 +47,9 @@ class Run:
 
 
 def run_corpora(folder: RunFolder, data: str | None = None) -> dict[str, Corpus]:
-    """Load the rows that a run predicted, with official labels: by part, ``held out`` and ``out of fold``.
+    """Load the rows that a run predicted, with official labels, by part: ``held out`` and ``out of fold``.
 
-    ``data`` is where to look for GAP first, or ``sample``, as in :func:`~gapstack.runs.recipe.corpora`. Raises
-    MismatchError if the data are not those of the run.
+    ``data`` as in :func:`~gapstack.runs.recipe.corpora`. MismatchError if the data are not those of the run.
     """
     train, test = _load_rows(folder, Recipe.of_run(folder).revised(labels="official"), data)
     return {HELD_OUT: test, OUT_OF_FOLD: train}
@@ -78,8 +73,8 @@ def run_answers(
 ) -> tuple[str, dict[str, Probabilities]]:
     """Read probabilities (n, 3) of a run's members and stack, or ``only`` some, for ``rows``, matched by id.
 
-    Returns the part that has the rows, held out or else out of fold, and the probabilities by label. Raises DataError
-    if the run has no such member, is not finished, or is damaged; MismatchError if neither part has all the rows.
+    Returns the part that has the rows and the probabilities by label. Raises DataError if the run has no such member,
+    is not finished, or is damaged; MismatchError if neither part has all the rows.
     """
     recipe = Recipe.of_run(folder)
     if missing := sorted(set(only) - set(recipe.systems)):
@@ -101,9 +96,8 @@ def run_answers(
 def stored_run(folder: RunFolder, data: str | None = None, only: Collection[str] = ()) -> Run:
     """Read a run as :func:`~gapstack.runs.runner.run` returns it, without executing anything.
 
-    Unfinished members are left out; ``reused`` counts the finished folds. ``data`` as for :func:`run_corpora`;
-    ``only`` names members, or ``stack``, to read. Raises DataError if the folder holds no run, or a result is
-    damaged; MismatchError if the data are not those of the run.
+    Unfinished members are left out; ``only`` names members, or ``stack``, to read. Raises DataError if the folder holds
+    no run, or a result is damaged; MismatchError if the data are not those of the run.
     """
     recipe = Recipe.of_run(folder)
     return read_run(folder, recipe, *_load_rows(folder, recipe, data), only)

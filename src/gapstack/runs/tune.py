@@ -1,8 +1,7 @@
 """Search of a member's settings by Optuna, on the out-of-fold logloss of the recipe's training rows.
 
-The search space is a TOML table, or derived from the types of the settings. Trials are lines of JSON in a journal next
-to the run's folder, so a killed search can be continued. The best of many trials is somewhat optimistic: compare it
-with the original settings on the held-out split.
+Trials are lines of JSON in a journal next to the run's folder, so a killed search can be continued. The best of many
+trials is somewhat optimistic: compare it with the original settings on the held-out split.
 """
 
 from __future__ import annotations
@@ -63,10 +62,7 @@ SearchSpace = Mapping[str, Dimension]
 
 
 def read_space(path: Path, part: Part) -> SearchSpace:
-    """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``.
-
-    Raises RecipeError if it is not TOML, or a dimension is invalid for the member.
-    """
+    """Read a search space: ``rounds = { low = 100, high = 800, log = true }``, ``order = { choices = [...] }``."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         check(tables, Mapping[str, Annotated[Mapping[str, Any], FieldsOf(Dimension)]])
@@ -95,8 +91,8 @@ def derived_space(part: Part, only: Sequence[str] = ()) -> SearchSpace:
     """Derive a search space from the types of a member's settings, or of ``only`` some of them.
 
     Numbers are searched from a quarter of their value to four times it, on a logarithmic scale, within their range;
-    booleans and named values over all values. The seed, texts, lists and unset settings are not searched.
-    Raises UnknownNameError if a setting cannot be searched; RecipeError if none can.
+    booleans and named values over all values. Raises UnknownNameError if a setting cannot be searched; RecipeError if
+    none can.
     """
     values = create(part.name, **part.settings).get_params()
     space = dict(_derived(values, settings_of(MEMBERS[part.name])))
@@ -191,12 +187,9 @@ def tune(
     """Search the settings of a recipe's member by the tree-structured Parzen estimator (Bergstra et al. 2011).
 
     The first trial has the member's current settings, if they lie in the space. An earlier search of the same member,
-    rows, folds and space is continued until there are ``trials`` in total.
-
-    ``train`` are the recipe's labelled training rows; ``root`` is the folder for ``models/``
-    (:func:`~gapstack.runs.folder.home` by default). Raises ExtraError if Optuna is not installed;
-    UnknownNameError if the recipe has no such member; MemberError if no trial could be fitted; MismatchError if
-    another process searches this member.
+    rows, folds and space is continued until there are ``trials`` in total. Raises ExtraError if Optuna is not
+    installed; UnknownNameError if the recipe has no such member; MemberError if no trial could be fitted; MismatchError
+    if another process searches this member.
     """
     try:
         import optuna

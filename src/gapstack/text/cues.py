@@ -120,11 +120,7 @@ def topical(example: Example, spans: Sequence[Span], counted: Sequence[Span]) ->
 
 
 def titled(example: Example, spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """True for names that share a word with the page title, (k,).
-
-    Words are split at blanks, as in the paper's "shares a token": particles and initials count, and a hyphenated name
-    is one word. Case and accents are ignored.
-    """
+    """True for names that share a word with the page title, (k,); words are split at blanks, as in the paper."""
     page = page_title(example.url)
     title = [fold(word) for word in page.title.split()] if page else []
     names = [[fold(word) for word in example.words(span).split()] for span in spans]
@@ -176,10 +172,7 @@ def passes(cue: Cue, m: Measures, definition: Definition = OURS) -> list[Floats]
 
 
 def sieve(chain: Sequence[Floats]) -> tuple[int, int, float]:
-    """Run the passes of a chain; return the winner's index, the deciding pass and its margin.
-
-    (-1, -1, 0) without candidates. If a tie remains after the last pass, the first candidate wins.
-    """
+    """Run the passes of a chain; return the winner, the deciding pass and its margin; (-1, -1, 0) without names."""
     if not chain or not len(chain[0]):
         return -1, -1, 0.0
     tied = np.ones(len(chain[0]), dtype=bool)
@@ -206,11 +199,7 @@ def measures(
     *,
     parsed: bool = True,
 ) -> list[Measures]:
-    """Measure every example of a corpus.
-
-    ``parsed=False`` skips the parser, for cues that need none; then syntactic distances are infinite and there are no
-    PERSON names.
-    """
+    """Measure every example of a corpus; ``parsed=False`` skips the parser, for cues that need none."""
     pipeline = parser_key(parser) if parsed else None
     keys = [row_key(example, candidates, pipeline) for example in corpus]
 
@@ -239,8 +228,8 @@ def decide(
 ) -> CueDecisions:
     """Compute a cue's decisions on a corpus.
 
-    Raises MemberError if the cue reads the page's title and the setting is snippet-context, DataNotFoundError if a
-    parse is needed and there is neither a stored one nor a parser.
+    Raises MemberError if the cue reads the page's title in snippet-context, DataNotFoundError if a parser is needed and
+    missing.
     """
     if cue is Cue.URL and setting.context is Context.SNIPPET:
         raise MemberError(
