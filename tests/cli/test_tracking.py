@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gapstack.cli import app
-from gapstack.cli.tracking import Tracker, tracking
+from gapstack.cli.tracking import log_fold, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.recipe import Part
@@ -30,15 +30,13 @@ name = "logistic"
 """
 
 
-class Notebook(Tracker):
+class Notebook:
     """A service that records what it is sent."""
-
-    _begin = _settings = _scores = _close = None
 
     def __init__(self):
         self.curves = {}
 
-    def _curve(self, name, updates, values):
+    def curve(self, name, updates, values):
         self.curves |= {f"{name}/{key}": (updates.tolist(), list(column)) for key, column in values.items()}
 
 
@@ -59,10 +57,10 @@ def test_each_training_of_a_fold_is_sent_by_update(tmp_path):
     log(folder.fold("probert", 0) / "training/abc", 0.9, 0.7)
     log(folder.fold("probert", 1) / "training/abc", 1.0)
     log(folder.fold("probert", 1) / "training/abd", 0.8)
-    tracker.fold(folder, "probert", 0)
+    log_fold(tracker, folder, "probert", 0)
     assert {name.rpartition("/")[0] for name in tracker.curves} == {"probert/fold-0/training-1"}
-    tracker.fold(folder, "probert", 1)
-    tracker.fold(folder, "prior", 0)
+    log_fold(tracker, folder, "probert", 1)
+    log_fold(tracker, folder, "prior", 0)
     assert tracker.curves["probert/fold-0/training-1/loss"] == ([5, 10], [0.9, 0.7])
     assert tracker.curves["probert/fold-1/training-2/loss"] == ([5], [0.8])
     assert np.isnan(tracker.curves["probert/fold-1/training-2/validation"][1]).all()

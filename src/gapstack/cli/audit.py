@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -12,11 +13,12 @@ from gapstack.cli import common
 
 app = typer.Typer()
 
+AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites that are sampled by default.")]
+
 
 @app.command("audit")
 def audit_command(
     target: str = Argument(
-        ...,
         help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of files, SUITE.csv "
         "(probabilities) or SUITE.jsonl (a resolver's clusters).",
         autocompletion=common.complete_run,
@@ -30,10 +32,8 @@ def audit_command(
     ),
     folds: int = Option(1, min=1, help="Folds of a run whose predictions are averaged."),
     average: list[str] | None = Option(None, help="Test-time augmentation to average over: swap_gender, ..."),
-    all_rows: bool = Option(False, "--all-rows", help="All rows of suites that are sampled by default."),
-    allow_contaminated: bool = Option(
-        False, "--allow-contaminated", help="Include systems trained on a suite."
-    ),
+    all_rows: AllRowsOption = False,
+    allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
     output: Path | None = Option(None, help="Folder for report, plots and all probabilities."),
     html: Path | None = Option(None, help="Web page with tables, figures, flips and model card."),
     details: bool = Option(False, "--details", help="Also print slices and occupations."),
@@ -72,9 +72,9 @@ def audit_command(
 
 @app.command("audit-rows")
 def audit_rows_command(
-    folder: Path = Argument(..., help="Folder for SUITE.tsv files in GAP's columns, unlabelled."),
+    folder: Path = Argument(help="Folder for SUITE.tsv files in GAP's columns, unlabelled."),
     data: common.DataOption = None,
-    all_rows: bool = Option(False, "--all-rows", help="All rows of suites that are sampled by default."),
+    all_rows: AllRowsOption = False,
     as_json: common.JsonOption = False,
 ) -> None:
     """Write the rows of every suite, for systems that predict to a file."""
@@ -91,9 +91,7 @@ def audit_rows_command(
 
 @app.command("audit-embeddings")
 def audit_embeddings_command(
-    vectors: str = Argument(
-        ..., help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."
-    ),
+    vectors: str = Argument(help="word2vec or GloVe file; 'encoder' or encoder:NAME for input embeddings."),
     debias: list[str] | None = Option(None, help="hard, gn_glove, ran or inlp; repeatable."),
     data: common.DataOption = None,
     limit: int = Option(50_000, min=0, help="Most frequent words to read in addition to the lists; 0: all."),
@@ -103,33 +101,26 @@ def audit_embeddings_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Measure gender bias of word vectors, before and after each debiaser."""
-    from gapstack.audits.embeddings import (
-        audit_embeddings,
-        embeddings_json,
-        embeddings_text,
-        write_embeddings,
-    )
+    from gapstack.audits import embeddings
     from gapstack.data.sources import data_folder
     from gapstack.data.word_lists import read_lists
     from gapstack.encoding.static_vectors import read_vectors
 
     lists = read_lists(data_folder(data))
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
-    found = audit_embeddings(space, lists, debias or (), seed=seed)
+    found = embeddings.audit_embeddings(space, lists, debias or (), seed=seed)
     if as_json:
-        common.print_json(embeddings_json(found))
+        common.print_json(embeddings.embeddings_json(found))
     else:
-        print(embeddings_text(found, details=details, width=common.width()), end="")
+        print(embeddings.embeddings_text(found, details=details, width=common.width()), end="")
     if output:
-        common.report_written(*write_embeddings(found, output))
+        common.report_written(*embeddings.write_embeddings(found, output))
 
 
 @app.command("audit-sentences")
 def audit_sentences_command(
     encoder: common.EncoderOption = None,
-    vectors: list[str] | None = Option(
-        None, help="Word vectors to compare (WEAT). Default: input embeddings."
-    ),
+    vectors: list[str] | None = Option(None, help="Word vectors to compare. Default: input embeddings."),
     data: common.DataOption = None,
     layer: int = Option(-1, help="Layer, from 0 (embeddings) up or -1 (the last) down."),
     seed: int = Option(0, min=0, help="Seed of random partitions."),

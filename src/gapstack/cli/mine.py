@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from typer import Argument, Option
 
 from gapstack.cli import common
 from gapstack.errors import DataError
+
+if TYPE_CHECKING:
+    from gapstack.display.render import Table
+    from gapstack.text.mining import Mined
 
 app = typer.Typer()
 
@@ -24,24 +30,14 @@ class GoldCorpus(StrEnum):
 
 @app.command("mine")
 def mine_command(
-    output: Path = Option(
-        ...,
-        "--output",
-        "-o",
-        help="GAP TSV to write.",
-        metavar="FILE",
-        show_default=False,
-        parser=common.output_file,
-    ),
+    output: Path = Option(..., "--output", "-o", help="GAP TSV to write.", parser=common.output_file),
     files: list[Path] | None = Argument(
         None,
         metavar="[FILES]",
         parser=common.input_file,
         help="Plain text (a page a file), or .jsonl with text, id and url of a page a line.",
     ),
-    corpus: list[GoldCorpus] | None = Option(
-        None, help="Not files, but a corpus whose clusters give labels."
-    ),
+    corpus: list[GoldCorpus] | None = Option(None, help="Not files, but a corpus with clusters, for labels."),
     balance: bool = Option(True, "--balance/--all", help="Equal genders and patterns 6:1:1, or all rows."),
     per_page: int = Option(3, min=0, help="Rows of a gender from a page at most; 0: all."),
     words: int = Option(100, min=1, help="Tokens of a snippet at most."),
@@ -54,7 +50,6 @@ def mine_command(
 
     FinalPro, MedialPro and InitialPro: two names and a singular gendered pronoun, with no third person between.
     """
-    from gapstack.cli.tables import mining_table
     from gapstack.data.gap_files import write_gap
     from gapstack.data.gender import known_first_names
     from gapstack.data.page_files import corpus_pages, count_pages, read_pages
@@ -83,5 +78,30 @@ def mine_command(
         )
     write_gap(output, result.corpus)
     if not common.is_stream(output):
-        common.print_table(mining_table(extracted, result), as_json)
+        common.print_table(_mining_table(extracted, result), as_json)
     common.report_written(output)
+
+
+def _mining_table(extracted: Mined, result: Mined) -> Table:
+    """Rows before and after balancing, by pattern and gender, and the latter by label where they have labels."""
+    from gapstack.data import Gender
+    from gapstack.display.render import Cell, Column, Section, Table
+
+    genders = (Gender.FEMININE, Gender.MASCULINE)
+    counts = {"extracted": extracted.counts(), "kept": result.counts()}
+    columns = [Column(f"{what}_{gender}", f"{gender} {what}") for what in counts for gender in genders]
+    rows: list[tuple[str, dict[str, Cell]]] = [
+        (pattern.value, {f"{what}_{g}": found[pattern][g] for what, found in counts.items() for g in genders})
+        for pattern in counts["extracted"]
+    ]
+    labels = Counter(row.example.label for row in result.rows if row.example.label is not None)
+    answers = ", ".join(f"{label.name} {count:,}" for label, count in sorted(labels.items()))
+    left_out = "".join(f"{reason}: {count:,}. " for reason, count in sorted(result.left_out.items()) if count)
+    return Table(
+        columns,
+        [Section("", rows)],
+        title=f"{len(result.rows):,} rows of {result.pages:,} {'page' if result.pages == 1 else 'pages'}"
+        + (f": {answers}" if answers else ""),
+        caption=f"Left out: {left_out}" if left_out else "",
+        name_title="pattern",
+    )

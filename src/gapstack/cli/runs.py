@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,9 +36,7 @@ def run_command(
     labels: common.LabelsOption = None,
     encoder: str | None = Option(None, help="Encoder of all members: folder, hub name or minilm."),
     parser: str | None = Option(None, help="spaCy pipeline: name or folder. Default: en_gapstack."),
-    augment: list[str] | None = Option(
-        None, help="Augment the training rows of all members: swap_gender, ..."
-    ),
+    augment: list[str] | None = Option(None, help="Training rows of all members augmented: swap_gender, ..."),
     average: list[str] | None = Option(None, help="Test-time augmentations of all members: original, ..."),
     members: str | None = Option(None, help="Only these members of the recipe: a,b; they name the run."),
     train: list[Path] | None = Option(None, help="Your own labelled rows (GAP TSV) to train on."),
@@ -51,9 +50,7 @@ def run_command(
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     tensorboard: bool = Option(False, "--tensorboard", help="Write TensorBoard files of trainings."),
-    log: Literal["mlflow", "wandb"] | None = Option(
-        None, help="Log settings, curves and scores there; needs the extra."
-    ),
+    log: Literal["mlflow", "wandb"] | None = Option(None, help="Log the run there; needs the extra."),
     on_error: common.OnErrorOption = "stop",
     as_json: common.JsonOption = False,
 ) -> None:
@@ -71,7 +68,7 @@ def run_command(
     if dry_run:
         _print_plan(plan, data, as_json)
         return
-    from gapstack.cli.tracking import tracking
+    from gapstack.cli.tracking import log_fold, log_results, tracking
     from gapstack.comparison.results import run_table, score_run  # brings torch: after the recipe is checked
     from gapstack.runs.recipe import corpora
 
@@ -79,19 +76,15 @@ def run_command(
         plan, train_rows, test_rows = corpora(plan, data, quarantine)
     with tracking(log, plan) if log else nullcontext() as tracker:
         finished = execute(
-            plan,
-            train_rows,
-            test_rows,
-            executor,
-            workers,
+            *(plan, train_rows, test_rows, executor, workers),
             fresh=fresh,
             tensorboard=tensorboard,
             stored=Path(recipe) if Path(recipe).is_dir() and name is None else None,
-            on_fold=tracker.fold if tracker else None,
+            on_fold=partial(log_fold, tracker) if tracker else None,
         )
         parts = score_run(finished)
         if tracker:
-            tracker.finish(finished, parts)
+            log_results(tracker, finished, parts)
     if tracker:
         common.log_note(f"logged: {tracker.address}")
     common.print_table(run_table(finished, parts, parameters=as_json), as_json)
@@ -105,22 +98,12 @@ def run_command(
 
 @app.command("predict")
 def predict_command(
-    run_name: str = Argument(
-        ...,
-        metavar="RUN",
+    run: str = Argument(
         help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder.",
         autocompletion=common.complete_run,
     ),
-    input_path: Path = Option(
-        ...,
-        "--input",
-        help="Rows to predict: GAP or Kaggle TSV (.gz, .xz too).",
-        parser=common.input_file,
-        metavar="FILE",
-    ),
-    output_path: Path = Option(
-        ..., "--output", help="Submission CSV to write.", parser=common.output_file, metavar="FILE"
-    ),
+    input: Path = Option(help="GAP or Kaggle TSV of the rows (.gz, .xz too).", parser=common.input_file),
+    output: Path = Option(help="Submission CSV to write.", parser=common.output_file),
     on_error: common.OnErrorOption = "stop",
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
@@ -131,33 +114,25 @@ def predict_command(
     Files may be of any length; a killed command resumes when repeated, with any number of workers.
     """
     started = time.perf_counter()
-    common.refuse_unknown_run(run_name)
-    common.spare_imports(run_name)
+    common.refuse_unknown_run(run)
+    common.spare_imports(run)
     from gapstack.runs.predict import predict_file
 
     with common.quarantine_for(on_error) as quarantine:
-        count = predict_file(
-            run_name,
-            input_path,
-            output_path,
-            quarantine=quarantine,
-            workers=workers,
-            executor=executor,
-        )
+        count = predict_file(run, input, output, quarantine=quarantine, workers=workers, executor=executor)
     seconds = time.perf_counter() - started
-    if common.is_stream(output_path):
+    if common.is_stream(output):
         return
     if as_json:
-        print(json.dumps({"output": str(output_path), "rows": count, "seconds": seconds}))
+        print(json.dumps({"output": str(output), "rows": count, "seconds": seconds}))
     else:
-        common.print_line(f"{output_path}: {count:,} rows in {seconds:.0f} s")
+        common.print_line(f"{output}: {count:,} rows in {seconds:.0f} s")
 
 
 @app.command("runs")
 def runs_command(data: common.DataOption = None, as_json: common.JsonOption = False) -> None:
     """List local runs as a leaderboard: the scores of each run's stack, and its progress."""
-    from gapstack.cli.tables import standings_table
-    from gapstack.comparison.results import standings
+    from gapstack.comparison.results import standings, standings_table
     from gapstack.runs.folder import home
 
     found = standings(data)
@@ -168,11 +143,8 @@ def runs_command(data: common.DataOption = None, as_json: common.JsonOption = Fa
 
 @app.command("show")
 def show_command(
-    run_name: str = Argument(
-        ...,
-        metavar="RUN",
-        help="A run, finished or not: its name or folder.",
-        autocompletion=common.complete_run,
+    run: str = Argument(
+        help="A run, finished or not: its name or folder.", autocompletion=common.complete_run
     ),
     data: common.DataOption = None,
     identity: bool = Option(False, "--identity", help="What each result was computed from."),
@@ -181,7 +153,7 @@ def show_command(
     """Show a run's leaderboard: the stack first, then its members by logloss, with intervals."""
     from gapstack.runs.recipe import require_run
 
-    folder, _ = require_run(run_name)
+    folder, _ = require_run(run)
     if identity:
         from gapstack.cli.tables import identity_text, run_identity
 
@@ -191,12 +163,12 @@ def show_command(
     from gapstack.comparison.results import run_table, score_run
     from gapstack.runs.results import stored_run
 
-    run = stored_run(folder, data)
-    common.print_table(run_table(run, score_run(run), parameters=as_json), as_json)
-    done, every = run.reused, len(run.recipe.members) * run.recipe.folds
+    found = stored_run(folder, data)
+    common.print_table(run_table(found, score_run(found), parameters=as_json), as_json)
+    done, every = found.reused, len(found.recipe.members) * found.recipe.folds
     if done < every:
         common.log_note(f"{done} of {every} folds are finished. {folder.remedy}")
-    common.log_note(f"run folder: {folder.root}; what it was computed from: gap show {run_name} --identity")
+    common.log_note(f"run folder: {folder.root}; what it was computed from: gap show {run} --identity")
 
 
 def _listed(names: str) -> list[str]:
@@ -273,14 +245,10 @@ def execute(
 
 @app.command("tune")
 def tune_command(
-    recipe: str = Argument(
-        ..., help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe
-    ),
-    member: str = Argument(..., help="Label of one of its members."),
+    recipe: str = Argument(help="A recipe's name, or a .toml file.", autocompletion=common.complete_recipe),
+    member: str = Argument(help="Label of one of its members."),
     trials: int = Option(20, min=1, help="Trials in all, earlier ones of this search included."),
-    ranges: Path | None = Option(
-        None, help="TOML table of ranges: rounds = { low = 100, high = 800, log = true }."
-    ),
+    ranges: Path | None = Option(None, help="TOML of ranges: rounds = {low = 100, high = 800, log = true}."),
     settings: str | None = Option(None, help="Search only these settings: a,b. Default: all but texts."),
     data: common.DataOption = None,
     labels: common.LabelsOption = None,
@@ -304,13 +272,8 @@ def tune_command(
     best, (first, *_) = tuning.best, tuning.trials
     common.log_note(f"trials: {tuning.journal}")
     if as_json:
-        common.print_json(
-            {
-                "best": asdict(best),
-                "part": asdict(tuning.part),
-                "trials": [asdict(one) for one in tuning.trials],
-            }
-        )
+        trials_made = [asdict(one) for one in tuning.trials]
+        common.print_json({"best": asdict(best), "part": asdict(tuning.part), "trials": trials_made})
         return
     result = f"out-of-fold logloss {best.logloss:.4f}, the best of {len(tuning.trials)} trials"
     before = f"; {first.logloss:.4f} in the first" if first.logloss is not None else ""

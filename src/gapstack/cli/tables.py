@@ -1,43 +1,16 @@
-"""Tables that only commands print: mining, plans, standings, identities."""
+"""What a run would cost, and what its results were computed from, as tables."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from gapstack.comparison.results import Standing
-from gapstack.data import Gender
-from gapstack.display.render import WIDTH, Cell, Column, Section, Table, metric_column
+from gapstack.display.render import WIDTH, Cell, Column, Section, Table
 from gapstack.errors import printable
-from gapstack.evaluation import metrics_in
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.estimate import UTILISATION, RunPlan
 from gapstack.runs.folder import STACK
-from gapstack.text.mining import Mined
-
-
-def mining_table(extracted: Mined, result: Mined) -> Table:
-    """Rows before and after balancing, by pattern and gender, and the latter by label where they have labels."""
-    genders = (Gender.FEMININE, Gender.MASCULINE)
-    counts = {"extracted": extracted.counts(), "kept": result.counts()}
-    columns = [Column(f"{what}_{gender}", f"{gender} {what}") for what in counts for gender in genders]
-    rows: list[tuple[str, dict[str, Cell]]] = [
-        (pattern.value, {f"{what}_{g}": found[pattern][g] for what, found in counts.items() for g in genders})
-        for pattern in counts["extracted"]
-    ]
-    labels = Counter(row.example.label for row in result.rows if row.example.label is not None)
-    answers = ", ".join(f"{label.name} {count:,}" for label, count in sorted(labels.items()))
-    left_out = "".join(f"{reason}: {count:,}. " for reason, count in sorted(result.left_out.items()) if count)
-    return Table(
-        columns,
-        [Section("", rows)],
-        title=f"{len(result.rows):,} rows of {result.pages:,} {'page' if result.pages == 1 else 'pages'}"
-        + (f": {answers}" if answers else ""),
-        caption=f"Left out: {left_out}" if left_out else "",
-        name_title="pattern",
-    )
 
 
 def plan_table(plan: RunPlan) -> Table:
@@ -86,45 +59,6 @@ def plan_table(plan: RunPlan) -> Table:
             "not included. A frozen encoder runs once over all rows, however many members read it; the first counts it."
         ),
         name_title="member",
-    )
-
-
-def standings_table(standings: Sequence[Standing]) -> Table:
-    """A section for runs on the same rows, a row for each run: its predictor's scores out of fold and held out."""
-    parts = list(dict.fromkeys(part.name for one in standings for part in one.parts))
-    columns = [
-        *(
-            metric_column(metric, key=f"{part} {metric}", group=part)
-            for part in parts
-            for metric in metrics_in("summary")
-        ),
-        Column("system", "by"),
-        Column("folds", "folds"),
-        Column("seconds", "seconds", 1),
-    ]
-    sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
-    for one in standings:
-        cells: dict[str, Cell] = {
-            f"{part.name} {metric}": interval
-            for part in one.parts
-            for metric, interval in part.intervals[one.system].items()
-        }
-        done, every = one.folds
-        cells |= {"system": one.system or None, "folds": f"{done} of {every}", "seconds": one.seconds}
-        heading = "; ".join(
-            f"{part.name}: {part.corpus.name}, {len(part.corpus):,} rows, {part.corpus.label_set} labels"
-            for part in one.parts
-        )
-        sections.setdefault(heading or "without scores", []).append((one.name, cells))
-    problems = [f"{one.name}: {one.problem}." for one in standings if one.problem]
-    problems += dict.fromkeys(part.warning for one in standings for part in one.parts if part.warning)
-    return Table(
-        columns,
-        [Section(heading, rows) for heading, rows in sections.items()],
-        caption=" ".join(
-            ["Sorted by logloss out of fold: nothing is to be chosen by rows held out.", *problems]
-        ),
-        name_title="run",
     )
 
 

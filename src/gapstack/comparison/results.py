@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gapstack.data import Corpus
-from gapstack.display.render import Cell, Table
+from gapstack.display.render import Cell, Column, Section, Table, metric_column
 from gapstack.display.scores import ScoreRow, scores_table
 from gapstack.errors import GapstackError
 from gapstack.evaluation import (
@@ -160,6 +160,45 @@ def standings(data: str | None = None) -> list[Standing]:
         return one.parts[0].intervals[one.system]["logloss"].value if one.parts else np.inf
 
     return sorted(found, key=loss)
+
+
+def standings_table(standings: Sequence[Standing]) -> Table:
+    """A section for runs on the same rows, a row for each run: its predictor's scores out of fold and held out."""
+    parts = list(dict.fromkeys(part.name for one in standings for part in one.parts))
+    columns = [
+        *(
+            metric_column(metric, key=f"{part} {metric}", group=part)
+            for part in parts
+            for metric in metrics_in("summary")
+        ),
+        Column("system", "by"),
+        Column("folds", "folds"),
+        Column("seconds", "seconds", 1),
+    ]
+    sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
+    for one in standings:
+        cells: dict[str, Cell] = {
+            f"{part.name} {metric}": interval
+            for part in one.parts
+            for metric, interval in part.intervals[one.system].items()
+        }
+        done, every = one.folds
+        cells |= {"system": one.system or None, "folds": f"{done} of {every}", "seconds": one.seconds}
+        heading = "; ".join(
+            f"{part.name}: {part.corpus.name}, {len(part.corpus):,} rows, {part.corpus.label_set} labels"
+            for part in one.parts
+        )
+        sections.setdefault(heading or "without scores", []).append((one.name, cells))
+    problems = [f"{one.name}: {one.problem}." for one in standings if one.problem]
+    problems += dict.fromkeys(part.warning for one in standings for part in one.parts if part.warning)
+    return Table(
+        columns,
+        [Section(heading, rows) for heading, rows in sections.items()],
+        caption=" ".join(
+            ["Sorted by logloss out of fold: nothing is to be chosen by rows held out.", *problems]
+        ),
+        name_title="run",
+    )
 
 
 def stack_table(stack: FileStack) -> Table:
