@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gapstack.comparison.findings import findings
+from gapstack.comparison.page import findings
 
 
 def by_part(comparison):

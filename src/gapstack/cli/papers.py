@@ -53,9 +53,8 @@ def reproduce_command(
     ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder
+    from gapstack.papers import PaperReport, dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.papers import ablations as findings
-    from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
-    from gapstack.papers.report import PaperReport
     from gapstack.runs.recipe import corpora, gap_data
 
     if runs and paper != "rudinger2018":

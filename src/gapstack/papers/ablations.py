@@ -22,7 +22,7 @@ from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import MismatchError
 from gapstack.evaluation import Difference, example_losses, paired, score
-from gapstack.papers.report import PaperReport
+from gapstack.papers import PaperReport
 from gapstack.runs import Recipe, Run
 from gapstack.types import Floats
 

@@ -37,7 +37,7 @@ from gapstack.files import cache_root, discard, fingerprint
 from gapstack.members import Member, create
 from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
-from gapstack.papers.report import PaperReport, Rows, tables_report, two_sections
+from gapstack.papers import PaperReport, Rows, tables_report, two_sections
 from gapstack.progress import progress
 from gapstack.runs import Recipe
 from gapstack.types import Floats

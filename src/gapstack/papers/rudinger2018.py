@@ -25,7 +25,7 @@ from gapstack.display.render import Cell, Column, Table
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.member import Predictor
-from gapstack.papers.report import PaperReport, Rows, two_sections
+from gapstack.papers import PaperReport, Rows, two_sections
 from gapstack.types import Floats
 
 MEMBERS = ("token_distance", "syntactic_distance", "parallelism", "surface")

@@ -1,7 +1,7 @@
-"""The tables of Webster et al. 2018 (Mind the GAP), published figures next to ours: ``gap reproduce webster2018``.
+"""The tables of Webster et al. 2018 (Mind the GAP): ``gap reproduce webster2018``.
 
-Members are fitted on GAP validation, as in the paper; nothing is fitted or chosen on test. ``paper`` is
-:func:`gapstack.data.sources.paper` of webster2018; where it is empty, the tables show our figures alone.
+Members are fitted on GAP validation, as in the paper. ``paper`` is :func:`gapstack.data.sources.paper` of webster2018;
+where it is empty, the tables show our figures alone.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from gapstack.audits.plots import precision_recall_svg
 from gapstack.data import Corpus, make_folds
-from gapstack.data.sources import GapData, find, load_gap, paper, papers_note
+from gapstack.data.sources import GapData, find, paper, papers_note
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.evaluation import Scores, gold_decisions
 from gapstack.members.transformer import TransformerSingle
-from gapstack.papers.report import PaperReport, Rows, tables_report
+from gapstack.papers import PaperReport, Rows, tables_report
 from gapstack.papers.webster2018_agreement import (
     difficulty_of,
     difficulty_table,
@@ -50,7 +50,7 @@ _SCORE_COLUMNS = [
 
 
 def reproduce(
-    data: GapData | Path | None = None,
+    gap: GapData,
     encoder: str | None = None,
     parser: str | Path | None = None,
     *,
@@ -59,20 +59,17 @@ def reproduce(
 ) -> PaperReport:
     """Compute the paper's tables, the statistics of its text and its figure 1; table 5 has published figures only.
 
-    ``data`` is loaded data or the folder to search first; with the embedded sample a fifth of its training part is the
-    validation split. ``red`` is the annotated ``red.tsv`` of an earlier report, for table 12. ``seed`` is that of the
-    random baseline, the trees, the sample's validation part and the choice of Red pairs.
+    Of the embedded sample, a fifth of the training part is the validation split. ``red`` is the annotated ``red.tsv``
+    of an earlier report, for table 12.
     """
     annotations = read_red(red) if red else None
-    found = data if isinstance(data, GapData) else load_gap(data)
-    splits = dict(found.splits)
+    splits = dict(gap.splits)
     if not {"development", "validation", "test"} <= splits.keys():
-        folds = make_folds(found.train, 5, seed=seed).assignment
+        folds = make_folds(gap.train, 5, seed=seed).assignment
         parts = {"development": folds > 0, "validation": folds == 0}
-        splits = {name: found.train.take(np.flatnonzero(part)) for name, part in parts.items()}
-        splits["test"] = found.test
-    place = data if isinstance(data, Path) else None
-    folder = None if found.is_sample else find("resolvers", place)
+        splits = {name: gap.train.take(np.flatnonzero(part)) for name, part in parts.items()}
+        splits["test"] = gap.test
+    folder = None if gap.is_sample else find("resolvers")
     fitted = [
         FittedCues(splits["validation"], candidates, encoder, parser, seed)
         for candidates in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION)
@@ -85,7 +82,7 @@ def reproduce(
         return Systems(corpus, read_resolvers(corpus, split, folder, heads), cues)
 
     development, test = decide("development"), decide("test")
-    theirs = paper("webster2018", place)
+    theirs = paper("webster2018")
     agreement = [(systems, difficulty_of(systems)) for systems in (development, test)]
     tables = (
         patterns_table(splits, parser),
@@ -113,8 +110,8 @@ def reproduce(
     }
     notes = [
         f"{TITLE}.",
-        *filter(None, [papers_note("webster2018", data=place)]),
-        f"Data: {found.source}, {test.corpus.label_set} labels. The transformer cues are fitted on "
+        *filter(None, [papers_note("webster2018")]),
+        f"Data: {gap.source}, {test.corpus.label_set} labels. The transformer cues are fitted on "
         f"{splits['validation'].name} ({len(splits['validation'])} rows).",
         "Figure 1 shows the available systems, cues in snippet-context.",
         "neuralcoref (spring 2019) was given only texts of up to 500 characters; on other rows it counts as FALSE "
@@ -129,9 +126,9 @@ def published(
     figures: Mapping[str, Any], table: str, names: Iterable[str] | None = None
 ) -> dict[str, list[float]]:
     """Rows of one of the paper's tables of scores, by system: all, or those with one of the names."""
-    rows = {name: row for name, row in figures.get(table, {}).items() if isinstance(row, list)}
-    rows.pop("columns", None)
-    return rows if names is None else {name: rows[name] for name in names if name in rows}
+    rows = figures.get(table, {})
+    chosen = rows.keys() - {"columns"} if names is None else names
+    return {name: row for name, row in rows.items() if isinstance(row, list) and name in chosen}
 
 
 def _scores(title: str, scores: Mapping[str, Scores], theirs: Mapping[str, list[float]]) -> Section:
@@ -230,10 +227,7 @@ def against_parallelism(systems: Systems, paper: Mapping[str, Any]) -> Table:
 
 
 def pair_shares(gold: Bools, first: Bools, second: Bools) -> Floats:
-    """Percent of the 2n pairs of pronoun and name by the systems that decide them correctly.
-
-    (2, 2): rows are the first system, right and wrong, columns the second.
-    """
+    """Percent of all pairs of pronoun and name by the first system, right and wrong, and the second, (2, 2)."""
     one, two = gold == first, gold == second
     return np.array([[100.0 * (a & b).mean() for b in (two, ~two)] for a in (one, ~one)])
 

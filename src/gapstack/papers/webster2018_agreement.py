@@ -1,7 +1,4 @@
-"""Tables 11 and 12 of Webster et al. 2018, agreement with gold and its Red pairs, and the statistics in its text.
-
-``paper`` is :func:`gapstack.data.sources.paper` of webster2018; where it is empty, the tables show ours alone.
-"""
+"""Tables 11 and 12 of Webster et al. 2018, agreement with gold and its Red pairs, and the statistics in its text."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ class Difficulty:
     """Agreement with gold of some systems on m pairs of a name and a pronoun.
 
     ``pairs`` (m, 2) has the row of each pair and its name, 0 for A and 1 for B; ``right`` (m,) the number of systems
-    that are right about it. Pairs that all get right are Green, pairs that none does are Red, others are Yellow.
+    that are right about it: all of them (Green), some (Yellow) or none (Red).
     """
 
     systems: tuple[str, ...]
@@ -146,10 +143,7 @@ def red_template(corpus: Corpus, difficulty: Difficulty, seed: int = 0) -> str:
 
 
 def read_red(path: Path) -> Counter[str]:
-    """Count the categories of a filled template; rows without one do not count.
-
-    Raises DataError for other columns than the template's, an unknown category, or no row with one.
-    """
+    """Count the categories of a filled template; DataError for an unknown category, or none at all."""
 
     def category(row: Row) -> str:
         word = row["category"].strip().lower()
@@ -173,8 +167,7 @@ def opposed(first: Bools, second: Bools) -> Bools:
 def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Bools:
     """Parallelism's choices among detected candidates, (n, 3): it makes one, that is scored as A or B, that is a name.
 
-    A detected candidate counts as A or B where its words are a part of the name's, or the other way round; it *is* one
-    of the two where their characters overlap.
+    A candidate is scored as A or B by its words, and *is* one of the two where their characters overlap.
     """
     found = np.zeros((len(corpus), 3), dtype=bool)
     for row, (example, tree) in enumerate(zip(corpus, parses(corpus, parser), strict=True)):

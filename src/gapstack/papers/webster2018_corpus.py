@@ -1,7 +1,4 @@
-"""Tables 1 to 3 of Webster et al. 2018, about the corpus, and table 5, which has published figures only.
-
-``paper`` is :func:`gapstack.data.sources.paper` of webster2018; where it is empty, the tables show our counts alone.
-"""
+"""Tables 1 to 3 of Webster et al. 2018, about the corpus, and table 5, which has published figures only."""
 
 from __future__ import annotations
 

@@ -79,8 +79,7 @@ def read_resolvers(
 ) -> dict[str, ResolverDecisions]:
     """Read the off-the-shelf resolvers whose files for ``split`` are in ``folder``, by name.
 
-    neuralcoref's clusters are aligned by ``heads``, as in the paper, or without by words
-    (:meth:`gapstack.resolvers.clusters.Clusters.decide`); of e2e-coref only decisions exist.
+    neuralcoref's clusters are aligned by ``heads``, as in the paper, or by words; of e2e-coref only decisions exist.
     """
     import pandas as pd  # slow to import
 
@@ -103,10 +102,9 @@ def read_resolvers(
 def cue_decisions(
     corpus: Corpus, setting: Setting, parser: str | Path | None = None, seed: int = 0
 ) -> Decisions:
-    """Decisions of the cues that read no more than the context of ``setting``, by name.
+    """Decisions of the cues that need the context of ``setting``; in snippet-context also of the random baseline.
 
-    In snippet-context these are the random baseline and the cues of the text, in page-context URL alone. The baseline
-    chooses one of the competing names with equal chances.
+    The baseline chooses one of the competing names with equal chances.
     """
     decided: Decisions = {}
     if setting.context is Context.SNIPPET:

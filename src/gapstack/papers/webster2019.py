@@ -1,8 +1,7 @@
 """The shared task's systems (Webster et al. 2019), published figures next to ours: ``gap reproduce webster2019``.
 
-Tables 2 and 3 of the overview are read from the data set ``papers``, and so are the GAP paper's baselines; figures of
-the teams' own papers are notes (``team_papers.json``). Most are not comparable: other encoders, splits and labels,
-often whole ensembles. Each is therefore shown with its conditions.
+Tables 2 and 3 of the overview and the GAP paper's baselines are read from the data set ``papers``; figures of the
+teams' own papers are in ``team_papers.json``, each with its encoder, split and labels, since most are not comparable.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.encoders import EMBEDDED
 from gapstack.evaluation import score
 from gapstack.members import MEMBERS, create
-from gapstack.papers.report import PaperReport
+from gapstack.papers import PaperReport
 from gapstack.runs import Result, Run
 
 NOTES: dict[str, Any] = json.loads(
@@ -91,11 +90,8 @@ def report(run: Run, data: Path | None = None) -> PaperReport:
         }
         systems.append({"member": result.label, **known, "measured": _measured(run, result)})
     if run.stack:
-        known = {
+        known = dict.fromkeys(("encoder", "team", "columns")) | {
             "paper": "all of these, stacked",
-            "encoder": None,
-            "team": None,
-            "columns": None,
             "reported": [],
         }
         systems.append({"member": run.stack.label, **known, "measured": _measured(run, run.stack)})
@@ -105,8 +101,8 @@ def report(run: Run, data: Path | None = None) -> PaperReport:
     )
     note = run.stack_note
     tables = (scores_table(systems, title, note), teams_table(names, overview))
-    provenance = NOTES["provenance"]
-    figures = {"title": title, "paper": dict(overview), "notes": provenance, "note": note, "systems": systems}
+    figures = {"title": title, "paper": dict(overview), "notes": NOTES["provenance"], "note": note}
+    figures["systems"] = systems
     return PaperReport("webster2019", tables, figures)
 
 
