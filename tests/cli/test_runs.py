@@ -196,10 +196,24 @@ def test_a_dry_run_says_what_would_be_trained_and_what_is_missing(tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_a_recipe_on_another_encoder_lists_the_changes(tmp_path, monkeypatch, tiny_encoder_folder):
+def test_a_recipe_on_another_encoder_lists_the_changes(
+    tmp_path, monkeypatch, tiny_encoder_folder, sample_train
+):
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
-    options = ("--encoder", tiny_encoder_folder, "--data", "sample", "--folds", 3, "--epochs", 1)
+    write_gap(tmp_path / "mine.tsv", sample_train[:70])
+    options = (
+        "--train",
+        tmp_path / "mine.tsv",
+        "--encoder",
+        tiny_encoder_folder,
+        "--data",
+        "sample",
+        "--folds",
+        3,
+        "--epochs",
+        1,
+    )
     result = CliRunner().invoke(app, ["run", "xuyang2019", *map(str, options)], catch_exceptions=False)
     assert "tiny (2 layers, 0 million parameters) in place of bert-large-uncased" in result.stderr
     assert "layer -1 of 24 layers: now 2 of 2 (1 of 1 members)" in result.stderr
-    assert (tmp_path / "submissions" / "xuyang2019-tiny-sample.csv").is_file()
+    assert (tmp_path / "submissions" / "xuyang2019-tiny-mine-sample.csv").is_file()

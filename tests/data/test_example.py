@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapstack.data import Corpus, Example, Label, Span
@@ -66,6 +66,7 @@ WORDS = st.lists(st.from_regex(r"[abcé]([abcé'-]{0,3}[abcé])?", fullmatch=Tru
 NAMES = st.sampled_from(["Ann", "Bo Li", "Zoé", "O'Neil", "Eva-Marie", "J. Doe"])
 
 
+@settings(max_examples=40)
 @given(WORDS, NAMES, st.sampled_from(sorted(GENDER_BY_FORM)), st.integers(1, 4), st.data())
 def test_spans_cover_the_words_that_were_given(words, name, pronoun, times, data):
     text = f"{' '.join(words)} Eve met {' and '.join([name] * times)} as {pronoun} left."

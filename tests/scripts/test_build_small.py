@@ -15,14 +15,14 @@ TINY = {
 }
 
 
-def test_the_same_rows_give_the_same_bytes_and_a_card(sample, tmp_path):
+def test_the_same_rows_give_the_same_bytes_and_a_card(sample_test, tmp_path):
     recipe = Recipe.parse(TINY, "tiny")
     for name in ("one", "other"):
-        build(recipe, sample, tmp_path / name)
+        build(recipe, sample_test, tmp_path / name)
     compare(tmp_path / "one", tmp_path / "other")
     assert {path.suffix for path in (tmp_path / "one").iterdir()} == {".json", ".md", ".safetensors", ".txt"}
     card = (tmp_path / "one" / "README.md").read_text(encoding="utf-8")
-    assert f"{len(sample):,} rows of GAP" in card
+    assert f"{len(sample_test):,} rows of GAP" in card
     assert "`prior`, `surface`" in card
     assert load(tmp_path / "one").ask("Kate told Mary that she should leave.")
     (tmp_path / "other" / "README.md").write_text("other")
