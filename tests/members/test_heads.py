@@ -38,7 +38,7 @@ SPANS = 6, 4, 5, 7
 SMALL = SpanHead(width=4, units=4, feature_units=3)
 
 HEADS = {
-    "probert": (PronounHead(4), {"hidden": wave(2, 7, 4), "pronoun": RANGES[:, 0, 0]}),
+    "probert": (PronounHead(4), {"hidden": wave(2, 7, 4), "mentions": RANGES}),
     "grep": (
         EvidenceHead(6, 3),
         {"hidden": wave(2, 7, 6), "mentions": RANGES, "places": PLACES, "kept": KEPT},

@@ -20,11 +20,12 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from gapstack.data import Corpus
 from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
-from gapstack.encoding.pieces import PieceView, align
+from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.member import State
@@ -32,7 +33,6 @@ from gapstack.members.soft_labels import DistilledMember
 from gapstack.progress import progress
 from gapstack.settings import Count, Seed, ValidationFraction
 from gapstack.training import (
-    Data,
     History,
     PieceData,
     Schedule,
@@ -107,7 +107,7 @@ class FineTuned(DistilledMember):
         is padded. It returns logits (b, 3).
         """
 
-    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> Data:
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         """The network's input for a corpus; by default the pieces of its texts and mentions."""
         return PieceData(align(corpus, encoder, self.max_pieces), targets)
 
@@ -132,7 +132,8 @@ class FineTuned(DistilledMember):
         plan = self.plans()[0]
         if not (self.extra or self.teacher) and freezes_encoder(plan):
             encoder = self._encoder()
-            _stored_states(self._data(corpus, encoder, None), encoder, self._layers(encoder), plan.precision)
+            dtype = compute_dtype(plan.precision, processes().device)
+            hidden_states(self._data(corpus, encoder, None).view, encoder, self._layers(encoder), dtype)
 
     def _encoder(self) -> Encoder:
         return load_encoder(self.encoder)
@@ -166,7 +167,7 @@ class FineTuned(DistilledMember):
         encoder, network = self._network(plans)
         changed = self._first_stage(encoder, network, plans) if self.extra or self.teacher else set()
         learned = _trained_names(network, plans) | changed
-        held: Data | None = None
+        held: PieceData | None = None
         if any(plan.patience is not None for plan in plans):
             learn, stop = validation_rows(corpus, self.validation_share, self.seed)
             validation, corpus = corpus.take(stop), corpus.take(learn)
@@ -191,38 +192,34 @@ class FineTuned(DistilledMember):
         return _trained_names(network, first)
 
     def _phase(
-        self, network: Network, data: Data, held: Data | None, plan: TrainingPlan, pretrained: Encoder | None
+        self,
+        network: Network,
+        data: PieceData,
+        held: PieceData | None,
+        plan: TrainingPlan,
+        pretrained: Encoder | None,
     ) -> History:
         """Train one phase; ``pretrained`` is the encoder if nothing has changed it yet."""
         held = held if plan.patience is not None else None
         if not freezes_encoder(plan):
             return train(network, data, plan, held, objective=self._objective)
-
-        def with_states(part: Data) -> HiddenData:
-            if pretrained is None:
-                return HiddenData(part, _tuned_states(part, network, plan.precision))
-            return HiddenData(part, _stored_states(part, pretrained, network.layers, plan.precision))
-
-        return train(
-            Network(None, network.head),
-            with_states(data),
-            replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER)),
-            None if held is None else with_states(held),
-            objective=self._objective,
-        )
+        rest = replace(plan, frozen=tuple(part for part in plan.frozen if part != ENCODER))
+        learned = HiddenData(data, network, pretrained, plan.precision)
+        stopping = held and HiddenData(held, network, pretrained, plan.precision)
+        return train(Network(None, network.head), learned, rest, stopping, objective=self._objective)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         return softmax(self._logits(self._data(corpus, self._encoder(), None)), axis=1)
 
-    def _logits(self, data: Data) -> Floats:
+    def _logits(self, data: PieceData) -> Floats:
         """The fitted network's logits, (n, ...)."""
         precision = self.plans()[-1].precision
         if _any_of_encoder(self.arrays_):
             if self.int8:
                 return predict_in_int8(self.network_, data)
             return predict(self.network_, data, precision=precision)
-        states = _stored_states(data, self._encoder(), self.network_.layers, precision)
-        return predict(Network(None, self.network_.head), HiddenData(data, states))
+        hidden = HiddenData(data, self.network_, self._encoder(), precision)
+        return predict(Network(None, self.network_.head), hidden)
 
     def _state(self) -> State:
         return State(arrays=self.arrays_)
@@ -262,12 +259,20 @@ class Network(nn.Module):
 
 
 class HiddenData:
-    """Rows as ``data`` with hidden states (pieces, D) float16 of all rows end to end, in place of the pieces' ids."""
+    """Rows as ``data`` with float16 hidden states of a network's encoder in place of the pieces' ids.
 
-    def __init__(self, data: Data, states: Tensor):
-        self._data, self._states = data, states
-        self.sizes = data.sizes
-        self._starts = np.cumsum(self.sizes) - self.sizes
+    Those of a pre-trained encoder that nothing has changed are cached.
+    """
+
+    def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
+        self._data, self.sizes = data, data.sizes
+        dtype = compute_dtype(precision, processes().device)
+        # (pieces, D), all rows end to end
+        self._states = (
+            torch.from_numpy(hidden_states(data.view, pretrained, network.layers, dtype).values)
+            if pretrained
+            else _tuned_states(data, network, dtype)
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -278,38 +283,17 @@ class HiddenData:
     def batch(self, rows: Rows) -> dict[str, Tensor]:
         """The rows' inputs with ``hidden`` (b, L, D) float32 in place of ``ids``."""
         found = self._data.batch(rows)
-        count, longest = found.pop("ids").shape
-        hidden = torch.zeros(count, longest, self._states.shape[-1])
-        for place, row in enumerate(rows):
-            start, size = int(self._starts[row]), int(self.sizes[row])
-            hidden[place, :size] = self._states[start : start + size]
-        return {**found, "hidden": hidden}
-
-
-def _stored_states(data: Data, encoder: Encoder, layers: Sequence[int], precision: str) -> Tensor:
-    """Hidden states of the pre-trained encoder for :class:`HiddenData`, from the cache where it has them."""
-    ids: list[Tensor] = []
-    for start in range(0, len(data.sizes), 512):
-        batch = data.batch(np.arange(start, min(start + 512, len(data.sizes))))
-        ids.append(batch["ids"][batch["keep"]] if "keep" in batch else batch["ids"].flatten())
-    pieces = torch.cat(ids).numpy()
-    view = PieceView(
-        pieces,
-        chars=np.zeros((len(pieces), 2), dtype=np.int64),
-        bounds=np.concatenate([[0], np.cumsum(data.sizes)]),
-        mentions=np.zeros((len(data.sizes), 0, 2), dtype=np.int64),
-    )
-    dtype = compute_dtype(precision, processes().device)
-    return torch.from_numpy(hidden_states(view, encoder, layers, dtype).values)
+        del found["ids"]
+        states = [self._states[self._data.view.row(row)] for row in rows]
+        return {**found, "hidden": pad_sequence(states, batch_first=True).float()}
 
 
 @torch.inference_mode()
-def _tuned_states(data: Data, network: Network, precision: str) -> Tensor:
-    """Hidden states of an encoder that has been trained, for :class:`HiddenData`."""
+def _tuned_states(data: PieceData, network: Network, dtype: torch.dtype) -> Tensor:
+    """Hidden states (pieces, D) of an encoder that has been trained."""
     device = processes().device
     network.to(device).eval()
-    weights = Weights(network, compute_dtype(precision, device))
-    starts = np.cumsum(data.sizes) - data.sizes
+    weights = Weights(network, dtype)
     states = torch.empty(0)
     order = np.argsort(data.sizes, kind="stable")
     with progress("Encoding", len(order)) as ticker:
@@ -318,7 +302,7 @@ def _tuned_states(data: Data, network: Network, precision: str) -> Tensor:
             if not len(states):
                 states = torch.empty(int(data.sizes.sum()), found.shape[-1], dtype=torch.float16)
             for row, own in zip(rows.tolist(), found, strict=True):
-                states[starts[row] : starts[row] + data.sizes[row]] = own[: data.sizes[row]]
+                states[data.view.row(row)] = own[: data.sizes[row]]
             ticker.advance(len(rows))
     weights.close()
     return states

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.data import Label
 from gapstack.processes import fastest_dtype
 from gapstack.registry import import_extra
 
@@ -98,6 +99,21 @@ def initialise_like_bert(*layers: nn.Linear) -> None:
     for layer in layers:
         nn.init.normal_(layer.weight, std=0.02)
         nn.init.zeros_(layer.bias)
+
+
+class PoolerHead(nn.Module):
+    """BERT's pooler and classifier over one vector of width ``width``: dense layer with tanh, dropout, classifier."""
+
+    def __init__(self, width: int, outputs: int = len(Label), dropout: float = 0.1):
+        super().__init__()
+        self.dense = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.classifier = nn.Linear(width, outputs)
+        initialise_like_bert(self.dense, self.classifier)
+
+    def logits(self, vectors: Tensor) -> Tensor:
+        """Map (..., width) to (..., outputs)."""
+        return self.classifier(self.dropout(torch.tanh(self.dense(vectors))))
 
 
 def first_pieces(hidden: Tensor, mentions: Tensor) -> Tensor:

@@ -12,7 +12,6 @@ layer is randomly initialised. Swapping A and B swaps the probabilities.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,14 +20,13 @@ from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError
-from gapstack.files import fingerprint
 from gapstack.members.added_pieces import with_endings
 from gapstack.members.fine_tuned import ON_GAP, FineTuned, freezes_encoder
-from gapstack.members.layers import initialise_like_bert
+from gapstack.members.layers import PoolerHead
 from gapstack.settings import FractionBelowThird
-from gapstack.training import PieceData, RowData, Targets, TrainingPlan
+from gapstack.training import PieceData, Targets, TrainingPlan
+from gapstack.training.data import TARGET
 from gapstack.types import Ints, Probabilities, Rows
 
 OTHER = "other"
@@ -70,45 +68,33 @@ class MultipleChoice(FineTuned):
         return np.clip(super()._predict_proba(corpus), self.clip, 1 - self.clip)
 
 
-class ChoiceData:
-    """Rows of k inputs each, which the encoder reads as k texts.
+class ChoiceData(PieceData):
+    """Rows of three inputs each, which the encoder reads as three texts.
 
-    A batch of b rows, the longest input of L pieces, is ``ids`` and ``keep`` (b * k, L) as in
-    :class:`~gapstack.training.PieceData`, a row's k inputs one after the other, and ``target`` (b,) or (b, k). ``view``
-    has n * k inputs in this order.
+    A batch of b rows, the longest input of L pieces, is ``ids`` and ``keep`` (3 b, L), a row's inputs one after the
+    other, and ``target`` (b,) or (b, 3). ``view`` has 3 n inputs in this order.
     """
 
-    def __init__(self, view: PieceView, targets: Targets | None = None, choices: int = len(Label)):
-        self._inputs, self._choices = PieceData(view), choices
-        self._targets = None if targets is None else RowData({}, targets)
-        longest = view.lengths.reshape(-1, choices).max(axis=1, initial=0)
-        self.sizes: Ints = choices * longest
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of all inputs and targets."""
-        return fingerprint(
-            self._inputs.fingerprint, self._targets and self._targets.fingerprint, self._choices
-        )
+    @property
+    def sizes(self) -> Ints:
+        """Three times the number of pieces of each row's longest input, (n,)."""
+        return len(Label) * self.view.lengths.reshape(-1, len(Label)).max(axis=1, initial=0)
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
         """See the class and :class:`~gapstack.training.Data`."""
-        batch = self._inputs.batch((rows[:, None] * self._choices + np.arange(self._choices)).ravel())
-        del batch["mentions"]  # of each input; the head needs none
-        return batch | (self._targets.batch(rows) if self._targets else {})
+        inputs = (rows[:, None] * len(Label) + np.arange(len(Label))).ravel()
+        batch = self._texts(inputs)
+        if TARGET in self._columns:
+            batch[TARGET] = torch.from_numpy(self._columns[TARGET][rows])
+        return batch
 
 
-class ChoiceHead(nn.Module):
-    """Pooler-like dense layer, dropout and one logit over the first piece of each of k inputs."""
+class ChoiceHead(PoolerHead):
+    """One logit from the first piece of each of three inputs."""
 
-    def __init__(self, width: int, choices: int = len(Label), dropout: float = 0.1):
-        super().__init__()
-        self.choices = choices
-        self.dense = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(width, 1)
-        initialise_like_bert(self.dense, self.classifier)
+    def __init__(self, width: int):
+        super().__init__(width, 1)
 
     def forward(self, hidden: Tensor, **_: Tensor) -> Tensor:
-        """Map hidden states (b * k, L, H) to logits (b, k)."""
-        return self.classifier(self.dropout(torch.tanh(self.dense(hidden[:, 0])))).view(-1, self.choices)
+        """Map hidden states (3 b, L, H) to logits (b, 3)."""
+        return self.logits(hidden[:, 0]).view(-1, len(Label))

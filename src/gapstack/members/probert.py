@@ -15,16 +15,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
 from torch import Tensor, nn
 
-from gapstack.data import Corpus, Label
+from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
-from gapstack.encoding.pieces import MENTIONS
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
-from gapstack.members.layers import initialise_like_bert
+from gapstack.members.layers import PoolerHead, first_pieces
 from gapstack.training import PieceData, Targets
 from gapstack.training.plan import CONSTANT_RATE
 
@@ -45,23 +42,12 @@ class ProBERT(FineTuned):
         return PronounHead(encoder.hidden_size)
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
-        view = tagged(corpus, encoder, self.max_pieces)
-        pronoun = view.mentions[:, MENTIONS.index("pronoun"), 0]
-        return PieceData(view, targets, {"pronoun": pronoun.astype(np.int64)})
+        return PieceData(tagged(corpus, encoder, self.max_pieces), targets)
 
 
-class PronounHead(nn.Module):
-    """Pooler-like dense layer, dropout and classifier over one vector of width ``width``."""
+class PronounHead(PoolerHead):
+    """Three classes from the vector of the pronoun's first piece."""
 
-    def __init__(self, width: int, dropout: float = 0.1):
-        super().__init__()
-        self.dense = nn.Linear(width, width)
-        self.dropout = nn.Dropout(dropout)
-        self.classifier = nn.Linear(width, len(Label))
-        initialise_like_bert(self.dense, self.classifier)
-
-    def forward(self, hidden: Tensor, pronoun: Tensor, **_: Tensor) -> Tensor:
-        """Map hidden states (b, L, H) and the pronouns' positions (b,) to logits (b, 3)."""
-        # (b, H)
-        vector = hidden[torch.arange(len(hidden), device=hidden.device), pronoun]
-        return self.classifier(self.dropout(torch.tanh(self.dense(vector))))
+    def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
+        """Map hidden states (b, L, H) and mention ranges (b, 3, 2) to logits (b, 3)."""
+        return self.logits(first_pieces(hidden, mentions[:, :1]).squeeze(1))

@@ -106,9 +106,11 @@ class PieceData(RowData):
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
         """See the class and :class:`Data`."""
-        ids, keep = padded_ids(self.view, rows)
-        texts = {"ids": ids} if keep.all() else {"ids": ids, "keep": keep}
-        return super().batch(rows) | {name: torch.from_numpy(array) for name, array in texts.items()}
+        return super().batch(rows) | self._texts(rows)
+
+    def _texts(self, rows: Rows) -> dict[str, Tensor]:
+        ids, keep = map(torch.from_numpy, padded_ids(self.view, rows))
+        return {"ids": ids} if keep.all() else {"ids": ids, "keep": keep}
 
 
 def epoch_batches(
