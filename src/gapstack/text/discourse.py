@@ -1,8 +1,7 @@
 """Discourse of an example: all mentions of the two names, third persons, other pronouns, and salience.
 
 The quantities are those of knowledge-poor resolvers: salience by role and recency (Lappin and Leass 1994), the
-preferred centre of the previous sentence (Grosz, Joshi and Weinstein 1995), and barriers of other pronouns of the
-same gender, since these are mostly the same person within a snippet.
+preferred centre of the previous sentence (Grosz, Joshi and Weinstein 1995), and barriers of other pronouns.
 """
 
 from __future__ import annotations
@@ -23,16 +22,9 @@ from gapstack.types import Floats
 
 
 class Discourse:
-    """Pronoun, both names and third persons of one example.
+    """Pronoun token ``at``, both names and third persons of one example.
 
-    Attributes
-    ----------
-    two, all : Scene
-        A and B, and all detected names, in the same parse.
-    at : int
-        Token of the pronoun.
-    names : tuple of Name
-        A and B.
+    ``two`` and ``all`` are the scenes of A and B, and of all detected names.
     """
 
     def __init__(self, example: Example, parse: Parse):
@@ -141,10 +133,7 @@ class Discourse:
 
     @cached_property
     def hobbs(self) -> list[int]:
-        """Persons in the order of Hobbs' (1978) search: up the pronoun's sentence, then sentence by sentence backwards.
-
-        Earlier sentences are searched breadth first, from the left.
-        """
+        """Persons in the order of Hobbs' (1978) search: up the pronoun's sentence, then through earlier ones."""
         meeting = (self.parse.ancestors & self.parse.ancestors[self.at]) * (self.parse.depth + 1)
         order = []
         for who, head in self.person_mentions:
@@ -201,10 +190,7 @@ class Name:
 
     @cached_property
     def mentions(self) -> list[int]:
-        """Head tokens of all mentions of the name, including the labelled one, in the order of the text.
-
-        A mention is a run of capitalised words that the rival does not share, or of all words if it shares all.
-        """
+        """Head tokens of all mentions of the name: runs of capitalised words that the rival does not share, if any."""
         own = set(self.tokens) - set(self.rival.tokens) or set(self.tokens)
         hits = [i for i, w in enumerate(self.d.folded) if w in own and self.parse.words(i)[:1].isupper()]
         starts = [i for i in hits if i - 1 not in hits]

@@ -1,8 +1,7 @@
 """Dependency parses as arrays: grammatical roles, clauses, distances and c-command.
 
-Label schemes are normalised: Universal Dependencies (``nsubj:pass``, ``obj``, ``obl``, ``nmod:poss``) and ClearNLP,
-that of spaCy's English pipelines (``nsubjpass``, ``dobj``, ``pobj``, ``poss``), map to one set of roles and to UD's
-tree shape, in which a preposition depends on its noun. So path lengths agree.
+Labels of Universal Dependencies and of ClearNLP (spaCy's English pipelines) map to one set of roles and to UD's tree
+shape, in which a preposition depends on its noun. So path lengths agree.
 """
 
 from __future__ import annotations
@@ -166,8 +165,7 @@ class Parse:
     def head_of(self, tokens: range) -> int:
         """Head token of ``tokens``; -1 for an empty range.
 
-        If several tokens have their head outside, proper nouns come first, then the token nearest to its root, then
-        the earliest.
+        Of several, proper nouns come first, then the token nearest to its root, then the earliest.
         """
         heads, roles = self.head_list, self.role_list
         candidates = [i for i in tokens if heads[i] == i or heads[i] not in tokens]
@@ -188,10 +186,7 @@ class Parse:
 
     @cached_property
     def steps(self) -> Ints32:
-        """Number of edges between each token and its root, counted as by the GAP paper's parser.
-
-        There a preposition stands between the noun and its head, so a prepositional noun is two edges from its head.
-        """
+        """Edges between each token and its root, counted as by the GAP paper's parser: two to a prepositional noun."""
         marked = np.zeros(len(self), dtype=bool)
         marked[self.heads[self.roles == Role.CASE]] = True
         lengths = 1 + (marked & (self.roles == Role.OBLIQUE)).astype(np.int32)
@@ -238,10 +233,7 @@ class Parse:
         return ancestors
 
     def distances(self, token: int, sentence_cost: float) -> NDArray[np.float64]:
-        """Edges (as in :attr:`steps`) on the path from ``token`` to every token (n,).
-
-        Roots of consecutive sentences are linked, at ``sentence_cost``.
-        """
+        """Edges (:attr:`steps`) from ``token`` to every token (n,); roots of sentences are ``sentence_cost`` apart."""
         common = self.ancestors & self.ancestors[token]
         shared = common.any(axis=1)
         # the lowest common ancestor is the deepest of the common ones
@@ -261,8 +253,8 @@ class Parse:
     def commands(self, token: int) -> NDArray[np.bool_]:
         """True for tokens that ``token`` c-commands (n,), over dependencies.
 
-        A token commands the descendants of its head, except itself, its own descendants, and sisters of higher
-        theta-prominence with theirs (a subject commands the object, never the reverse).
+        These are the descendants of its head, except itself, its own descendants, and sisters of higher
+        theta-prominence with theirs.
         """
         head = self.heads[token]
         if head == token:

@@ -1,10 +1,8 @@
 """GAP's extraction of rows from running text (Webster et al. 2018, section 3.1) as a tool.
 
-The paper's patterns are in :mod:`gapstack.text.patterns`. Of its constraints for diversity (table 2) two are
-implemented: at most three rows per page and gender, and :func:`balanced` genders and patterns (6:1:1). The paper also
-balances rows with and without the page's own entity, and had people label its rows; here gold clusters give labels
-where a page has them. What differs: the gender of a name comes from titles, first names, and the same family name
-elsewhere on the page, and a name of unknown gender may be either's.
+Of the paper's constraints for diversity (table 2) two are implemented: at most three rows per page and gender, and
+:func:`balanced` genders and patterns (6:1:1). Gold clusters give labels where a page has them. The gender of a name
+comes from titles, first names, and the same family name elsewhere on the page; of unknown gender, it may be either's.
 """
 
 from __future__ import annotations
@@ -78,20 +76,10 @@ def mine(
 ) -> Mined:
     """Extract rows from pages, read one after the other.
 
-    Of a page's contexts of one gender the rarer patterns come first, then the earlier ones; no two of its rows have
-    the same two mentions of names. Raises DataNotFoundError if there is no parser, DataError if two pages have one id.
-
-    Parameters
-    ----------
-    pages : iterable of Page
-    first_names : mapping of str to Gender
-        Genders by capitalised first name; see :func:`gapstack.data.gender.known_first_names`.
-    per_page : int
-        Maximum number of rows of one gender from one page; 0 for all.
-    words : int
-        Maximum number of tokens of a snippet.
-    total : int, optional
-        Number of pages, for the progress bar.
+    Of a page's contexts of one gender the rarer patterns come first, then the earlier ones; no two of its rows have the
+    same two mentions of names. ``first_names`` are genders by capitalised name; ``per_page`` limits the rows of one
+    gender from one page (0: all), ``words`` the tokens of a snippet; ``total`` is the number of pages, for the progress
+    bar. Raises DataNotFoundError if there is no parser, DataError if two pages have one id.
     """
     mined = Mined()
     ids: set[str] = set()
@@ -111,10 +99,7 @@ def mine(
 
 
 def balanced(mined: Mined, seed: int = 0) -> Mined:
-    """Drop rows at random until both genders are equally many in each pattern, and the patterns are as :data:`RATIO`.
-
-    A pattern that a gender has no row of is left out of the ratio, with all its rows.
-    """
+    """Drop rows at random until genders are equally many in each pattern, and the patterns are as :data:`RATIO`."""
     counts = mined.counts()
     genders = (Gender.FEMININE, Gender.MASCULINE)
     patterns = [pattern for pattern in Pattern if all(counts[pattern][gender] for gender in genders)]

@@ -1,8 +1,4 @@
-"""Page titles, read off the snippet's URL, and their overlap with names.
-
-The title is GAP's strongest single cue ("page context", Webster et al. 2018, section 4.3): the person in the title is
-mostly the pronoun's antecedent.
-"""
+"""Page titles, read off the snippet's URL, and their overlap with names."""
 
 from __future__ import annotations
 
@@ -70,10 +66,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def same_token(left: str, right: str) -> bool:
-    """True if two folded tokens are equal, where ``*`` in either stands for one lost letter.
-
-    Some letters fold to two ("ß" to "ss"), so ``*`` matches one or two characters.
-    """
+    """True if two folded tokens are equal, where ``*`` in either stands for a lost letter (one or two characters)."""
     if left == right:
         return True
     return _matches(left, right) or _matches(right, left)

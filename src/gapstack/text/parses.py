@@ -1,8 +1,4 @@
-"""Dependency parses of texts, computed once by any spaCy pipeline and cached as ``DocBin`` shards.
-
-The cache has a folder for each pipeline, named after its fingerprint. A shard holds documents and the keys of their
-texts (:mod:`gapstack.cache`). A killed run keeps its finished shards.
-"""
+"""Dependency parses of texts, computed once by any spaCy pipeline and cached as ``DocBin`` shards."""
 
 from __future__ import annotations
 
@@ -99,8 +95,7 @@ class Parser:
 def spare_imports(parser: str | Path | None = None) -> None:
     """Import LightGBM, spaCy and scikit-learn without pandas, torch and scipy.stats, for a faster first answer.
 
-    Does nothing if another parser is configured, which may need torch. The skipped modules can be imported afterwards;
-    LightGBM then lacks its scikit-learn classes.
+    Does nothing if another parser is configured, which may need torch. LightGBM then lacks its scikit-learn classes.
     """
     if parser or os.environ.get(ENVIRONMENT):
         return
@@ -137,10 +132,7 @@ def find_parser(parser: str | Path | None = None) -> Parser:
 
 
 def parser_key(parser: str | Path | None = None) -> str:
-    """Identity of a parser's parses, as key of values computed from them.
-
-    By default that of the project's parser, if it exists, and of the parses shipped with the embedded sample.
-    """
+    """Identity of a parser's parses; by default also of the parses shipped with the embedded sample."""
     if _is_named(parser):
         return find_parser(parser).fingerprint
     shipped = digest(SHIPPED_PARSES) if SHIPPED_PARSES.is_file() else None
@@ -170,8 +162,7 @@ def text_key(text: str) -> str:
 def parses(source: Corpus | Iterable[str], parser: str | Path | None = None) -> list[Parse]:
     """The parse of each text, in order; missing ones are computed and stored.
 
-    By default, the texts of the embedded sample use the parses shipped with it and need no parser. Raises
-    DataNotFoundError if a text has no stored parse and there is no parser.
+    By default, the texts of the embedded sample need no parser. DataNotFoundError if one is needed and missing.
     """
     texts = list(source.texts if isinstance(source, Corpus) else source)
     text_of = {text_key(text): text for text in texts}
@@ -300,11 +291,7 @@ def store(shard: Sequence[Doc], folder: Path) -> Path:
 
 
 def heads_of(corpus: Corpus, parser: str | Path | None = None) -> Heads:
-    """Parse a corpus and return a function from examples and mentions to head words, as spans.
-
-    The head of a mention without a token, or in a text outside the corpus, is the mention itself. Raises
-    DataNotFoundError as :func:`docs`.
-    """
+    """Parse a corpus and return a function from examples and mentions to head words, as spans."""
     trees = dict(zip(corpus.texts, parses(corpus, parser), strict=True))
 
     def head(example: Example, span: Span) -> Span:

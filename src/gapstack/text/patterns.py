@@ -69,8 +69,8 @@ def pattern_of(example: Example) -> Pattern:
 def contexts(parse: Parse, gender_of: GenderOf, words: int = WORDS) -> Iterator[PatternMatch]:
     """Find every match of a pattern in a text, in the order of the pronouns.
 
-    A name of unknown gender may have any. A snippet ends with the last mention's sentence and has as many sentences
-    before the mentions as fit into ``words`` tokens; contexts whose own sentences have more are left out.
+    A snippet ends with the last mention's sentence and has as many sentences before the mentions as fit into ``words``
+    tokens; contexts whose own sentences have more are left out.
     """
     names = person_names(parse)
     genders = [gender_of(parse.characters(name)) for name in names]
@@ -109,10 +109,7 @@ def is_word(word: str) -> bool:
 
 
 def _pairs(parse: Parse, pronoun: int, names: list[range]) -> Iterator[tuple[Pattern, range, range]]:
-    """Patterns of a pronoun with their names.
-
-    These are the names next to the pronoun, and to each other, so that there is none between.
-    """
+    """Patterns of a pronoun with the names next to it, and to each other, so that there is none between."""
     here = parse.sentence[pronoun]
     before = [name for name in names if name.stop <= pronoun]
     after = [name for name in names if name.start > pronoun and parse.sentence[name.start] == here]

@@ -65,10 +65,7 @@ DEFAULT = Setting()
 
 @dataclass(frozen=True)
 class Scene:
-    """Input of the structural cues: the pronoun and k candidate names of one example.
-
-    Tokens are -1 where the parse has none.
-    """
+    """Input of the structural cues: the pronoun and k candidate names of one example; tokens may be -1."""
 
     example: Example
     parse: Parse
@@ -123,10 +120,7 @@ class Barrier(IntFlag):
 
 
 def barriers(parse: Parse, pronoun: int, heads: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Compute the :class:`Barrier` flags (k,) between the token ``pronoun`` and names with head tokens ``heads`` (k,).
-
-    A name without a token, -1, has no barrier.
-    """
+    """The :class:`Barrier` flags (k,) between the token ``pronoun`` and names with head tokens ``heads`` (k,) or -1."""
     barriers = np.zeros(len(heads), dtype=np.int8)
     if pronoun < 0:
         return barriers

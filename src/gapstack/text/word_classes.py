@@ -1,7 +1,4 @@
-"""English word classes for the surface features, in lower case: function words, some verbs, titles and kinship.
-
-No list has first names: the gender of a name is never looked up.
-"""
+"""English word classes for the surface features, in lower case; no list has first names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Rule-based word and sentence splitting, for the surface features and the cues that need no parser.
 
-No model and no dependency, so it is reproducible and takes microseconds. The rules know GAP's typography: double
-quotes are pairs of ASCII marks, turned either way, and ``*`` stands for a letter that was lost with its accent
-("C*rdoba").
+The rules know GAP's typography: double quotes are pairs of ASCII marks, and ``*`` stands for a lost letter ("C*rdoba").
 """
 
 from __future__ import annotations
