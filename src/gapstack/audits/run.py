@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from gapstack.audits.find_candidates import NOTE, CandidateFinder, with_found
 from gapstack.audits.gap import GapTest
 from gapstack.audits.sowinobias import SoWinoBias
 from gapstack.audits.suite import Findings, Items, Suite
@@ -101,6 +102,7 @@ def audit(
     allow_contaminated: bool = False,
     average: Sequence[str] = (),
     all_rows: bool = False,
+    find_candidates: bool = False,
 ) -> Audit:
     """Run every suite on a target.
 
@@ -109,16 +111,19 @@ def audit(
     ``allow_contaminated`` includes systems that were trained on a suite's rows, and marks them. ``average`` names
     test-time augmentations (such as ``swap_gender``; keys of :data:`~gapstack.data.augment.AUGMENTATIONS`) over which
     probabilities are averaged, together with the original rows. ``all_rows`` takes every row of suites that are sampled
-    by default.
+    by default. ``find_candidates`` gives the systems the text and the pronoun alone, without the two names.
 
-    Raises UnknownNameError for an unknown suite, and DataError if ``average`` is set for files of probabilities, or a
-    data file is bad.
+    Raises UnknownNameError for an unknown suite, MemberError if ``find_candidates`` is set for files, and DataError if
+    ``average`` is set for files of probabilities, or a data file is bad.
     """
     selected = {name: SUITES[name] for name in (SUITES if suites is None else suites)}
     if isinstance(target, str | Path):
         target = target_of(str(target), list(SUITES))
     elif not isinstance(target, Target):
         target = Target({type(target).__name__: target} if isinstance(target, Predictor) else target)
+    if find_candidates:
+        finders = {label: CandidateFinder(system) for label, system in target.systems.items()}
+        target = replace(target, systems=finders, note="; ".join(filter(None, (target.note, NOTE))))
     systems = target.systems
     if average and any(system.stored for system in systems.values()):
         raise DataError(
@@ -158,6 +163,10 @@ def audit(
                     remarks = ((label, system.remark(corpus)) for label, system in systems.items())
                     remark = "; ".join(f"{label} {text}" for label, text in remarks if text)
                     found = suite.measure(items, answers)
+                    if find_candidates:
+                        found = with_found(
+                            suite, items, found, {shown: finders[label] for label, shown in names.items()}
+                        )
                     covered.append(SuiteAudit(suite, items, found, answers, marked, remark))
             ticker.advance(note=suite.title)
     run = (tuple(covered), not_covered, refused, tuple(average), versions())

@@ -33,6 +33,9 @@ def audit_command(
     folds: int = Option(1, min=1, help="Folds of a run whose predictions are averaged."),
     average: list[str] | None = Option(None, help="Test-time augmentation to average over: swap_gender, ..."),
     all_rows: AllRowsOption = False,
+    find_candidates: bool = Option(
+        False, "--find-candidates", help="Give the text and the pronoun alone; people are found in the text."
+    ),
     allow_contaminated: bool = Option(False, "--allow-contaminated", help="Also systems trained on a suite."),
     output: Path | None = Option(None, help="Folder for report, plots and all probabilities."),
     html: Path | None = Option(None, help="Web page with tables, figures, flips and model card."),
@@ -55,6 +58,7 @@ def audit_command(
         allow_contaminated=allow_contaminated,
         average=average or (),
         all_rows=all_rows,
+        find_candidates=find_candidates,
     )
     common.print_result(as_json, lambda: audit_parts(found, details=details), lambda: audit_json(found))
     if output:

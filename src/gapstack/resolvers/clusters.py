@@ -157,9 +157,10 @@ class Clusters:
         ).reshape(-1, 2)
 
     def _match_words(self, example: Example) -> list[bool]:
-        names = [_words(example.a_text), _words(example.b_text)]
-        mentions = [_words(example.words(mention)) for mention in self.pronoun_cluster(example)]
-        return [any(name in one or one in name for one in mentions if one.strip()) for name in names]
+        mentions = [example.words(mention) for mention in self.pronoun_cluster(example)]
+        return [
+            any(same_name(mention, name) for mention in mentions) for name in (example.a_text, example.b_text)
+        ]
 
     def _match_heads(self, example: Example, heads: Heads) -> list[bool]:
         document = self.document(example)
@@ -171,6 +172,12 @@ class Clusters:
     def covers(self, corpus: Corpus) -> Bools:
         """Boolean (n,) array: True where there is a document for the example."""
         return np.array([self.document(example) is not None for example in corpus], dtype=bool)
+
+
+def same_name(mention: str, name: str) -> bool:
+    """True if all words of one occur consecutively in the other (Webster et al. 2018, section 4)."""
+    one, other = _words(mention), _words(name)
+    return bool(one.strip()) and (one in other or other in one)
 
 
 def _words(text: str) -> str:

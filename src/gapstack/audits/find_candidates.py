@@ -1,0 +1,112 @@
+"""Systems that get a row's text and pronoun alone, and find the candidates themselves: ``gap audit --find-candidates``.
+
+The rows of a suite give both candidates, which hides whether a system would find them in a text: no parser detects "the
+technician" as a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gapstack.anytext.answer import Answer
+from gapstack.anytext.pronoun_resolver import PronounResolver, Text
+from gapstack.audits.statistics import contrast, shares
+from gapstack.audits.suite import Findings, Items, Panel, Suite, percents
+from gapstack.data import Corpus, Gender, Label, Span
+from gapstack.display.render import Cell
+from gapstack.errors import MemberError
+from gapstack.members.predictor import Predictor
+from gapstack.resolvers.clusters import same_name
+from gapstack.types import Bools, Floats, Probabilities
+
+NOTE = "it gets the text and the pronoun alone, and finds the people itself"
+_MEASURES = percents(
+    found="right one found",
+    feminine="feminine",
+    masculine="masculine",
+    neutral="neutral",
+    gap="fem.-masc.",
+    both="both found",
+)
+
+
+class CandidateFinder(Predictor):
+    """A predictor that resolves the pronoun of a row's text without seeing A and B.
+
+    Each name gets the probability of the people with a mention of that name
+    (:func:`~gapstack.resolvers.clusters.same_name`), and NEITHER the rest. People who match both names count as
+    NEITHER.
+    """
+
+    def __init__(self, predictor: Predictor):
+        self.predictor, self.resolver = predictor, PronounResolver(predictor)
+        self._answers: dict[str, dict[Span, Answer]] = {}  # by text and pronoun
+
+    @property
+    def contaminated_by(self) -> tuple[str, ...]:
+        """What the predictor was trained on."""
+        return self.predictor.contaminated_by
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Digest of the resolver."""
+        return {"resolver": self.resolver.identity}
+
+    def predict_proba(self, corpus: Corpus) -> Probabilities:
+        """Resolve each row's pronoun."""
+        rows = [p * (matches.sum(axis=1) == 1) @ matches for p, matches in self._people(corpus)]
+        names: Floats = np.array(rows, dtype=np.float64).reshape(-1, 2)
+        return np.column_stack([names, np.clip(1 - names.sum(axis=1), 0, None)])
+
+    def found(self, corpus: Corpus) -> Bools:
+        """Return whether A and B are among the people found, (n, 2)."""
+        rows = [matches.any(axis=0) for _, matches in self._people(corpus)]
+        return np.array(rows, dtype=np.bool_).reshape(-1, 2)
+
+    def save(self, folder: Path) -> None:
+        """Raise MemberError: save the predictor instead."""
+        raise MemberError("a predictor that finds its candidates cannot be saved; save the predictor itself")
+
+    def _people(self, corpus: Corpus) -> Iterator[tuple[Floats, Bools]]:
+        """For each row, the probabilities (k,) of the people found, and whether they are A and B, (k, 2)."""
+        texts = [text for text in dict.fromkeys(row.text for row in corpus) if text not in self._answers]
+        for text, answers in zip(texts, self.resolver.stream(map(Text, texts)), strict=True):
+            self._answers[text] = {answer.pronoun: answer for answer in answers}
+        for row in corpus:
+            answer = self._answers[row.text].get(row.pronoun)
+            people = answer.candidates if answer else ()
+            matches = [
+                [any(same_name(row.words(mention), name) for mention in one.mentions) for one in people]
+                for name in (row.a_text, row.b_text)
+            ]
+            yield np.array([one.probability for one in people]), np.array(matches, dtype=np.bool_).T
+
+
+def with_found(
+    suite: Suite, items: Items, findings: Findings, finders: Mapping[str, CandidateFinder]
+) -> Findings:
+    """Add a panel of how often candidates are among the people found, by the pronoun's gender."""
+    rows = {name: _shares_found(items, finder.found(items.corpus)) for name, finder in finders.items()}
+    title = f"{suite.title}: candidates among the people found, percent of the rows"
+    note = (
+        "The system gets the text and the pronoun alone. A candidate who is not found cannot be the answer."
+    )
+    panel = Panel(f"{suite.name}.candidates", title, _MEASURES, rows, note)
+    return replace(findings, panels=(*findings.panels, panel))
+
+
+def _shares_found(items: Items, found: Bools) -> dict[str, Cell]:
+    corpus = items.corpus
+    groups, named = items.facts.get("group", corpus.groups), corpus.labels != Label.NEITHER
+    right: Bools = found[np.arange(len(found)), np.where(named, corpus.labels, Label.A)]
+    both: Bools = found[:, Label.A] & found[:, Label.B]
+    by_gender = {gender.value: named & (corpus.genders == gender.value) for gender in Gender}
+    return {
+        **shares(groups, right, {"found": named, **by_gender}),
+        "gap": contrast(groups, right, by_gender[Gender.FEMININE.value], by_gender[Gender.MASCULINE.value]),
+        **shares(groups, both, {"both": np.ones(len(found), dtype=bool)}),
+    }
