@@ -19,7 +19,7 @@ from gapstack.audits.suite import Findings, Items, Panel, Suite, percents
 from gapstack.data import Corpus, Gender, Label, Span
 from gapstack.display.render import Cell
 from gapstack.errors import MemberError
-from gapstack.members.predictor import Predictor
+from gapstack.members.member import Predictor
 from gapstack.resolvers.clusters import same_name
 from gapstack.types import Bools, Floats, Probabilities
 
