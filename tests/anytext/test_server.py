@@ -135,6 +135,45 @@ def test_answers_change_as_the_text_changes(server, browser):
         assert tab.wrong == []
 
 
+def test_the_address_has_the_text(server, browser):
+    permissions = ["clipboard-read", "clipboard-write"]
+    with browser(server.address, offline=False, permissions=permissions) as tab:
+        tab.fill("#typed", HOSTILE)
+        tab.locator(".resolved", has_text="onerror").wait_for()
+        tab.get_by_role("button", name="Copy link").click()
+        tab.get_by_role("button", name="Copied").wait_for()
+        address = tab.evaluate("navigator.clipboard.readText()")
+    with browser(address, offline=False) as tab:
+        tab.locator(".resolved", has_text="onerror").wait_for()
+        assert tab.input_value("#typed") == HOSTILE
+        assert tab.evaluate("window.owned") is None
+
+
+def test_a_card_and_its_pronoun_are_highlighted_together(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.fill("#typed", "Ann met Beth. She left, and her bus came.")
+        tab.locator(".resolved", has_text="Beth").wait_for()
+
+        def active():
+            return tab.locator(".active").evaluate_all("all => all.map(one => one.textContent.slice(0, 3))")
+
+        tab.locator(".card").nth(1).hover()
+        assert active() == ["her", "her"]
+        tab.locator(".resolved mark", has_text="She").focus()
+        assert active() == ["She", "She"]
+        tab.locator("#typed").focus()
+        assert active() == []
+
+
+def test_a_spinner_shows_while_it_works(server, browser):
+    with browser(server.address, offline=False) as tab:
+        tab.locator(".card").first.wait_for()
+        with server.one_at_a_time:
+            tab.fill("#typed", KATE + " " + KATE)
+            tab.get_by_role("status").get_by_text("working").wait_for()
+        tab.locator("#working:empty").wait_for(state="attached")
+
+
 def test_hostile_text_is_shown_and_never_run(server, browser):
     with browser(server.address, offline=False) as tab:
         tab.fill("#typed", HOSTILE)

@@ -25,9 +25,10 @@ MAX_BYTES = 1 << 24
 """Maximum size of a request."""
 
 EXAMPLES = (
+    "Barbara's father, Tom Hill, was a judge. He retired early, and she took over his farm with her husband Paul.",
+    "Sophie Blanc won the race before Julia Stone. Her coach, Martin Reed, said that he had never doubted her.",
+    "Anna thanked Dr. Weber after he had examined her daughter Marie.",
     "Kate told Mary that she should leave.",
-    "Marie met Anna at the clinic, and after Dr. Weber had examined her, she thanked him.",
-    "When Ellen asked Ruth about the will, her lawyer Paul said that he had given it to her sister.",
 )
 _HEADERS = {
     "Cache-Control": "no-store",

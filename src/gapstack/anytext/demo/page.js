@@ -3,6 +3,8 @@ const DELAY = 150;  // milliseconds without a keystroke before a text is asked a
 const typed = document.getElementById("typed");
 const place = document.getElementById("answers");
 const problem = document.getElementById("problem");
+const working = document.getElementById("working");
+const LONGEST_LINK = 4000;  // characters of a text that the page's address holds
 
 /* One text is asked about at a time; of those typed meanwhile the last is next. */
 let timer = 0, busy = false, next = null;
@@ -16,11 +18,13 @@ async function ask(text) {
     return;
   }
   busy = true;
+  working.textContent = "working";
   place.classList.add("waiting");
   const started = performance.now();
   try {
     const response = await fetch("/ask", {method: "POST", headers: {"Content-Type": "text/plain;charset=utf-8"}, body: text});
     const record = await response.json();
+    remember("text", text.length > LONGEST_LINK ? "" : text);
     if (response.ok) show(record);
     else complain(record.problem);
     document.getElementById("seconds").textContent = ` in ${((performance.now() - started) / 1000).toFixed(2)} s`;
@@ -28,6 +32,7 @@ async function ask(text) {
     complain(`The demo does not answer (${failure.message}). Is gap demo still running?`);
   }
   place.classList.remove("waiting");
+  working.textContent = "";
   busy = false;
   if (next !== null) {
     const last = next;
@@ -68,31 +73,52 @@ function show(record) {
   const colour = (one) => colourOf(people.get(first(one)));
   const marks = new Map();
   for (const one of everybody) for (const [start, end] of one.mentions) marks.set(start, {start, end, colour: colour(one), title: ""});
-  for (const {pronoun, candidates, nobody} of record.answers) {
+  record.answers.forEach(({pronoun, candidates, nobody, sure}, answer) => {
     const best = candidates[0] && candidates[0].probability > nobody ? candidates[0] : null;
-    marks.set(pronoun.start, {...pronoun, colour: best ? colour(best) : "", title: best ? `${best.name} ${percent(best.probability)}` : `nobody here ${percent(nobody)}`});
-  }
+    marks.set(pronoun.start, {...pronoun, answer, sure, colour: best ? colour(best) : "", title: best ? `${best.full_name} ${percent(best.probability)}` : `nobody here ${percent(nobody)}`});
+  });
   const apart = [];
   for (const mark of [...marks.values()].sort((a, b) => a.start - b.start)) {
     if (!apart.length || mark.start >= apart.at(-1).end) apart.push(mark);
   }
   const resolved = highlighted(record.text, apart.map(({start, end, colour: own, title}) => [places[start], places[end], own ? "" : "nobody", title]));
   resolved.classList.add("resolved");
-  resolved.querySelectorAll("mark").forEach((mark, k) => { if (apart[k].colour) mark.style.setProperty("--person", apart[k].colour); });
-  const cards = record.answers.map(({pronoun, candidates, nobody, notes}) => {
+  resolved.querySelectorAll("mark").forEach((mark, k) => {
+    const {colour: own, answer, sure} = apart[k];
+    if (own) mark.style.setProperty("--person", own);
+    if (answer === undefined) return;
+    mark.classList.toggle("unsure", !sure);
+    mark.dataset.answer = answer;
+    mark.tabIndex = 0;
+  });
+  const cards = record.answers.map(({pronoun, candidates, nobody, notes, sure}, answer) => {
     const shares = element("dl", {className: "shares"});
-    const all = [...candidates.map((one) => [one.name, one.probability, colour(one)]), ["nobody here", nobody, "var(--neither)"]];
+    const all = [...candidates.map((one) => [one.full_name, one.probability, colour(one)]), ["nobody here", nobody, "var(--neither)"]];
     for (const [name, share, own] of all.sort((a, b) => b[1] - a[1])) {
       const bar = element("i", {});
       bar.style.width = percent(share);
       bar.style.setProperty("--person", own);
       shares.append(element("dt", {}, name), element("dd", {}, bar), element("dd", {}, percent(share)));
     }
-    return element("section", {className: "card"}, element("h3", {}, `${pronoun.text} `, element("small", {}, `at ${pronoun.start}`)),
-      shares, ...notes.map((note) => element("p", {className: "caption"}, note)));
+    const reasons = candidates.filter((one) => one.reasons.length).map((one) =>
+      element("li", {}, `${one.full_name}: ${one.reasons.join("; ")}`));
+    const why = reasons.length ? [element("details", {}, element("summary", {}, "Why?"), element("ul", {}, ...reasons))] : [];
+    const heading = element("h3", {}, `${pronoun.text} `, element("small", {}, `at ${pronoun.start}${sure ? "" : ", not sure"}`));
+    const card = element("section", {className: "card", tabIndex: 0},
+      heading, shares, ...notes.map((note) => element("p", {className: "caption"}, note)), ...why);
+    card.dataset.answer = answer;
+    return card;
   });
   place.replaceChildren(resolved, element("div", {className: "cards"}, ...cards));
 }
+
+/* A card and its pronoun are highlighted together. */
+function activate(event) {
+  const now = event.type === "focusout" ? event.relatedTarget : event.target;
+  const answer = now?.closest("[data-answer]")?.dataset.answer;
+  for (const one of place.querySelectorAll("[data-answer]")) one.classList.toggle("active", one.dataset.answer === answer);
+}
+for (const event of ["mouseover", "mouseleave", "focusin", "focusout"]) place.addEventListener(event, activate);
 
 typed.addEventListener("input", changed);
 document.querySelector(".examples").addEventListener("click", (event) => {
@@ -101,5 +127,23 @@ document.querySelector(".examples").addEventListener("click", (event) => {
   typed.value = example.textContent;
   ask(typed.value);
 });
-typed.value = data.examples[0];
-ask(typed.value);
+/* The address has the text, #text?text=..., so that a link to it opens with the text. */
+window.addEventListener("settings", () => {
+  const text = settings.get("text") ?? (typed.value || data.examples[0]);
+  if (text === typed.value) return;
+  typed.value = text;
+  ask(text);
+});
+const link = document.getElementById("link");
+link.addEventListener("click", async () => {
+  const label = link.textContent;
+  try {
+    if (typed.value.length > LONGEST_LINK) throw new Error(`the text has more than ${LONGEST_LINK} characters`);
+    remember("text", typed.value);
+    await navigator.clipboard.writeText(location.href);
+    link.textContent = "Copied";
+  } catch (refusal) {
+    link.textContent = `Not copied: ${refusal.message}`;
+  }
+  setTimeout(() => { link.textContent = label; }, 2000);
+});
