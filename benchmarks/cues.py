@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import get_args
 
 from gapstack.data import Corpus, sources
 from gapstack.features.cues import cue_features
@@ -40,7 +41,7 @@ def clock(work: Callable[[], object]) -> tuple[float, float]:
 
 def all_cues(corpus: Corpus, parser: str | None) -> None:
     """Every cue over either kind of candidates, and every feature."""
-    for candidates in Candidates:
+    for candidates in get_args(Candidates):
         for cue in Cue:
             decide(corpus, cue, Setting(candidates), parser)
     cue_features(corpus, parser)

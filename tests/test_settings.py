@@ -27,7 +27,7 @@ from gapstack.settings import (
     check_settings,
     settings_of,
 )
-from gapstack.text.scenes import ContextName
+from gapstack.text.scenes import Context
 from gapstack.training.plan import Plan
 
 
@@ -38,7 +38,7 @@ class Example(Configured):
     dropout: FractionBelowOne = 0.5
     most: Count | None = None
     blocks: Sequence[BlockName] = ()
-    context: ContextName = "page-context"
+    context: Context = "page-context"
     folder: str | None = None
     symmetric: bool = True
     training: Plan | list[Plan] | None = None

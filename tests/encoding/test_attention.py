@@ -1,6 +1,7 @@
 """Attention is read as the paper says, once for each text, and no tie or missing name is decided by chance."""
 
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -112,7 +113,7 @@ def test_choices_and_margins(scores, hits, answer, margin):
     # (1, 3, 2, 1, 1): both directions alike, so their sum decides as each does
     both = np.array(scores, dtype=np.float32).reshape(1, 3, 1, 1, 1).repeat(2, axis=2)
     made = Attention(both, np.array([hits]))
-    for direction in Direction:
+    for direction in get_args(Direction):
         assert tuple(made.choices(direction)[0, 0, 0]) == answer
         cue_decisions = made.cue_decisions(0, 0, direction)
         assert tuple(cue_decisions.answers[0]) == answer

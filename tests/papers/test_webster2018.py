@@ -20,7 +20,6 @@ from gapstack.papers.webster2018_systems import (
     read_resolvers,
 )
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Context
 
 TABLES = {
     5: "table6_development_detected_candidates",
@@ -64,7 +63,7 @@ def test_every_cue_is_in_the_context_that_it_reads(report):
         titles = [section["title"] for section in report.data["tables"][table]["sections"]]
         assert titles == ["snippet-context", "page-context"]
         text, page = cells(report, table, 0), cells(report, table, 1)
-        assert list(text) == ["Random", *CUES[Context.SNIPPET], *transformers, ALL_CUES]
+        assert list(text) == ["Random", *CUES["snippet-context"], *transformers, ALL_CUES]
         assert list(page) == ["Parallelism+URL", ALL_CUES]
         assert all(row["overall"] is not None for row in (*text.values(), *page.values()))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gapstack.errors import DataNotFoundError, MemberError
 from gapstack.text import cues, parses
 from gapstack.text.cues import OURS, PAPER, Cue, decide, measures, needs_parses, sieve
-from gapstack.text.scenes import Candidates, Context, Setting
+from gapstack.text.scenes import Setting
 from tests.trees import PARSER, corpus, example, keep, tree
 
 # Ann met Eve . She left .
@@ -28,7 +28,7 @@ def _nothing_remembered():
     cues._cache.forget()
 
 
-TWO, DETECTED = Candidates.GOLD_TWO_MENTION, Candidates.DETECTED
+TWO, DETECTED = "gold-two-mention", "detected"
 
 
 def one(doc, pronoun, cue, candidates=TWO, url=None, a="Ann", b="Eve", definition=OURS):
@@ -155,7 +155,7 @@ def test_the_nearest_wins(distances):
 def test_other_edges_of_the_settings():
     rows = corpus(example(tree(MET), "She", "Ann", "Eve", WIKI + "Eve"))
     with pytest.raises(MemberError, match="page-context"):
-        decide(rows, Cue.URL, Setting(TWO, Context.SNIPPET), PARSER)
+        decide(rows, Cue.URL, Setting(TWO, "snippet-context"), PARSER)
     unparsed = measures(rows, parsed=False)[0]
     assert np.isinf(unparsed.syntactic).all()
     assert unparsed.token.tolist() == [3, 1]

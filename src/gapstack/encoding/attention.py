@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -32,16 +32,9 @@ from gapstack.types import Floats32, Ints
 _SCORES = "scores"
 
 
-class Direction(StrEnum):
-    """Direction in which attention is read."""
-
-    PRONOUN_TO_NAME = "pronoun-to-name"
-    NAME_TO_PRONOUN = "name-to-pronoun"
-    """The paper's."""
-    BOTH = "both"
-    """The sum of both."""
-    EACH = "each"
-    """Each as heads of its own, pronoun to name in the first layers."""
+Direction = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
+"""Direction in which attention is read: the paper's is ``name-to-pronoun``; ``both`` is the sum of both directions,
+``each`` has either as heads of its own, pronoun to name in the first layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +50,21 @@ class Attention:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def directed(self, direction: Direction | str = Direction.BOTH) -> Floats32:
-        """Scores (n, k, layers, heads) in one direction; twice the layers for :attr:`Direction.EACH`."""
-        direction = Direction(direction)
-        if direction is Direction.BOTH:
+    def directed(self, direction: Direction = "both") -> Floats32:
+        """Scores (n, k, layers, heads) in one direction; twice the layers for ``each``."""
+        if direction == "both":
             return np.asarray(self.scores.sum(axis=2))
-        if direction is Direction.EACH:
+        if direction == "each":
             n, k, _, layers, heads = self.scores.shape
             return self.scores.reshape(n, k, 2 * layers, heads)
-        return self.scores[:, :, 1 if direction is Direction.NAME_TO_PRONOUN else 0]
+        return self.scores[:, :, 1 if direction == "name-to-pronoun" else 0]
 
-    def pairs(self, direction: Direction | str = Direction.BOTH) -> Floats32:
+    def pairs(self, direction: Direction = "both") -> Floats32:
         """Scores of A and B, (n, layers, heads, 2): of the best name that counts for each, 0 without one."""
         scores = self.directed(direction)[..., None]
         return np.asarray(np.where(self.hits[:, :, None, None], scores, 0.0).max(axis=1, initial=0.0))
 
-    def choices(self, direction: Direction | str = Direction.BOTH) -> NDArray[np.bool_]:
+    def choices(self, direction: Direction = "both") -> NDArray[np.bool_]:
         """True where each head's favourite name counts as A, and B, (n, layers, heads, 2); tied names must agree."""
         scores = self.directed(direction)
         best = scores.max(axis=1, keepdims=True, initial=-np.inf)
@@ -81,9 +73,7 @@ class Attention:
         agrees = ~winners[..., None] | self.hits[:, :, None, None]
         return np.asarray(winners.any(axis=1)[..., None] & agrees.all(axis=1))
 
-    def cue_decisions(
-        self, layer: int, head: int, direction: Direction | str = Direction.BOTH
-    ) -> CueDecisions:
+    def cue_decisions(self, layer: int, head: int, direction: Direction = "both") -> CueDecisions:
         """Decisions of one head, with margins in decibels of attention over the runner-up; MemberError without it."""
         scores = self.directed(direction)
         if not (0 <= layer < scores.shape[2] and 0 <= head < scores.shape[3]):
@@ -108,7 +98,7 @@ class Attention:
 def attention(
     corpus: Corpus,
     encoder: Encoder | str | None = None,
-    candidates: Candidates | str = Candidates.GOLD_TWO_MENTION,
+    candidates: Candidates = "gold-two-mention",
     parser: str | Path | None = None,
 ) -> Attention:
     """Read every head's attention between the pronoun and the competing names; float32, stored by content.
@@ -120,9 +110,9 @@ def attention(
     loaded = encoder if isinstance(encoder, Encoder) else load_encoder(encoder)
     names: list[tuple[Span, ...]] = [(example.a, example.b) for example in corpus]
     hits: list[NDArray[np.bool_]] = [np.eye(2, dtype=bool)] * len(corpus)
-    if Candidates(candidates) is not Candidates.GOLD_TWO_MENTION:
+    if candidates != "gold-two-mention":
         scenes = [
-            scene(example, parse, Candidates(candidates))
+            scene(example, parse, candidates)
             for example, parse in zip(corpus, parses(corpus, parser), strict=True)
         ]
         names, hits = [one.spans for one in scenes], [one.hits for one in scenes]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Interval
@@ -21,7 +21,7 @@ from gapstack.data import Corpus, Label
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import NonNegative, Seed
 from gapstack.text.cues import OURS, Closeness, Counted, Cue, CueDecisions, Definition, decide, needs_parses
-from gapstack.text.scenes import Candidates, CandidatesName, Context, ContextName, Setting
+from gapstack.text.scenes import Candidates, Context, Setting
 from gapstack.types import Bools, Floats, Probabilities
 
 _HALF_MARGIN = 4.0  # in words or edges: scaled to one half
@@ -70,9 +70,9 @@ class Random(SoftLabelMember):
 class CueMember(SoftLabelMember):
     """A coreference cue with calibrated probabilities."""
 
-    candidates: CandidatesName = "gold-two-mention"
+    candidates: Candidates = "gold-two-mention"
     """``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do)."""
-    context: ContextName = "page-context"
+    context: Context = "page-context"
     """``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other cues
     decide alike in both."""
     ridge: NonNegative = 1.0
@@ -86,10 +86,8 @@ class CueMember(SoftLabelMember):
     @property
     def definition(self) -> Definition:
         """Choices within the cue's definition, those that are settings of the member."""
-        own: dict[str, Any] = {"counted": Counted, "closeness": Closeness}
-        return replace(
-            OURS, **{name: kind(getattr(self, name)) for name, kind in own.items() if hasattr(self, name)}
-        )
+        own: dict[str, Any] = {k: v for k, v in vars(self).items() if k in ("counted", "closeness")}
+        return replace(OURS, **own)
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Decisions with their passes and margins; needs no fit.
@@ -97,7 +95,7 @@ class CueMember(SoftLabelMember):
         Raises MemberError if the cue reads the page's title in snippet-context; DataNotFoundError if a text has no
         stored parse and there is no parser.
         """
-        setting = Setting(Candidates(self.candidates), Context(self.context))
+        setting = Setting(self.candidates, self.context)
         return decide(corpus, self.cue, setting, self.parser, self.definition)
 
     def decide(self, corpus: Corpus) -> Bools:
@@ -109,7 +107,7 @@ class CueMember(SoftLabelMember):
         return super().reads() | ({} if self._needs_parses() else {"parser": False})
 
     def _needs_parses(self) -> bool:
-        return needs_parses(self.cue, Candidates(self.candidates), self.definition)
+        return needs_parses(self.cue, self.candidates, self.definition)
 
     def _prepare(self, corpus: Corpus) -> None:
         self.cue_decisions(corpus)
@@ -177,7 +175,7 @@ class TopicalEntity(CueMember):
     detected in the snippet.
     """
 
-    counted: Literal["detected", "candidates"] = "candidates"
+    counted: Counted = "candidates"
     """Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper)."""
     cue = Cue.TOPICAL_ENTITY
 
@@ -195,7 +193,7 @@ class SyntacticDistance(CueMember):
 class Parallelism(CueMember):
     """The closest name in the pronoun's grammatical function, subject or object; then syntactic distance."""
 
-    closeness: Literal["token", "syntactic"] = "syntactic"
+    closeness: Closeness = "syntactic"
     """Which of several names in the pronoun's function is the closest: that with the shortest dependency path
     (``syntactic``), or with the fewest words between (``token``, as in the paper)."""
     cue = Cue.PARALLELISM

@@ -29,7 +29,7 @@ from gapstack.members.fine_tuned import HEAD_ALONE, FineTuned
 from gapstack.members.frozen_head import chosen_layers
 from gapstack.settings import Count, FractionBelowOne, LayerNumber
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, scene
+from gapstack.text.scenes import scene
 from gapstack.training import PieceData, Targets
 from gapstack.training.plan import CONSTANT_RATE
 from gapstack.types import Bools
@@ -79,7 +79,7 @@ def other_names(corpus: Corpus, view: PieceView) -> Bools:
     """Mask (n, longest), True on the pieces of names of other persons than A and B."""
     mask = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
     for row, (example, parse) in enumerate(zip(corpus, parses(corpus), strict=True)):
-        candidates = scene(example, parse, Candidates.DETECTED)
+        candidates = scene(example, parse, "detected")
         starts, ends = view.chars[view.row(row)].T
         for span, hits in zip(candidates.spans, candidates.hits, strict=True):
             if not hits.any() and not span.overlaps(example.a) and not span.overlaps(example.b):

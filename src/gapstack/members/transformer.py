@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapstack.data import Corpus, Label
-from gapstack.encoding.attention import Attention, attention
+from gapstack.encoding.attention import Attention, Direction, attention
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation.metrics import f1_percent
 from gapstack.members.baselines import CueMember
@@ -22,13 +22,11 @@ from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import Count, Natural, ProbabilityFloor, Seed
 from gapstack.text.cues import CueDecisions
-from gapstack.text.scenes import Candidates, CandidatesName
+from gapstack.text.scenes import Candidates
 from gapstack.types import Bools, Floats, Probabilities
 
-DirectionName = Literal["pronoun-to-name", "name-to-pronoun", "both", "each"]
 
-
-def head_f1(training_set: TrainingSet, weights: Attention, direction: str) -> Floats:
+def head_f1(training_set: TrainingSet, weights: Attention, direction: Direction) -> Floats:
     """Overall F1 of each head's favourite by the targets, (layers, heads), in percent (the paper's Table 8)."""
     # (n, L, H, 2) -> (L, H, n, 2)
     decided = np.moveaxis(weights.choices(direction), 0, 2).astype(np.float64)
@@ -48,7 +46,7 @@ class TransformerSingle(CueMember):
     head: Natural | None = None
     """The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all heads
     or those of ``layer``."""
-    direction: DirectionName = "both"
+    direction: Direction = "both"
     """``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
     :class:`~gapstack.encoding.attention.Direction`."""
     encoder: str | None = None
@@ -73,7 +71,7 @@ class TransformerSingle(CueMember):
         return head_f1(TrainingSet.given(corpus), self._attention(corpus), self.direction)
 
     def _needs_parses(self) -> bool:
-        return self.candidates == Candidates.DETECTED
+        return self.candidates == "detected"
 
     def _attention(self, corpus: Corpus) -> Attention:
         return attention(corpus, self.encoder, self.candidates, self.parser)
@@ -110,9 +108,9 @@ class TransformerMulti(SoftLabelMember):
     """Size of the forest and of its smallest leaf."""
     floor: ProbabilityFloor = 0.03
     """Lower bound of a class before the three are divided by their sum."""
-    direction: DirectionName = "both"
+    direction: Direction = "both"
     encoder: str | None = None
-    candidates: CandidatesName = "gold-two-mention"
+    candidates: Candidates = "gold-two-mention"
     parser: str | None = None
     """As for :class:`TransformerSingle`."""
     seed: Seed = 0
@@ -120,7 +118,7 @@ class TransformerMulti(SoftLabelMember):
 
     def reads(self) -> dict[str, Any]:
         """Inputs: the parser only where other names compete with A and B."""
-        return super().reads() | ({} if self.candidates == Candidates.DETECTED else {"parser": False})
+        return super().reads() | ({} if self.candidates == "detected" else {"parser": False})
 
     def decide(self, corpus: Corpus) -> Bools:
         """The paper's decisions: TRUE for each name with a value above one half, (n, 2)."""

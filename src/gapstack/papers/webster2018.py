@@ -72,7 +72,7 @@ def reproduce(
     folder = None if gap.is_sample else find("resolvers")
     fitted = [
         FittedCues(splits["validation"], candidates, encoder, parser, seed)
-        for candidates in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION)
+        for candidates in ("detected", "gold-two-mention")
     ]
 
     def decide(split: str) -> Systems:
@@ -90,8 +90,8 @@ def reproduce(
         annotation_table(splits, theirs),
         off_the_shelf(development, theirs),
         ontonotes_table(theirs),
-        cue_table(6, development, Candidates.DETECTED, theirs),
-        cue_table(7, development, Candidates.GOLD_TWO_MENTION, theirs),
+        cue_table(6, development, "detected", theirs),
+        cue_table(7, development, "gold-two-mention", theirs),
         head_table(fitted[0].single, {s: splits[s] for s in ("validation", "development")}, theirs),
         against_parallelism(development, theirs),
         rates_table(development),
@@ -157,7 +157,7 @@ def off_the_shelf(systems: Systems, paper: Mapping[str, Any]) -> Table:
 
 def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapping[str, Any]) -> Table:
     """Tables 6 and 7: every cue over the same candidates, in the context that it reads."""
-    which = "detected_candidates" if candidates is Candidates.DETECTED else "gold_two_mention"
+    which = "detected_candidates" if candidates == "detected" else "gold_two_mention"
     key = f"table{number}_development_{which}"
     return Table(
         _SCORE_COLUMNS,
@@ -239,7 +239,7 @@ def test_table(systems: Systems, paper: Mapping[str, Any]) -> Table:
     others = {name: row for name, row in published(paper, key).items() if name not in ours}
     sections = [_scores(_OFF_THE_SHELF, systems.resolver_scores(), others)]
     for setting, decided in systems.cues.items():
-        known = published(paper, key, decided if setting.candidates is Candidates.DETECTED else ())
+        known = published(paper, key, decided if setting.candidates == "detected" else ())
         sections.append(_scores(str(setting), systems.scores(decided), known))
     return Table(
         _SCORE_COLUMNS,

@@ -19,7 +19,7 @@ from gapstack.evaluation import gold_decisions
 from gapstack.papers.webster2018_systems import DETECTED, E2E, GOLD_TWO_MENTION, NEURALCOREF, Systems
 from gapstack.text.cues import PAPER, Cue, measure, passes, sieve
 from gapstack.text.parses import parses
-from gapstack.text.scenes import Candidates, scene
+from gapstack.text.scenes import scene
 from gapstack.types import Bools
 
 CATEGORIES = {
@@ -171,7 +171,7 @@ def parallelism_choices(corpus: Corpus, parser: str | Path | None = None) -> Boo
     """
     found = np.zeros((len(corpus), 3), dtype=bool)
     for row, (example, tree) in enumerate(zip(corpus, parses(corpus, parser), strict=True)):
-        names = scene(example, tree, Candidates.DETECTED)
+        names = scene(example, tree, "detected")
         winner = sieve(passes(Cue.PARALLELISM, measure(names), PAPER))[0]
         if winner >= 0:
             span = names.spans[winner]

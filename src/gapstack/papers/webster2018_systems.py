@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gapstack.data import Corpus
-from gapstack.encoding.attention import Direction
 from gapstack.evaluation import Scores, gold_decisions, score_decisions
 from gapstack.members.transformer import TransformerMulti, TransformerSingle
 from gapstack.resolvers.align import read_resolver
@@ -25,17 +24,17 @@ from gapstack.types import Bools
 Decisions = dict[str, Bools]
 """(n, 2) decisions by the name of the system."""
 
-CUES = {
-    Context.SNIPPET: {
+CUES: dict[Context, dict[str, Cue]] = {
+    "snippet-context": {
         "Token Distance": Cue.TOKEN_DISTANCE,
         "Topical Entity": Cue.TOPICAL_ENTITY,
         "Syntactic Distance": Cue.SYNTACTIC_DISTANCE,
         "Parallelism": Cue.PARALLELISM,
     },
-    Context.PAGE: {"Parallelism+URL": Cue.URL},
+    "page-context": {"Parallelism+URL": Cue.URL},
 }
 """Cues by their names in the paper, in the least context that they read."""
-SETTINGS = [Setting(c, x) for c in (Candidates.DETECTED, Candidates.GOLD_TWO_MENTION) for x in Context]
+SETTINGS = [Setting(c, x) for c in ("detected", "gold-two-mention") for x in CUES]
 """The four task settings, detected candidates first."""
 DETECTED, GOLD_TWO_MENTION = SETTINGS[0], SETTINGS[2]
 """The settings in snippet-context."""
@@ -107,10 +106,10 @@ def cue_decisions(
     The baseline chooses one of the competing names with equal chances.
     """
     decided: Decisions = {}
-    if setting.context is Context.SNIPPET:
+    if setting.context == "snippet-context":
         generator = np.random.default_rng(seed)
         chosen = decided["Random"] = np.zeros((len(corpus), 2), dtype=bool)
-        parsed = setting.candidates is Candidates.DETECTED
+        parsed = setting.candidates == "detected"
         for row, names in enumerate(measures(corpus, setting.candidates, parser, parsed=parsed)):
             if len(names.hits):
                 chosen[row] = names.hits[generator.integers(len(names.hits))]
@@ -138,8 +137,8 @@ class FittedCues:
 
         self.candidates, self.parser, self.seed = candidates, parser, seed
         options: dict[str, Any] = {
-            "direction": Direction.NAME_TO_PRONOUN.value,
-            "candidates": candidates.value,
+            "direction": "name-to-pronoun",
+            "candidates": candidates,
             "encoder": encoder,
             "parser": None if parser is None else str(parser),
         }
@@ -148,7 +147,7 @@ class FittedCues:
         decided, gold = self._single_cues(corpus), gold_decisions(corpus).ravel()
         self.trees = {
             context: ExtraTreesClassifier(100, random_state=seed).fit(_features(decided, context), gold)
-            for context in Context
+            for context in CUES
         }
 
     def decide(self, corpus: Corpus) -> dict[Setting, Decisions]:
@@ -157,21 +156,21 @@ class FittedCues:
         together = {c: trees.predict(_features(decided, c)).reshape(-1, 2) for c, trees in self.trees.items()}
         return {
             Setting(self.candidates, context): {**decided[context], ALL_CUES: together[context]}
-            for context in Context
+            for context in CUES
         }
 
     def _single_cues(self, corpus: Corpus) -> dict[Context, Decisions]:
         decided = {
             context: cue_decisions(corpus, Setting(self.candidates, context), self.parser, self.seed)
-            for context in Context
+            for context in CUES
         }
         fitted = {"Transformer-Single": self.single, "Transformer-Multi": self.multi}
-        decided[Context.SNIPPET] |= {name: member.decide(corpus) for name, member in fitted.items()}
+        decided["snippet-context"] |= {name: member.decide(corpus) for name, member in fitted.items()}
         return decided
 
 
 def _features(decided: Mapping[Context, Decisions], context: Context) -> Bools:
     """Choices of the cues that may be used in a context, (2n, cues): a row for each name."""
-    contexts = [Context.SNIPPET] if context is Context.SNIPPET else list(Context)
+    contexts = [c for c in CUES if c in ("snippet-context", context)]
     used = [answers for c in contexts for name, answers in decided[c].items() if name != "Random"]
     return np.stack(used, axis=-1).reshape(-1, len(used))

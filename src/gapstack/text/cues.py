@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from gapstack.errors import MemberError
 from gapstack.text.grammar import Role, empty_parse
 from gapstack.text.page_title import fold, page_title, same_token, tokens
 from gapstack.text.parses import parser_key, parses
-from gapstack.text.scenes import DEFAULT, Candidates, Context, Scene, Setting, person_spans, scene
+from gapstack.text.scenes import DEFAULT, Candidates, Scene, Setting, person_spans, scene
 from gapstack.text.words import words
 from gapstack.types import Floats
 
@@ -49,34 +50,22 @@ class Cue(StrEnum):
     URL = "url"
 
 
-class Closeness(StrEnum):
-    """Which of several parallel names is the closest."""
-
-    TOKEN = "token"
-    """The one with the fewest words between, as in the paper."""
-    SYNTACTIC = "syntactic"
-    """The one with the shortest dependency path."""
-
-
-class Counted(StrEnum):
-    """The names whose words topical entity counts."""
-
-    DETECTED = "detected"
-    """All PERSON names of the snippet, as in the paper, whichever names compete."""
-    CANDIDATES = "candidates"
-    """The names that compete, which needs no parser where these are A and B."""
+Closeness = Literal["token", "syntactic"]
+"""Which of several parallel names is the closest: by words between, as in the paper, or by dependency path."""
+Counted = Literal["detected", "candidates"]
+"""Names whose words topical entity counts: all PERSON names, as in the paper, or those that compete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """Choices within parallelism (URL backs off to it) and topical entity; :data:`PAPER` is Webster et al. 2018."""
 
-    closeness: Closeness = Closeness.SYNTACTIC
-    counted: Counted = Counted.CANDIDATES
+    closeness: Closeness = "syntactic"
+    counted: Counted = "candidates"
 
 
 OURS = Definition()
-PAPER = Definition(Closeness.TOKEN, Counted.DETECTED)
+PAPER = Definition("token", "detected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +148,9 @@ def passes(cue: Cue, m: Measures, definition: Definition = OURS) -> list[Floats]
     token = [m.token]
     # where every name is behind a barrier the parse is unreliable, and token distance decides
     syntactic = [free_syntactic, free_token, m.token]
-    closest = free_token if definition.closeness is Closeness.TOKEN else free_syntactic
+    closest = free_token if definition.closeness == "token" else free_syntactic
     parallelism = [np.where(m.parallel, closest, np.inf), *syntactic]
-    topical = m.topical if definition.counted is Counted.DETECTED else m.repeated
+    topical = m.topical if definition.counted == "detected" else m.repeated
     return {
         Cue.TOKEN_DISTANCE: token,
         Cue.TOPICAL_ENTITY: [np.where(topical, m.token, np.inf), *token],
@@ -194,7 +183,7 @@ _cache: Memory[Measures] = Memory(100_000)  # about 60 MB
 
 def measures(
     corpus: Corpus,
-    candidates: Candidates = Candidates.GOLD_TWO_MENTION,
+    candidates: Candidates = "gold-two-mention",
     parser: str | Path | None = None,
     *,
     parsed: bool = True,
@@ -214,9 +203,9 @@ def measures(
 
 def needs_parses(cue: Cue, candidates: Candidates, definition: Definition = OURS) -> bool:
     """True if a cue reads parses."""
-    if cue is Cue.TOPICAL_ENTITY and definition.counted is Counted.DETECTED:
+    if cue is Cue.TOPICAL_ENTITY and definition.counted == "detected":
         return True
-    return candidates is Candidates.DETECTED or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
+    return candidates == "detected" or cue not in (Cue.TOKEN_DISTANCE, Cue.TOPICAL_ENTITY)
 
 
 def decide(
@@ -231,10 +220,10 @@ def decide(
     Raises MemberError if the cue reads the page's title in snippet-context, DataNotFoundError if a parser is needed and
     missing.
     """
-    if cue is Cue.URL and setting.context is Context.SNIPPET:
+    if cue is Cue.URL and setting.context == "snippet-context":
         raise MemberError(
             f"the cue {cue} reads the page's title, which {setting.context} excludes; "
-            f"use {Context.PAGE}, or the cue {Cue.PARALLELISM}"
+            f"use page-context, or the cue {Cue.PARALLELISM}"
         )
     parsed = needs_parses(cue, setting.candidates, definition)
     answers = np.zeros((len(corpus), 2), dtype=bool)

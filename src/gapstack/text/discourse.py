@@ -17,7 +17,7 @@ from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.text.grammar import Parse, Role
 from gapstack.text.page_title import distinctive_tokens, fold, tokens
-from gapstack.text.scenes import Candidates, barriers, climb, scene, understood_subject
+from gapstack.text.scenes import barriers, climb, scene, understood_subject
 from gapstack.types import Floats
 
 
@@ -29,8 +29,8 @@ class Discourse:
 
     def __init__(self, example: Example, parse: Parse):
         self.example, self.parse = example, parse
-        self.two = scene(example, parse, Candidates.GOLD_TWO_MENTION)
-        self.all = scene(example, parse, Candidates.DETECTED)
+        self.two = scene(example, parse, "gold-two-mention")
+        self.all = scene(example, parse, "detected")
         self.at: int = self.two.pronoun
         self.names = (Name(self, 0), Name(self, 1))
 

@@ -9,7 +9,7 @@ his brother") are excluded too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntFlag, StrEnum
+from enum import IntFlag
 from typing import Literal
 
 import numpy as np
@@ -18,42 +18,23 @@ from numpy.typing import NDArray
 from gapstack.data import Example, Span
 from gapstack.text.grammar import Parse, Role
 
-
-class Candidates(StrEnum):
-    """The names that compete."""
-
-    GOLD_TWO_MENTION = "gold-two-mention"
-    """A and B."""
-    DETECTED = "detected"
-    """All PERSON names of the snippet; one counts as A or B when either is part of the other."""
-
-
-CandidatesName = Literal["gold-two-mention", "detected"]
-
-
-class Context(StrEnum):
-    """What may be read."""
-
-    SNIPPET = "snippet-context"
-    """The snippet alone."""
-    PAGE = "page-context"
-    """The snippet and the title of its page."""
-
-
-ContextName = Literal["snippet-context", "page-context"]
+Candidates = Literal["gold-two-mention", "detected"]
+"""The names that compete: A and B, or all PERSON names, which count as A or B when either is part of the other."""
+Context = Literal["snippet-context", "page-context"]
+"""What may be read: the snippet alone, or the title of its page too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One of the four task settings of Webster et al. 2018, section 4."""
 
-    candidates: Candidates = Candidates.GOLD_TWO_MENTION
-    context: Context = Context.PAGE
+    candidates: Candidates = "gold-two-mention"
+    context: Context = "page-context"
 
     @property
     def names(self) -> str:
         """The candidates in the paper's words."""
-        return "detected candidates" if self.candidates is Candidates.DETECTED else str(self.candidates)
+        return "detected candidates" if self.candidates == "detected" else self.candidates
 
     def __str__(self) -> str:
         return f"{self.names}, {self.context}"
@@ -82,7 +63,7 @@ class Scene:
 def scene(example: Example, parse: Parse, candidates: Candidates) -> Scene:
     """Collect the names of one example that compete."""
     pronoun = parse.head_of(parse.tokens_in(example.pronoun))
-    if candidates is Candidates.GOLD_TWO_MENTION:
+    if candidates == "gold-two-mention":
         spans: tuple[Span, ...] = (example.a, example.b)
         hits = np.eye(2, dtype=bool)
     else:
