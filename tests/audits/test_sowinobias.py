@@ -1,7 +1,6 @@
 """SoWinoBias: the construction, and known policies."""
 
 import json
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -37,15 +36,6 @@ def test_every_sentence_of_the_vocabulary_is_built_once(folder):
         assert (example.a_text == "The judge") == (side == "pro")
         assert example.label == 1
         assert example.text.index(example.b_text) == example.b.start
-
-
-def test_a_cap_keeps_pairs_whole_and_the_polarities_even(gap_folder):
-    items = SUITES["sowinobias"].load(gap_folder, cap=400)
-    assert Counter(zip(items.facts["side"], items.facts["polarity"], strict=True)) == {
-        (side, polarity): 100 for side in ("pro", "anti") for polarity in ("positive", "negative")
-    }
-    assert set(Counter(items.facts["pair"].tolist()).values()) == {2}
-    assert "400, sampled with seed 0, of the vocabulary's 16,384" in items.note
 
 
 def test_known_policies(folder):

@@ -49,10 +49,3 @@ def test_scores_are_means_over_trainings_and_trainings_that_disagree_widen_the_i
     )
     assert alike.value == apart.value
     assert apart.high - apart.low > 3 * (alike.high - alike.low)
-
-
-def test_groups_of_pairs_are_resampled_together():
-    half = np.repeat(["a", "b"], 100)
-    found = over_seeds(half, trainings(0.5), trainings(0.5), mean_percent)
-    assert (found["pro"].low, found["pro"].high) == (0, 100)
-    assert found["difference"] == (0, 0, 0)

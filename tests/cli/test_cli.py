@@ -163,15 +163,14 @@ def test_output_that_cannot_be_written_is_one_line_after_the_results(answers, ou
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["halve", "delete", "folder"])
 @pytest.mark.parametrize(
-    ("file", "command"),
+    ("file", "command", "kind"),
     [
-        ("members/random/fold-1/member/state.json", "predict"),
-        ("members/prior/fold-0/job.json", "audit"),
-        ("members/prior/fold-2/test.parquet", "compare"),
-        ("stack/arrays.safetensors", "predict"),
-        ("run.json", "compare"),
+        ("members/random/fold-1/member/state.json", "predict", "halve"),
+        ("members/prior/fold-0/job.json", "audit", "folder"),
+        ("members/prior/fold-2/test.parquet", "compare", "halve"),
+        ("stack/arrays.safetensors", "predict", "delete"),
+        ("run.json", "compare", "halve"),
     ],
 )
 def test_a_damaged_run_is_refused_with_the_command_that_repairs_it(workplace, file, command, kind):

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from gapstack.comparison.strata import STRATA, names_and_ranks, strata
 from gapstack.data import Corpus, Example, Label, Span
 
@@ -25,40 +23,6 @@ ROWS = {
         "His father told Tom that on the way to the old town hall Ann met Bob.", "His", "Ann", "Bob"
     ),
 }
-
-
-@pytest.mark.parametrize(
-    ("which", "expected"),
-    [
-        (
-            "final",
-            {
-                "gender": "feminine",
-                "form": "she",
-                "position": "final",
-                "distance": "up to 4",
-                "same sentence": "neither name",
-                "URL overlap": "both names",
-                "name overlap": "share a word",
-                "length": "up to 50",
-                "names": "up to 2",
-            },
-        ),
-        (
-            "medial",
-            {
-                "position": "medial",
-                "same sentence": "both names",
-                "URL overlap": "neither name",
-                "name overlap": "distinct",
-            },
-        ),
-        ("initial", {"position": "initial", "distance": "10 to 19", "URL overlap": "", "names": "3 to 4"}),
-    ],
-)
-def test_by_hand(which, expected):
-    found = {name: values[0] for name, values in strata(Corpus([ROWS[which]])).items()}
-    assert {name: found[name] for name in expected} == expected
 
 
 def test_names_are_counted_and_the_right_one_ranked_from_the_pronoun():

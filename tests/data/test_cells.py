@@ -170,17 +170,6 @@ def test_quarantine_is_no_way_round_a_file_that_is_wrong_as_a_whole(tmp_path):
     assert caught.value.place.line == 2
 
 
-def test_scorer_and_submission_rows_can_be_put_aside_too(tmp_path):
-    scorer, submission = tmp_path / "scorer.tsv", tmp_path / "submission.csv"
-    scorer.write_bytes(b"r1\tTRUE\tFALSE\nr2\tMAYBE\tFALSE\n")
-    submission.write_bytes(b"ID,A,B,NEITHER\nr1,1,0,0\nr2,0,0,0\n")
-    quarantine = Quarantine(tmp_path)
-    assert read_scorer_tsv(scorer, quarantine=quarantine).ids == ["r1"]
-    assert read_submission(submission, quarantine=quarantine).ids == ["r1"]
-    assert quarantine.count == 2
-    assert [path.name for path in quarantine.paths] == ["scorer.quarantine.tsv", "submission.quarantine.tsv"]
-
-
 def test_nine_columns_are_rows_without_labels(tmp_path):
     path = tmp_path / "stage.tsv"
     path.write_bytes(gap(gap_row(A_coref=None, B_coref=None), header="\t".join(UNLABELLED_COLUMNS)))

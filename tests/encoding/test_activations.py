@@ -13,9 +13,8 @@ from gapstack.encoding.activations import (
     SpanActivations,
     hidden_states,
     span_activations,
-    window_activations,
 )
-from gapstack.encoding.pieces import align, windows_around
+from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
 
 DTYPES = (torch.float32, torch.bfloat16)
@@ -107,30 +106,6 @@ def test_a_row_does_not_depend_on_its_batch_the_order_and_the_cache(
                 np.testing.assert_allclose(vectors, expected, atol=tolerance, rtol=tolerance)
                 expected = everything[row][1][[layer - 1 for layer in heads]]
                 np.testing.assert_allclose(attention, expected, atol=tolerance, rtol=tolerance)
-
-
-def test_each_mention_is_read_in_a_window_of_its_own_and_kept(sample_test, tiny_encoder, forwarded):
-    corpus = sample_test[:7]
-    found = window_activations(corpus, tiny_encoder, (1, 2), max_pieces=48)
-    assert sum(forwarded) == 21
-    view = windows_around(corpus, tiny_encoder, 48)
-    assert found.counts.shape == (7, 3)
-    assert found.attention.shape == (7, 0, 2, 5, 5)
-    at = 0
-    for window in range(21):
-        with torch.inference_mode():
-            ids = torch.from_numpy(view.ids[view.row(window)])[None]
-            states = tiny_encoder.model(ids, output_hidden_states=True).hidden_states
-        start, end = view.mentions[window, 0]
-        assert found.counts.ravel()[window] == end - start
-        expected = torch.stack([states[layer][0, start:end] for layer in (1, 2)], dim=1).numpy()
-        np.testing.assert_allclose(found.vectors[at : at + end - start], expected, atol=0.12)
-        at += end - start
-    forwarded.clear()
-    swapped = corpus.map(lambda e: Example(e.id, e.text, e.pronoun, e.b, e.a))
-    other = window_activations(swapped, tiny_encoder, (2,), max_pieces=48)
-    assert forwarded == []
-    np.testing.assert_array_equal(other.counts, found.counts[:, [0, 2, 1]])
 
 
 @pytest.mark.parametrize("layers", [(), (3,), (0, 9)])

@@ -80,39 +80,6 @@ def test_a_mention_that_vanishes_gets_the_next_piece_or_the_last(tiny_encoder):
     assert chars == [(5, 6), (11, 14), (11, 14)]  # "m" of met, "and", "and" again: nothing follows
 
 
-def letters(view, row: int, text: str) -> str:
-    """The pieces' text of one row, special pieces as ``|``."""
-    return "".join(text[a:b] or "|" for a, b in view.chars[view.row(row)])
-
-
-@pytest.mark.parametrize(
-    ("sizes", "space", "kept"),
-    [
-        # outer, gap, gap, outer -> pieces kept of each; mentions are one piece each
-        ((4, 4, 4, 4), 19, (4, 4, 4, 4)),  # fits
-        ((9, 2, 2, 9), 13, (3, 2, 2, 3)),  # outer segments go first, evenly
-        ((0, 2, 2, 20), 12, (0, 2, 2, 5)),  # what one side leaves, the other keeps
-        ((4, 20, 2, 4), 16, (3, 6, 2, 2)),  # a level of 5, outer ones counting double; two pieces over
-        ((0, 20, 20, 0), 13, (0, 5, 5, 0)),  # mentions too far apart: the gaps lose their middles
-        ((5, 5, 5, 5), 3, (0, 0, 0, 0)),  # mentions only
-    ],
-)
-def test_windows_keep_mentions_whole_and_cut_far_ends_and_middles(sizes, space, kept, tiny_encoder):
-    parts = ["x " * sizes[0], "a", " y" * sizes[1] + " ", "b", " y" * sizes[2] + " ", "he", " z" * sizes[3]]
-    corpus = Corpus([make(*parts)])
-    view = check(corpus, tiny_encoder, space + 2)
-    assert view.lengths[0] == min(space, sum(sizes) + 3) + 2
-    ranges = view.mentions[0, [1, 2, 0]]
-    found = np.diff([1, *ranges.ravel(), view.lengths[0] - 1])[::2]
-    assert tuple(found) == kept
-    text = corpus[0].text
-    # far ends went: what is left of the outer segments touches the mentions
-    chars = view.chars[view.row(0)]
-    assert found[0] == 0 or chars[ranges[0, 0] - 1, 1] + 1 == corpus[0].a.start
-    assert found[3] == 0 or chars[ranges[2, 1], 0] - 1 == corpus[0].pronoun.end
-    assert "".join(letters(view, 0, text)).count("he") == 1
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 30), min_size=7, max_size=7),

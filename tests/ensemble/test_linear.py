@@ -14,16 +14,6 @@ from gapstack.evaluation import log_loss
 from tests.ensemble.test_stacker import BASE, LABELS, base_on
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**32 - 1))
-def test_the_mean_of_logits_is_the_geometric_mean_of_probabilities(seed):
-    logits = np.random.default_rng(seed).normal(size=(20, 4, 3), scale=3)
-    base = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    mean = np.exp(logits.mean(axis=1))
-    found = create_stacker("mean", of="logits").fit(base, LABELS[:20]).predict_proba(base)
-    np.testing.assert_allclose(found, mean / mean.sum(axis=1, keepdims=True), atol=1e-9)
-
-
 def test_given_weights_are_those_of_the_members_in_their_order():
     stacker = create_stacker("mean", weights=[65, 35, 0]).fit(BASE, LABELS)
     np.testing.assert_allclose(stacker.predict_proba(BASE), 0.65 * BASE[:, 0] + 0.35 * BASE[:, 1])

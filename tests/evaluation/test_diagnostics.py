@@ -1,15 +1,12 @@
 import numpy as np
 import pytest
 
-from gapstack.evaluation import expected_calibration_error
 from gapstack.evaluation.diagnostics import (
-    correlations,
     difficulty,
     disagreement,
     double_fault,
     label_quality,
     likely_errors,
-    reliability,
     risk_coverage,
 )
 
@@ -17,16 +14,6 @@ from gapstack.evaluation.diagnostics import (
 def confident(values):
     """Rows that answer A with this confidence."""
     return np.array([[value, (1 - value) / 2, (1 - value) / 2] for value in values])
-
-
-def test_correlations_are_numpys_and_constants_have_none():
-    values = np.random.default_rng(0).normal(size=(3, 50))
-    np.testing.assert_allclose(correlations(values), np.corrcoef(values))
-    values[1], values[2, 0] = 0.3, np.nan
-    found = correlations(values)
-    assert found[0, 0] == pytest.approx(1)
-    assert np.isnan(found[1:]).all()
-    assert np.isnan(found[:, 1:]).all()
 
 
 def test_disagreement_and_double_fault_count_rows():
@@ -41,16 +28,6 @@ def test_difficulty_bins_the_share_of_members_that_are_right():
     right = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]], dtype=bool)
     found = [name.removesuffix(" right") for name in difficulty(right.T)]
     assert found == ["all", "most", "most", "few", "none"]
-
-
-def test_calibration_error_is_the_distance_between_the_reliability_columns():
-    rng = np.random.default_rng(1)
-    labels, given = rng.integers(0, 3, 200), rng.dirichlet([0.5] * 3, 200)
-    found = reliability(labels, given)
-    gaps = np.nan_to_num(np.abs(found.confidence - found.accuracy))
-    assert (gaps * found.rows).sum() / 200 == pytest.approx(expected_calibration_error(labels, given))
-    assert found.rows.sum() == 200
-    assert np.isnan(found.confidence[:4]).all(), "the top of three answers is never below a third"
 
 
 def test_risk_coverage_answers_the_most_confident_rows_first():

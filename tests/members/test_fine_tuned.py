@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from gapstack.data import Corpus, teacher
 from gapstack.data.gap_files import write_gap, write_submission
-from gapstack.encoding.encoders import KNOWN, load_encoder
+from gapstack.encoding.encoders import KNOWN
 from gapstack.errors import MemberError
 from gapstack.members import create, fine_tuned, store
 from gapstack.members.probert import ProBERT
-from gapstack.training import TrainingPlan, loop, predict
+from gapstack.training import TrainingPlan, loop
 
 QUICK = {"epochs": 1, "head_lr": 1e-2, "precision": "float32"}
 
@@ -82,29 +81,6 @@ def test_a_phase_with_a_frozen_encoder_learns_what_the_whole_network_would(
     np.testing.assert_allclose(apart.predict_proba(sample_test), whole.predict_proba(sample_test), atol=2e-3)
     with pytest.raises(MemberError, match="in 2 phases; training has 1"):
         TwoPhases(**settings, training=[QUICK]).fit(rows)
-
-
-class HeadOnly(ProBERT):
-    """ProBERT whose encoder never learns."""
-
-    PLAN = TrainingPlan(epochs=2, frozen=("encoder",), head_lr=1e-2, precision="float32")
-
-
-def test_no_fold_repeats_what_no_fold_changes(
-    sample_train, sample_test, tiny_encoder_folder, monkeypatch, tmp_path
-):
-    rows, asked = sample_train[:24], sample_test[:10]
-    settings = {"encoder": str(tiny_encoder_folder), "max_pieces": 96}
-    HeadOnly(**settings).prepare(rows + asked)
-    for name in ("_tuned_states", "passes"):
-        monkeypatch.setattr(fine_tuned, name, None)
-    monkeypatch.setattr("gapstack.encoding.activations.forward", None)
-    for fold in (slice(0, 16), slice(8, 24)):
-        member = HeadOnly(**settings).fit(rows[fold])
-        answers = member.predict_proba(asked)
-        # through the whole network, all in one go
-        logits = predict(member.network_, member._data(asked, load_encoder(member.encoder), None))
-        np.testing.assert_allclose(softmax(logits, axis=1), answers, atol=2e-2)
 
 
 def test_int8_answers_nearly_the_same_row_by_row(sample_train, sample_test, tiny_encoder_folder, tmp_path):

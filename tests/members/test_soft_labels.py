@@ -8,10 +8,9 @@ from hypothesis.extra import numpy as arrays
 from scipy.special import log_softmax
 
 from gapstack.data import Label
-from gapstack.data.corpus import one_hot
 from gapstack.data.teacher import SoftLabels
 from gapstack.members import create, soft_labels
-from gapstack.members.soft_labels import TrainingSet, merge
+from gapstack.members.soft_labels import TrainingSet
 
 SURE_OF_A = np.array([0.9, 0.06, 0.04])
 
@@ -37,23 +36,6 @@ def test_classes_and_weights_have_the_logloss_of_the_targets(targets, weights, l
     np.testing.assert_allclose(
         -(shares * logs[rows, classes]).sum(), -(weights[:, None] * targets * logs).sum(), atol=1e-9
     )
-
-
-def test_training_sets_merged_weigh_in_each_as_they_did_alone(sample_train):
-    parts = [sample_train.take(np.arange(start, start + 6)) for start in (0, 3)]
-    training_set = [TrainingSet.given(part) for part in parts]
-    training_set[1] = TrainingSet(
-        parts[1], one_hot(parts[1].labels), np.array([2.0, 2, 0.5, 0.5, 0.5, 0.5]), 2
-    )
-    corpus, targets = merge(training_set)
-    assert corpus.ids == sample_train[:9].ids
-    np.testing.assert_allclose(targets.sum(axis=2).mean(axis=0), [1, 1])
-    np.testing.assert_allclose(targets[:6, 0], one_hot(parts[0].labels) * 9 / 6)
-    np.testing.assert_allclose(
-        targets[3:, 1], training_set[1].targets * training_set[1].weights[:, None] * 9 / 6
-    )
-    assert not targets[6:, 0].any()
-    assert not targets[:3, 1].any()
 
 
 def test_given_rows_weigh_as_asked_and_all_rows_one_in_the_mean(taught, sample_train):

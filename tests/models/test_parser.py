@@ -78,14 +78,6 @@ def test_conversion_keeps_text_splits_contractions_and_leaves_ewt_names_missing(
     assert not any(d.has_annotation("ENT_IOB") for d in ewt)
 
 
-def test_grouping_joins_sentences_with_a_blank_and_keeps_trees_and_names(tmp_path: Path):
-    docs = convert.load_docs(converted(sentences(GUM), tmp_path, "gum"))
-    (joined,) = convert.grouped(docs, [3])
-    assert "Lee. She left. Germans" in joined.text
-    assert [s.root.text for s in joined.sents] == ["meet", "left", "met"]
-    assert len(joined.ents) == 2
-
-
 @pytest.mark.parametrize(
     ("words", "spelt"),
     [

@@ -12,11 +12,10 @@ from gapstack.text.parses import docs
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "models" / "people"))
 
-from entities import Context
 from lexicon import Lexicon
 from mentions import Kind, Mention, Position, sentences
 from ranking import Choices, choose, fit
-from reader import read, units
+from reader import units
 
 LEXICON = Lexicon({"mary": 5.0, "johnson": -5.0}, {"johnson": 0.95}, {"nurse": (9, 10)})
 
@@ -37,13 +36,6 @@ def test_mentions_are_pronouns_names_with_titles_and_nouns_for_people():
         (Kind.PRONOUN, "She"),
     ]
     assert mentions[0].sign == mentions[-1].sign == 1
-
-
-def test_two_arguments_of_one_verb_are_two_people():
-    mentions = mentions_of("Mary Smith saw her.")
-    context = Context()
-    read(mentions, context, lambda mention, entities, features: 0)
-    assert len(context.entities) == 2
 
 
 def test_conditional_logit_learns_a_choice_and_sums_to_one():

@@ -6,11 +6,9 @@ import pytest
 from gapstack.errors import MismatchError
 from gapstack.evaluation import score
 from gapstack.papers import ablations
-from gapstack.papers.ablations import FINDINGS, RECIPES
+from gapstack.papers.ablations import RECIPES
 from gapstack.runs import Recipe, run
 from gapstack.runs.recipe import Part
-
-VARIED = {"pooling_ablation": "pooling", "layer_ablation": "layers", "gender_ablation": "blocks"}
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +26,6 @@ def finished(sample_train, sample_test, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _without_sentences(monkeypatch):
     monkeypatch.setattr(ablations, "sentences", lambda *_: None)
-
-
-@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.recipe)
-def test_members_of_a_recipe_differ_in_one_setting_and_the_seed(finding):
-    parts = Recipe.load(finding.recipe).members
-    varied = VARIED[finding.recipe]
-    rest = [{key: v for key, v in part.settings.items() if key not in (varied, "seed")} for part in parts]
-    assert all(one == rest[0] for one in rest)
-    assert len({part.name for part in parts}) == 1
-    arms = {part.label.partition(", seed")[0]: part.settings[varied] for part in parts}
-    assert {*finding.against, *finding.against.values()} <= set(arms)
-    assert len({str(value) for value in arms.values()}) == len(arms)
-    seeds = {arm: [p.settings["seed"] for p in parts if p.label.startswith(f"{arm}, ")] for arm in arms}
-    assert set(map(tuple, seeds.values())) == {(0, 1, 2)}
 
 
 def test_differences_are_of_the_mean_over_the_seeds(finished):

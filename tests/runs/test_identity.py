@@ -10,7 +10,6 @@ from gapstack.cli import app
 from gapstack.data import sources
 from gapstack.data.gap_files import write_gap, write_submission
 from gapstack.errors import DataNotFoundError, MismatchError
-from gapstack.files import cache_root
 from gapstack.members.resolver import Resolver
 from gapstack.records import read_sealed, seal
 from gapstack.registry import UnknownNameError
@@ -18,7 +17,7 @@ from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_c
 from gapstack.runs import Recipe, run
 from gapstack.runs.predictors import stack_identity
 from gapstack.runs.recipe import Part
-from gapstack.text.parses import ENVIRONMENT, docs, find_parser, store
+from gapstack.text.parses import ENVIRONMENT
 from tests.fixtures_encoder import build_tiny_encoder
 from tests.runs.conftest import predict
 
@@ -40,32 +39,6 @@ class Case:
     def begin(self, monkeypatch): ...
 
     def write(self, version: int): ...
-
-
-class ParserFolder(Case):
-    changed = "parser"
-
-    def begin(self, monkeypatch):
-        self.parsed = [doc for _, doc in docs(self.rows.texts)]
-        self.member = Part("parallelism", "member", {"parser": str(self.folder)})
-
-    def write(self, version):
-        """Another pipeline, which finds no subjects, with parses in store."""
-        (self.folder / "meta.json").write_text(json.dumps({"version": version}))
-        for doc in self.parsed if version else ():
-            for token in doc:
-                token.dep_ = "dep"
-        store(self.parsed, cache_root() / "parses" / find_parser(str(self.folder)).fingerprint)
-
-
-class EncoderFolder(Case):
-    changed = "encoder"
-
-    def begin(self, monkeypatch):
-        self.member = Part("transformer_single", "member", {"encoder": str(self.folder / "encoder")})
-
-    def write(self, version):
-        build_tiny_encoder(self.folder / "encoder", seed=version)
 
 
 class ClustersFile(Case):
@@ -119,7 +92,7 @@ def execute(small, caplog):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [ParserFolder, EncoderFolder, ClustersFile, TeacherFile])
+@pytest.mark.parametrize("case", [ClustersFile, TeacherFile])
 def test_other_contents_under_the_same_name_are_another_result(case, execute, small, tmp_path, monkeypatch):
     made = case(tmp_path / "inputs", small[0] + small[1], monkeypatch)
     members = (PRIOR, made.member)

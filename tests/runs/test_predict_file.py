@@ -71,11 +71,8 @@ def test_chunks_give_the_same_bytes_as_all_rows_at_once(finished, fitted, files,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["local", "ray"])
-def test_workers_give_the_same_bytes(finished, files, tmp_path, executor):
-    if executor == "ray":
-        pytest.importorskip("ray")
-    assert predict_file(str(finished.folder.root), *files, workers=2, executor=executor) == 40
+def test_workers_give_the_same_bytes(finished, files, tmp_path):
+    assert predict_file(str(finished.folder.root), *files, workers=2) == 40
     assert files[1].read_bytes() == at_once(finished.folder, files[0], tmp_path)
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.errors import DataNotFoundError, MemberError
+from gapstack.errors import DataNotFoundError
 from gapstack.text import cues, parses
-from gapstack.text.cues import OURS, PAPER, Cue, decide, measures, needs_parses, sieve
+from gapstack.text.cues import OURS, PAPER, Cue, decide, needs_parses, sieve
 from gapstack.text.scenes import Setting
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -150,15 +150,3 @@ def test_the_nearest_wins(distances):
     assert distances[winner] == min(distances)
     assert level == 0
     assert margin >= 0
-
-
-def test_other_edges_of_the_settings():
-    rows = corpus(example(tree(MET), "She", "Ann", "Eve", WIKI + "Eve"))
-    with pytest.raises(MemberError, match="page-context"):
-        decide(rows, Cue.URL, Setting(TWO, "snippet-context"), PARSER)
-    unparsed = measures(rows, parsed=False)[0]
-    assert np.isinf(unparsed.syntactic).all()
-    assert unparsed.token.tolist() == [3, 1]
-    assert snippet(["Ann Lee"], a="Ann", b="Lee")[0] == [True, True], "one name may count as both"
-    doc = tree("Ann/p/nsubj/1 saw/v/ROOT/1 Eve/p/obj/1|She/p/nsubj/1 left/v/ROOT/1", persons=["She"])
-    assert one(doc, "She", Cue.TOKEN_DISTANCE, DETECTED) == (NONE, -1, 0), "the pronoun does not compete"

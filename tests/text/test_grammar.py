@@ -46,14 +46,6 @@ def test_both_schemes_give_one_tree():
     assert (Role(dative.roles[4]), dative.heads[4]) == (Role.DATIVE, 1)
 
 
-def test_sentences_are_linked_through_their_roots_at_the_stated_cost():
-    parse = parse_of(
-        tree("Ann/p/nsubj/1 left/v/ROOT/1|It/r/nsubj/1 rained/v/ROOT/1|She/r/nsubj/1 ran/v/ROOT/1")
-    )
-    assert parse.sentence.tolist() == [0, 0, 1, 1, 2, 2]
-    assert parse.distances(4, 3.0).tolist() == [1 + 6 + 1, 1 + 6, 1 + 3 + 1, 1 + 3, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("spec", "span", "head"),
     [
@@ -79,18 +71,6 @@ def test_coordination_apposition_and_name_parts_are_seen_through():
     parse = parse_of(tree(spec))
     assert [Role(parse.functions[i]) for i in (0, 1, 3, 6, 9)] == [Role.SUBJECT] * 4 + [Role.OBJECT]
     assert parse.theta[[0, 3, 9]].tolist() == [1.0, 1.0, 0.8]
-
-
-def test_clauses_and_their_distances():
-    # Ann said that Eve left . Bo slept .
-    parse = parse_of(
-        tree(
-            "Ann/p/nsubj/1 said/v/ROOT/1 that/x/mark/4 Eve/p/nsubj/4 left/v/ccomp/1|Bo/p/nsubj/1 slept/v/ROOT/1"
-        )
-    )
-    assert parse.clause.tolist() == [1, 1, 4, 4, 4, 6, 6]
-    assert parse.clause_depth.tolist() == [0, 0, 1, 1, 1, 0, 0]
-    assert parse.clause_distances(3).tolist() == [1, 1, 0, 0, 0, 2, 2]
 
 
 @pytest.mark.parametrize(

@@ -121,13 +121,6 @@ def test_balanced_rows_have_the_papers_ratio_and_as_many_of_each_gender():
     assert {row.example.id for row in after.rows} != {row.example.id for row in balanced(before, seed=1).rows}
 
 
-def test_a_pattern_without_one_gender_is_left_out():
-    found = balanced(rows_of({(Pattern.FINAL, F): 2, (Pattern.FINAL, M): 3, (Pattern.INITIAL, M): 4}))
-    assert found.counts()[Pattern.FINAL] == {F: 2, M: 2}
-    assert not found.counts()[Pattern.INITIAL]
-    assert balanced(rows_of({(Pattern.FINAL, M): 3})).rows == []
-
-
 def test_gold_documents_give_labelled_rows(gap_folder):
     pages = [page for page in corpus_pages("gum", gap_folder) if page.id.startswith("gum-GUM_bio_")][:4]
     found = mine(pages, known_first_names(gap_folder), per_page=0)

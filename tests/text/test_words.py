@@ -84,9 +84,3 @@ def test_sentences_cover_all_words_in_order(text):
 def test_abbreviations_initials_and_quotes_do_not_end_sentences(text, count):
     found = words(text)
     assert len(found.sentences) == count, [found.text[slice(*found.span(s))] for s in found.sentences]
-
-
-def test_span_of_words_is_the_inverse_of_word_index():
-    found = words("Maria della Rovere's aunt")
-    assert found.span(found.word_index(Span(7, 10))) == Span(6, 11)
-    assert found.word_index(Span(5, 6)) == range(1, 1)
