@@ -68,9 +68,8 @@ class LightGBMStacker(Stacker):
 class EvidenceStacker(Stacker):
     """A conditional logit of the base predictions, corrected by boosted trees over agreement and hand-made features.
 
-    The logits of :class:`~gapstack.ensemble.linear.ConditionalStacker` are the trees' initial score. In training they
-    are out of fold, or the trees would trust an initial score that was fitted on the labels. The result is the
-    weighted geometric mean of this and of :class:`LightGBMStacker`, which has no initial score.
+    The logits are the trees' initial score, out of fold in training, or the trees would trust a score that was fitted
+    on the labels. The result is the weighted geometric mean of this and of :class:`LightGBMStacker`.
     """
 
     rounds: Count = 250

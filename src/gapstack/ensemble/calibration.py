@@ -1,7 +1,4 @@
-"""Calibrators: the last step of a stack, fitted on out-of-fold probabilities.
-
-All treat A and B alike, so swapping the names swaps the calibrated probabilities.
-"""
+"""Calibrators, the last step of a stack, fitted on out-of-fold probabilities; all treat A and B alike."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ class Identity(Calibrator):
 class VectorScaling(Calibrator):
     """A scale for names, and a scale and a bias for NEITHER (Guo et al. 2017, section 4.2).
 
-    The weight of a uniform distribution that is mixed in is learned too; it bounds the loss of a wrong label.
+    The share of a uniform distribution that is mixed in is learned too; it bounds the loss of a wrong label.
     """
 
     LEARNED = ("values",)
@@ -128,19 +125,15 @@ class Temperature(VectorScaling):
 
 
 class ByGender(VectorScaling):
-    """Vector scaling for each gender, shrunk towards that of all rows, which any other gender uses.
-
-    Calibration within groups (Pleiss et al. 2017): a confidence of 0.8 should be right in 80% of the rows of either
-    gender.
-    """
+    """Vector scaling for each gender (Pleiss et al. 2017), shrunk towards that of all rows, which other genders use."""
 
     GENDERS = (Gender.MASCULINE, Gender.FEMININE)
 
 
 class Isotonic(Calibrator):
-    """A rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), rows rescaled to sum to 1.
+    """Half a rising step function for names and one for NEITHER (Zadrozny and Elkan 2002), half the input, rescaled.
 
-    The result is the mean of step function and input, since a step may reach 0, which has an unbounded logloss.
+    A step alone may reach 0, which has an unbounded logloss.
     """
 
     LEARNED = ("names", "neither")

@@ -192,10 +192,7 @@ class _Rows:
 
 
 def _table(data: _Rows, stacker: Stacker, count: int) -> Floats:
-    """Predictions (folds, n, 3): [k, i] is that of row i, in fold j, by the fit without the folds j and k.
-
-    So [k] holds what the inner loop of outer fold k needs for rows outside of k, and the outer prediction of its rows.
-    """
+    """Predictions (folds, n, 3): [k, i] is that of row i, in fold j, by the fit without the folds j and k."""
     table = np.empty((count, len(data.labels), 3))
 
     def fill(left_out: tuple[int, int]) -> None:

@@ -1,7 +1,4 @@
-"""Stackers that are small networks: a densely connected one, and one that attends over members.
-
-Each step sees all rows, in both orders.
-"""
+"""Stackers that are small networks; each step sees all rows, in both orders."""
 
 from __future__ import annotations
 
@@ -134,9 +131,8 @@ class DenseStacker(NetworkStacker):
 class MemberAttention(nn.Module):
     """Per-row member weights computed from row features, then a conditional logit.
 
-    A row's query comes from its evidence and the mean and deviation of the members; each member has a learned key.
-    The softmax of query times key, plus a bias per member, weighs the members' log-probabilities; two scales and a
-    bias turn the result into logits. Initially all members have equal weights.
+    Weights are the softmax of a query (evidence, mean and deviation of the members) times each member's key, plus its
+    bias; initially they are equal.
     """
 
     def __init__(self, members: int, columns: int, width: int = 8, dropout: float = 0.3):

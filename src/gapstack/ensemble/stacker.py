@@ -28,7 +28,7 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
     """An estimator over base predictions and, if it reads them, hand-made features of the rows ("evidence").
 
     Each row is learned in both orders of its names and predictions are averaged over both, so that swapping A and B
-    swaps the probabilities. Arrays named in ``LEARNED`` (without the final underscore) are the learned state.
+    swaps the probabilities. :attr:`LEARNED` names the learned state.
     """
 
     READS_EVIDENCE: ClassVar[bool] = False

@@ -102,14 +102,8 @@ _CACHE_SIZE = 100_000  # rows of a block: about 40 MB for a short one, 150 MB fo
 class ParseFeatures:
     """A feature block computed from a row and its parse, in batches and cached.
 
-    Parameters
-    ----------
-    prefix : str
-        Prefix of all feature names, unique to the block.
-    candidate, shared : iterable of str
-        Names of the k features of each candidate and of the m features of the row.
-    values : callable
-        Computes :data:`Values` of one row.
+    ``prefix`` begins all names, those of the k features of each ``candidate`` and of the m of the row, ``shared``;
+    ``values`` computes :data:`Values` of one row.
     """
 
     needs_parses = True
@@ -142,9 +136,6 @@ _FEMININE = {Gender.FEMININE: 1.0, Gender.MASCULINE: 0.0}
 
 
 def gender_features(corpus: Corpus) -> Features:
-    """The block ``gender``: 1 for a feminine pronoun, 0 for a masculine one, 0.5 for others.
-
-    Abzaliev 2019 has it among 17 features and reports no effect; on its own it can be added to any other block.
-    """
+    """The block ``gender``: 1 for a feminine pronoun, 0 for a masculine one, 0.5 for others (Abzaliev 2019)."""
     shared = np.array([[_FEMININE.get(example.gender, 0.5)] for example in corpus]).reshape(-1, 1)
     return Features((), ("gender_feminine",), np.empty((len(corpus), 2, 0)), shared)

@@ -138,39 +138,26 @@ class SurfaceRow:
 
 
 class SurfaceCandidate:
-    """One of the two names of a :class:`SurfaceRow`.
-
-    Attributes
-    ----------
-    at : range
-        Words of the name.
-    is_before : bool
-        True if the name precedes the pronoun.
-    between : range
-        The words strictly between the name and the pronoun.
-    sentences : int
-        Sentences from the name to the pronoun, negative if the name comes later.
-    is_owner : bool
-        True if a possessive follows.
-    before, after : str
-        The words before the name, and after the name and its possessive, in lower case.
-    """
+    """One of the two names of a :class:`SurfaceRow`."""
 
     def __init__(self, row: SurfaceRow, span: Span):
         self.row, self.span, self.text = row, span, row.example.words(span)
         self.tokens = distinctive_tokens(self.text)
         at = row.words.word_index(span)
-        # a mention of white space alone has no word: take the next one
+        # words of the name; a mention of white space alone has none and takes the next one
         self.at: range = at or range(min(at.start, len(row.words) - 1), min(at.start + 1, len(row.words)))
         first, last = self.at[0], self.at[-1]
         self.is_before = first < row.at
+        # words strictly between the name and the pronoun
         self.between = range(last + 1, row.at) if self.is_before else range(row.at + 1, first)
         self.sentence = row.sentence(first)
+        # from the name to the pronoun, negative if the name comes later
         self.sentences = row.words.sentence_of[row.at] - row.words.sentence_of[first]
         plural_owner = (
             self.text.endswith("s") and row.lower(last + 1) == "'" and row.lower(last + 2).isalpha()
         )
         self.is_owner = row.lower(last + 1) in classes.POSSESSIVE_MARKS or plural_owner
+        # words before the name, and after the name and its possessive
         self.before, self.after = row.lower(first - 1), row.lower(last + 1 + self.is_owner)
 
     @property

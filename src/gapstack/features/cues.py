@@ -65,10 +65,7 @@ def _next_pronoun(c: Name) -> int:
 
 
 def _lead(c: Name, parallel: bool) -> float:
-    """Distance of all others' nearest mention before the pronoun less that of this name's, mentions without barriers.
-
-    Without such a mention the distance is ``_FAR``.
-    """
+    """Distance of the others' nearest earlier mention without barriers less that of this name's; ``_FAR`` for none."""
     d = c.d
     nearest = {True: _FAR, False: _FAR}
     for who, head in d.person_mentions:

@@ -1,7 +1,6 @@
 """Inputs with added pieces: a question before the text, endings after it, and tags around its mentions.
 
-Pieces are inserted into the text's window, which is cut so that all fit and no mention is lost. The separator is the
-one that the encoder's tokenizer puts between two texts. Token types are all the same.
+The text's window is cut so that all fit and no mention is lost. Token types are all the same.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ def before_text(
 ) -> tuple[PieceView, Ints]:
     """Put a question before each text: ``[CLS] question [SEP] text [SEP]``.
 
-    Returns the pieces and the half-open piece range (n, 2) of each text, special pieces left out. Mentions are those in
-    the text; pieces of the question have the character range (0, 0). Raises MemberError if a question and the mentions
-    of its text do not fit into the window.
+    Returns the pieces, those of the question with the character range (0, 0), and the half-open piece range (n, 2) of
+    each text. Raises MemberError if a question and the mentions of its text do not fit into the window.
     """
     added = [np.concatenate([ids, separator(encoder)]) for ids in pieces(encoder, questions)]
     plain = align(corpus, encoder, max_pieces, reserved=_sizes(added))
@@ -43,11 +41,10 @@ def with_endings(
     endings: Sequence[Sequence[str]],
     max_pieces: int | None = None,
 ) -> PieceView:
-    """Append closing words and each of k endings to each text: ``[CLS] text closing [SEP] ending [SEP]``.
+    """Append closing words, which begin with a space, and each of k endings: ``[CLS] text closing [SEP] ending [SEP]``.
 
-    The result has n * k inputs, those of a row one after the other. The text is cut to leave room for the longest
-    ending. ``closings`` begin with a space. Raises MemberError if the longest ending, the closing words and the
-    mentions of a text do not fit into the window.
+    The result has n * k inputs, those of a row one after the other, all cut for the longest ending. Raises MemberError
+    if that and the mentions of a text do not fit into the window.
     """
     count = len(endings[0]) if len(endings) else 0
     ends = pieces(encoder, [ending for row in endings for ending in row])
@@ -68,10 +65,8 @@ def tagged(
 ) -> PieceView:
     """Tag mentions: ``<A> name <A>``, ``<P> pronoun <P>`` (Attree 2019, section 3.1).
 
-    Tags are put around the mentions' word pieces, so a mention may begin inside a word. They are not new vocabulary:
-    the tokenizer may make several pieces of each (BERT's: ``< a >``). Mentions of the result do not include their
-    tags, which have the character range (0, 0). Raises MemberError if the mentions and tags of a text do not fit into
-    the window.
+    Tags are put around the mentions' word pieces and are not new vocabulary (BERT's are ``< a >``). Mentions of the
+    result do not include them. Raises MemberError if mentions and tags do not fit into the window.
     """
     added = pieces(encoder, tags)
     return insert_tags(align(corpus, encoder, max_pieces, reserved=2 * int(_sizes(added).sum())), added)
@@ -104,8 +99,7 @@ def separator(encoder: Encoder) -> Ints:
 def insert(view: PieceView, places: Ints, added: Sequence[Ints]) -> PieceView:
     """Put ``added[i]`` before piece ``places[i]``, counted over all texts; mentions move along.
 
-    ``places`` are those of one or several insertions into each text, one insertion after the other. They may be the end
-    of a text, and do not lie in a mention.
+    ``places`` are one or several insertions into each text, one insertion after the other, and do not lie in a mention.
     """
     if not len(view):
         return view

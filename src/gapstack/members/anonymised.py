@@ -3,17 +3,16 @@
 Liu 2019, *Anonymized BERT: An Augmentation Approach to the Gendered Pronoun Resolution Challenge*; seventh place. A and
 B become pairs of common first names wherever the text has them (four pairs for each gender, see
 :func:`gapstack.data.augment.anonymise_names`). The head is trained on the rows and their four copies, and probabilities
-are averaged with fixed weights over all five. Two heads read the mean vectors of a frozen BERT-large:
-
-- ``end_to_end``, after Lee et al. 2017: one scorer [p; a; p * a; distance; 5 scalars] -> 150 -> 1 for A and for B,
-  with an embedding of 20 of the distance in ten buckets; the logit of NEITHER is 0;
-- ``pure``: [p; a; b] -> 512 -> 32 -> 3 with batch normalisation and dropout 0.6.
+are averaged with fixed weights over all five. Two heads read the mean vectors of a frozen BERT-large: ``end_to_end``,
+after Lee et al. 2017, one scorer [p; a; p * a; distance; 5 scalars] -> 150 -> 1 for A and for B, with an embedding of
+the distance in ten buckets and logit 0 for NEITHER; and ``pure``, [p; a; b] -> 512 -> 32 -> 3 with batch normalisation
+and dropout 0.6.
 
 Differences: the encoder is the embedded MiniLM, read two thirds up. Vectors are standardised; the learning rate is high
 and falls over ten epochs, where the paper has a constant 3e-5 and early stopping. The paper's five scalars are not
 known; ours (:data:`SCALARS`) and the distance are those of the original row in all copies. Texts are not cut at
-sentences; only whole words are replaced. ``pure`` averages over both orders of the names, so that swapping them swaps
-the probabilities. A row that a rule excludes from anonymising has one weight instead of five.
+sentences. ``pure`` averages over both orders of the names. A row that a rule excludes from anonymising has one weight
+instead of five.
 """
 
 from __future__ import annotations

@@ -44,8 +44,7 @@ class Prior(SoftLabelMember):
 class Random(SoftLabelMember):
     """A or B at random; NEITHER has its frequency in the training rows, for a meaningful logloss.
 
-    A row's coin is a hash of its id and the seed. It chooses between the earlier and the later name, so neither the
-    other rows nor which name is called A matter.
+    A hash of the row's id and the seed chooses the earlier or the later name, whichever of them is called A.
     """
 
     confidence: Annotated[float, Interval(gt=0.5, lt=1)] = 0.6
@@ -92,8 +91,7 @@ class CueMember(SoftLabelMember):
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
         """Decisions with their passes and margins; needs no fit.
 
-        Raises MemberError if the cue reads the page's title in snippet-context; DataNotFoundError if a text has no
-        stored parse and there is no parser.
+        Raises MemberError if the cue reads the page's title in snippet-context; DataNotFoundError without a parse.
         """
         setting = Setting(self.candidates, self.context)
         return decide(corpus, self.cue, setting, self.parser, self.definition)
@@ -169,11 +167,7 @@ class TokenDistance(CueMember):
 
 
 class TopicalEntity(CueMember):
-    """The closest name that holds the most frequent name word; then token distance.
-
-    By default words are counted over the names that compete, which needs no parser; the paper counts over all names
-    detected in the snippet.
-    """
+    """The closest name that holds the most frequent word of the names that compete; then token distance."""
 
     counted: Counted = "candidates"
     """Names whose words are counted: ``candidates``, or ``detected`` (all PERSON names, as in the paper)."""
@@ -183,8 +177,8 @@ class TopicalEntity(CueMember):
 class SyntacticDistance(CueMember):
     """The name at the end of the shortest dependency path; then token distance.
 
-    Names in a position that binding theory excludes are left out. The paper parses with a cloud service; here any spaCy
-    pipeline does. Sentences are linked through their roots, at a cost that the paper does not state.
+    Names that binding theory excludes are left out. Sentences are linked through their roots, at a cost that the paper
+    does not state.
     """
 
     cue = Cue.SYNTACTIC_DISTANCE
@@ -200,9 +194,6 @@ class Parallelism(CueMember):
 
 
 class Url(Parallelism):
-    """The syntactically closest name that shares a word with the page title; then parallelism.
-
-    GAP's best baseline, "Parallelism+URL" in the paper's tables.
-    """
+    """The syntactically closest name that shares a word with the page title; then parallelism. GAP's best baseline."""
 
     cue = Cue.URL

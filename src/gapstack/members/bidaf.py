@@ -7,10 +7,8 @@ The logits of A and B are the means of their pieces' scores; that of NEITHER is 
 in the text and the slot.
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last).
-Names of persons come from the project's own parser (``neither="slot"`` needs none); those that overlap A or B do not
-count. Only A, B, other names and the slot go through the last layers. ``PUBLISHED`` has the paper's training.
-
-Every place is scored with the same weights, so swapping A and B swaps their columns.
+Names of persons come from the project's own parser (``neither="slot"`` needs none). Every place is scored with the same
+weights, so swapping A and B swaps their columns.
 """
 
 from __future__ import annotations
@@ -134,9 +132,8 @@ class FlowHead(nn.Module):
 class AttentionFlow(nn.Module):
     """Attention between one query and the places of a context, of width ``width``.
 
-    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``. With one query, attention from context to
-    query gives every place q itself. Attention from query to context gives ``h``, the sum of the places weighted by the
-    softmax of their similarities. (The term of ``w_q``, constant over places, changes no weight; it is the paper's.)
+    The similarity of place j is ``c_j . w_c + q . w_q + (c_j * w) . q``; ``q . w_q`` changes no weight and is the
+    paper's. The context attends to the query's one place alone.
     """
 
     def __init__(self, width: int):

@@ -233,10 +233,7 @@ class FineTuned(DistilledMember):
 
 
 class Network(nn.Module):
-    """An encoder of transformers without a task head, and a head over some of its layers; see :class:`FineTuned`.
-
-    Without an encoder it is called with hidden states.
-    """
+    """An encoder without a task head, and a head over some of its layers; without encoder, it reads hidden states."""
 
     def __init__(self, encoder: nn.Module | None, head: nn.Module, layers: Sequence[int] = LAST):
         super().__init__()

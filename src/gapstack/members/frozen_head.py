@@ -99,8 +99,8 @@ class EncoderMember(SoftLabelMember):
 class FrozenHead(SoftLabelMember):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
-    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` if the
-    training rows decide a scale of the inputs, and :meth:`_to_learn` if copies of rows are learned.
+    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` to
+    scale inputs by the training rows, and :meth:`_to_learn` to learn copies of rows.
     """
 
     training: Plan | None = None
@@ -201,11 +201,9 @@ def _below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
 class MentionHead(EncoderMember, FrozenHead):
     """A :class:`FrozenHead` whose inputs are ``mentions`` and, with feature blocks, ``names`` and ``row``.
 
-    ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, each unit standardised over the
-    training rows; ``names`` (n, 2, k) and ``row`` (n, m) the features of both names and of the row, scaled to [0, 1] by
-    the training rows. A missing feature is 0.5.
-
-    A subclass also defines ``LAYERS``, and declares :attr:`blocks` and :attr:`max_pieces` as settings if it reads them.
+    ``mentions`` (n, 3, layers * hidden) are the mean vectors of pronoun, A and B, standardised by the training rows;
+    ``names`` (n, 2, k) and ``row`` (n, m) features, scaled to [0, 1], 0.5 if missing. A subclass also defines
+    ``LAYERS``, and declares :attr:`blocks` and :attr:`max_pieces` as settings if it reads them.
     """
 
     layers: Sequence[Natural] | None = None
@@ -274,10 +272,8 @@ class MentionHead(EncoderMember, FrozenHead):
 def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
     """Projections (3, D, D) for pronoun, A and B that hide the pronoun's gender in vectors (n, 3, D).
 
-    The pronoun has one of its own and the names share one: a single classifier would leave what the two show in
-    opposite directions.
-
-    Raises MemberError if the rows do not have pronouns of both genders.
+    The names share one: a single classifier would leave what the two show in opposite directions. Raises MemberError if
+    the rows do not have pronouns of both genders.
     """
     gendered = np.isin(genders, [Gender.FEMININE, Gender.MASCULINE])
     feminine = genders[gendered] == Gender.FEMININE

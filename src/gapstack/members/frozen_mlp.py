@@ -5,13 +5,12 @@ second system, 22nd place of the shared task. A and B are replaced by the mask t
 repaired from the vocabulary; each mention is read in the middle of a window of 64 pieces, in three layers side by side.
 A dense layer over [p; a; b] (112 units, batch normalisation, dropout 0.9), one such layer for both p - a and p - b (the
 released code; the paper's text has products), and one over hand-made features (128, dropout 0.8) go together through
-three units and batch normalisation. Most of the paper's 69 features have a counterpart in the blocks ``surface``,
-``cues`` and ``positions``; decisions of three resolvers and an MLP over ELMo do not.
+three units and batch normalisation.
 
-Differences: the encoder is the embedded MiniLM alone, where the paper reads two. The network is averaged over both
-orders of the names, so swapping A and B swaps the probabilities; ``symmetric=False`` is the paper's network. Vectors
-are standardised; features are scaled by the training rows alone. The L2 penalty on the last layer is AdamW's weight
-decay on all layers. Windows near an end of the text get more of the other side.
+Differences: the encoder is the embedded MiniLM alone, where the paper reads two. Most of the paper's 69 features have a
+counterpart in the feature blocks; decisions of three resolvers and an MLP over ELMo do not. The network is averaged
+over both orders of the names; ``symmetric=False`` is the paper's. Vectors are standardised; features are scaled by the
+training rows alone. The L2 penalty on the last layer is AdamW's weight decay on all layers.
 """
 
 from __future__ import annotations
@@ -102,10 +101,7 @@ def numeric(values: Floats, names: Sequence[str]) -> Floats:
 
 
 class TowersNetwork(nn.Module):
-    """Three towers side by side, then three units and batch normalisation.
-
-    ``inputs`` is the width of the mention vectors, ``columns`` the number of all features (0 for none).
-    """
+    """Three towers over vectors of width ``inputs`` and ``columns`` features (0 for none), then batch normalisation."""
 
     def __init__(self, inputs: int, columns: int, vector_dropout: float, feature_dropout: float):
         super().__init__()
@@ -143,8 +139,8 @@ def mask_names(example: Example, encoder: Encoder) -> Example:
 def repair_stars(example: Example, encoder: Encoder) -> Example:
     """Replace each ``*``, which GAP has where Wikipedia had an accented letter.
 
-    A word becomes the first of the encoder's vocabulary (the most frequent words come first) that matches it with any
-    letter for each ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
+    A word becomes the first of the encoder's vocabulary, the most frequent, that matches with any letter for each
+    ``*``, case-sensitively if possible. Words without a match, or with fewer than two letters, stay.
     """
     if "*" not in example.text:
         return example

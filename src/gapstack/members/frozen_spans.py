@@ -88,8 +88,7 @@ class FrozenSpans(EncoderMember):
     def _learn_each(self, members: Sequence[Self], parts: Sequence[TrainingSet]) -> None:
         """Fit each of ``members`` to its training set, with all networks side by side over the rows of all sets.
 
-        A batch has enough rows that on average ``batch_size`` of them belong to each member; inputs are on the scale of
-        all rows, which no label decides.
+        A batch has on average ``batch_size`` rows of each member; inputs are on the scale of all rows.
         """
         corpus, targets = merge(parts)
         pieces, spans, relations = self._read(corpus)
@@ -150,10 +149,7 @@ class FrozenSpans(EncoderMember):
 
 
 def _summed(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Losses (b,) of logits (members * seeds, b, 3), summed so that each network learns as if alone.
-
-    The target (b, members, 3) of a row sums to its weight for each member.
-    """
+    """Summed losses (b,) of logits (members * seeds, b, 3); targets (b, members, 3) sum to a row's weight for each."""
     weight = target.sum(-1, keepdim=True)
     smooth = target * (1 - smoothing) + weight * (smoothing / target.shape[-1])
     # (members, seeds, b, 3)
@@ -192,10 +188,8 @@ def _scales(pieces: Floats32, spans: Ints, relations: Floats32) -> dict[str, Flo
 class SiameseSpans(nn.Module):
     """Two siamese towers whose scores are added: over span vectors, and over relations to the pronoun.
 
-    ``seeds`` networks side by side see the same batches through the same dropout of piece vectors and relations, and
-    differ in initial weights and in the dropout of their hidden units. ``inputs`` is the width of the piece vectors,
-    ``width`` that of the projected pieces, ``hidden`` that of both towers' hidden layers; ``dropout`` is on the piece
-    vectors, the relations and the hidden units.
+    ``seeds`` networks see the same batches and inputs' dropout. ``inputs`` is the width of the piece vectors, ``width``
+    that of the projected pieces; ``dropout`` is on the piece vectors, the relations and the hidden units.
     """
 
     def __init__(
@@ -249,10 +243,7 @@ class SiameseSpans(nn.Module):
         return quick_dropout(functional.relu(self.cross(crossed)), self.dropout, self.training)
 
     def _pooled(self, projected: Tensor, lengths: Tensor) -> Tensor:
-        """Self-attentive pooling (Lee et al. 2017, section 4) of ``lengths`` pieces each, (mentions, seeds, width).
-
-        As allennlp's SelfAttentiveSpanExtractor, which pools for one network at a time.
-        """
+        """Self-attentive pooling (Lee et al. 2017, section 4) of ``lengths`` pieces each, (mentions, seeds, width)."""
         # (pieces, seeds)
         scores = (projected * self.attend.weight[..., 0]).sum(-1) + self.attend.bias[:, 0, 0]
         highest = torch.segment_reduce(scores.detach(), "max", lengths=lengths)
@@ -270,8 +261,7 @@ class SiameseSpans(nn.Module):
 def distance_relations(corpus: Corpus) -> Floats32:
     """Relations of each name to the pronoun, (n, 2, 4).
 
-    Signed log distance in characters, its absolute value, whether the name comes first, and whether the other name is
-    between.
+    Signed log distance in characters, its size, whether the name comes first, whether the other name is between.
     """
     starts = np.array([(e.pronoun.start, e.a.start, e.b.start) for e in corpus]).reshape(-1, 3)
     pronoun, names = starts[:, :1], starts[:, 1:]
@@ -282,10 +272,7 @@ def distance_relations(corpus: Corpus) -> Floats32:
 
 
 def attention_relations(found: SpanActivations) -> Floats32:
-    """Log attention between pronoun and name, both ways, (n, 2, 4 * layers * heads).
-
-    Once for the mention itself and once for all places where the name's pieces occur.
-    """
+    """Log attention between pronoun and name, both ways, of the mention and of all its places, (n, 2, 4 * heads)."""
     # (n, layers, heads, 5, 5) -> (n, layers, heads, 2, 4) -> (n, 2, 4, layers, heads)
     read = np.moveaxis(found.attention[..., _READ[..., 0], _READ[..., 1]], (3, 4), (1, 2)).astype(np.float32)
     return np.log(read + _NOISE).reshape(len(found), 2, math.prod(read.shape[2:]))

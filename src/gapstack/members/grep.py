@@ -7,9 +7,9 @@ which joins the pronoun's vector before the last layer. In between, the mentions
 in the released code, the attended vector is added to each mention and normalised, and A's and B's layers share weights.
 
 Differences: encoder, learning rates and windows, as for :mod:`gapstack.members.probert`. By default the sources are two
-heuristics that need no resolver; resolvers come as files of clusters, which must hold the texts of changed copies and
-of ``extra`` and ``teacher`` too. Mentions outside the window do not count. Masks follow the paper and not the released
-code, where they are inverted. Swapping A and B does not swap the probabilities exactly.
+heuristics that need no resolver; files of clusters must hold the texts of changed copies and of ``extra`` and
+``teacher`` too. Masks follow the paper and not the released code, where they are inverted. Swapping A and B does not
+swap the probabilities exactly.
 """
 
 from __future__ import annotations
@@ -181,10 +181,9 @@ class EvidencePooling(nn.Module):
         self.about_name = QueryLayer(width, heads, dropout)
 
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
-        """Evidence (b, H), zeros where no resolver has a cluster.
+        """Evidence (b, H) from hidden states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T) with mask ``kept``.
 
-        From hidden states (b, L, H), ranges (b, 3, 2) of pronoun, A and B, and places (b, N, M, T) with mask ``kept``;
-        see :class:`~gapstack.encoding.cluster_pieces.ClusterPieces`.
+        It is zero where no resolver has a cluster; see :class:`~gapstack.encoding.cluster_pieces.ClusterPieces`.
         """
         length = hidden.shape[1]
         at = torch.arange(length, device=hidden.device)

@@ -7,10 +7,8 @@ whether a word of A, and one of B, is in the page's title. Vectors may be reduce
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth (theirs at the layer below the last),
 by default without reduction; products are taken after it. Words and sentences come from rules and need no parser.
-Probabilities come from one multinomial regression over the three pairs' out-of-fold decision values, where libsvm fits
-a sigmoid to each pair (Platt 1999); so the machine does not memorise rows in logloss.
-
-Swapping A and B does not swap the probabilities exactly, as in the paper.
+Probabilities come from one multinomial regression over the out-of-fold decision values, where libsvm fits a sigmoid to
+each pair. Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
 
 from __future__ import annotations
@@ -158,10 +156,10 @@ def _scalars(example: Example) -> Sequence[float]:
 
 
 def machine_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
-    """Arrays of a fitted ``sklearn.svm.SVC`` over k classes, whose kernel is exp(-gamma * squared distance).
+    """Arrays of a fitted ``sklearn.svm.SVC`` with a radial kernel over k classes.
 
-    Support vectors (s, K), those of the first class first, and their number in each class (k,); coefficients (k - 1, s)
-    against each other class in turn; intercepts (pairs,) of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    Support vectors (s, K) by class and their numbers (k,); coefficients (k - 1, s) against each other class in turn;
+    intercepts of the pairs (0, 1), (0, 2), ..., (1, 2), ...
     """
     return {
         "machine_vectors": fitted.support_vectors_,
@@ -191,10 +189,9 @@ def decision_values(arrays: Mapping[str, NDArray[Any]], rows: Floats) -> Floats:
 def fit_reduction(vectors: Floats, components: int, removed: int) -> tuple[Floats, Floats]:
     """Learn PPA-PCA-PPA (Raunak 2017) from vectors (n, H): the mean (H,) and one projection (H, components).
 
-    Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) subtracts the mean and the ``removed`` first principal
-    components. All three steps work on the same components: the first removes 1 to D, the second keeps D + 1 to D + k,
-    and the third removes the first D of those. So it is one projection by one decomposition. The first D of the k
-    output columns are 0; vectors that span fewer than k dimensions keep fewer. Raises MemberError if nothing is left.
+    Post-processing (PPA; Mu and Viswanath 2018, algorithm 1) removes the D = ``removed`` first principal components.
+    The three steps share one decomposition: remove 1 to D, keep k more, remove the first D of those, whose columns are
+    0. Vectors of fewer dimensions keep fewer. Raises MemberError if nothing is left.
     """
     from sklearn.decomposition import PCA
 

@@ -23,21 +23,14 @@ _MAX_DEVIATIONS = 5.0
 def _product(
     layer: nn.Module, fused: Callable[..., Tensor], bias: Tensor, rows: Tensor, weight: Tensor
 ) -> Tensor:
-    """``bias + rows @ weight``, which ``fused`` computes.
-
-    In training the factors are in bfloat16 where the device multiplies that in hardware, since these products take most
-    of the time; weights, sums and predictions stay in float32.
-    """
+    """``bias + rows @ weight`` by ``fused``; in training with factors in bfloat16 where the device multiplies it."""
     if layer.training and (dtype := fastest_dtype(rows.device)) != rows.dtype:
         return bias + (rows.to(dtype) @ weight.to(dtype)).float()
     return fused(bias, rows, weight)
 
 
 class ParallelLinear(nn.Module):
-    """Several linear layers of one shape applied at once: (count, rows, inputs) -> (count, rows, outputs).
-
-    Weights have an initial variance of 1 / inputs (LeCun et al. 1998), as SELU requires.
-    """
+    """Linear layers of one shape, (count, rows, inputs) -> (count, rows, outputs), of variance 1 / inputs, for SELU."""
 
     def __init__(self, count: int, inputs: int, outputs: int, *, zero: bool = False):
         super().__init__()
@@ -56,10 +49,7 @@ class ParallelLinear(nn.Module):
 
 
 class SharedLinear(nn.Module):
-    """Several linear layers of one shape over the same rows, as one product: (rows, inputs) -> (rows, count, outputs).
-
-    Initial weights are as in :class:`ParallelLinear`.
-    """
+    """Linear layers of one shape over the same rows, as one product: (rows, inputs) -> (rows, count, outputs)."""
 
     def __init__(self, count: int, inputs: int, outputs: int):
         super().__init__()
@@ -135,19 +125,15 @@ def self_attentive_extractor(width: int) -> nn.Module:
 
 
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:
-    """[name; pronoun; name * pronoun; pronoun - name] (..., 4 D) from (..., D) and (..., D), which broadcast.
-
-    The interactions of Yang et al. 2019, after Mou et al. 2016.
-    """
+    """[name; pronoun; name * pronoun; pronoun - name], (..., 4 D), as Yang et al. 2019, after Mou et al. 2016."""
     name, pronoun = torch.broadcast_tensors(name, pronoun)
     return torch.cat([name, pronoun, name * pronoun, pronoun - name], dim=-1)
 
 
 class SwapEquivariant(nn.Module):
-    """A network averaged over both orders of A and B, so that swapping them swaps their columns.
+    """A network averaged over both orders of A and B, as one batch, so that swapping them swaps their columns.
 
-    Both orders go through the network as one batch, for batch normalisation. It maps inputs by name to logits (b, 3):
-    ``mentions`` (b, 3, ...) of pronoun, A and B, ``names`` (b, 2, ...); other inputs do not depend on the order.
+    Inputs are ``mentions`` (b, 3, ...) of pronoun, A and B, ``names`` (b, 2, ...), and others that ignore the order.
     """
 
     def __init__(self, network: nn.Module):
@@ -165,10 +151,7 @@ class SwapEquivariant(nn.Module):
 
 
 class RunningScale(nn.Module):
-    """Standardises inputs over all rows seen in training, with 0 for missing values; inputs get no gradient.
-
-    Unlike batch normalisation, it scales by all rows so far in training too, and not by the batch.
-    """
+    """Standardises inputs over all rows seen in training so far, not by the batch; 0 for missing values."""
 
     mean: Tensor
     square: Tensor

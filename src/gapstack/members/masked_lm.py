@@ -5,13 +5,12 @@ settings were not found, so this is a reconstruction. A and B become common firs
 one word piece each (:mod:`~gapstack.members.name_substitution`), and the pronoun is masked. The log probabilities of
 both names at the mask, and of all other words together, are averaged over several pairs of names in both orders. A
 multinomial logistic regression over these three and the distance of the first two is fitted on the training rows,
-equivariant to swapping A and B. With four inputs, it cannot memorise rows.
+equivariant to swapping A and B.
 
 An encoder with a masked-LM head of its own is used in float32: only the regression is fitted. An encoder without one,
 such as the embedded MiniLM, first gets BERT's head with the input embeddings as decoder. Head and layers are trained on
-unlabelled texts that name A or B again: names are substituted, a later mention is masked, and its name is the target.
-The texts are stage 2's (no page of GAP is among them), the rows given to ``fit``, or rows that a teacher has answered,
-whose pronoun is masked. The saved state says which (``learned_from``).
+unlabelled texts (``texts``) that name A or B again: names are substituted, a later mention is masked, and its name is
+the target.
 """
 
 from __future__ import annotations
@@ -238,10 +237,7 @@ class LanguageModel(nn.Module):
     def forward(
         self, ids: Tensor, at: Tensor, keep: Tensor | None = None, words: Tensor | None = None, **_: Tensor
     ) -> Tensor:
-        """Logits (b, V) of all words at the positions ``at`` (b,) of ``ids`` (b, L).
-
-        With ``words`` (b, w): log probabilities (b, w + 1) of these words, and of all others together.
-        """
+        """Logits (b, V) at positions ``at``; with ``words`` (b, w), log probabilities (b, w + 1), of others last."""
         output = self.encoder(input_ids=ids, attention_mask=None if keep is None else keep.long())
         rows = torch.arange(len(ids), device=ids.device)
         if self.head is None:
@@ -278,10 +274,7 @@ def has_own_head(encoder: Encoder) -> bool:
 
 
 def with_own_head(encoder: Encoder) -> nn.Module | None:
-    """Load an encoder with the masked-LM head of its pre-training; None if it has none.
-
-    Raises MemberError if its configuration promises a head that its weights lack.
-    """
+    """Load an encoder with its own masked-LM head, None if it has none; MemberError if its weights lack it."""
     from transformers import AutoModelForMaskedLM
 
     if not has_own_head(encoder):

@@ -166,10 +166,7 @@ class Member(Configured, LearnedArrays, BaseEstimator, Predictor):
         return identity_of(self, fitted=True) | learned
 
     def save(self, folder: Path) -> None:
-        """Write the fitted member into ``folder``, whole or not at all.
-
-        Raises NotFittedError before ``fit``; MemberError if its class is not registered.
-        """
+        """Write it whole or not at all; NotFittedError before ``fit``, MemberError if its class is not registered."""
         save(self, MEMBERS.name_of(type(self)), folder)
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:

@@ -8,9 +8,8 @@ classified. First the head is trained on the frozen encoder, then encoder and he
 
 Differences: the encoder is the embedded MiniLM, with fewer epochs and rates that suit it, read in all layers if it has
 fewer than eight. Pieces are aligned with mentions, where the paper tokenises five parts of the text apart. Offsets are
-in hundreds of pieces, since tanh of a number of pieces is little more than its sign.
-
-Swapping A and B does not swap the probabilities, as in the paper.
+in hundreds of pieces, since tanh of a number of pieces is little more than its sign. Swapping A and B does not swap the
+probabilities, as in the paper.
 """
 
 from __future__ import annotations

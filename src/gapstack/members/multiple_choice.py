@@ -5,9 +5,9 @@ families whose mean came ninth; facts from the released code. Each row is three 
 ending [SEP]``. The vector of the first piece goes through a dense layer with tanh and dropout to one logit; softmax
 over the three, clipped to 0.001 and 0.999.
 
-Differences: a long text is cut around its mentions, alike for all three inputs. Rates and frozen embeddings are those
-of other members over the embedded encoder; ``PUBLISHED`` has Chada's. The encoder's pooler is not used: the dense
-layer is randomly initialised. Swapping A and B swaps the probabilities.
+Differences: a long text is cut around its mentions, alike for all three inputs. Rates and frozen embeddings suit the
+embedded encoder. The encoder's pooler is not used: the dense layer is randomly initialised. Swapping A and B swaps the
+probabilities.
 """
 
 from __future__ import annotations

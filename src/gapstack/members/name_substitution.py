@@ -1,13 +1,9 @@
 """Name substitution: both names replaced by common first names of the pronoun's gender, each one word piece.
 
-Substitution removes what the names reveal (fame, gender, number of pieces). It applies to every row, and to A and B
-alike:
-
-- Both mentions are replaced, and every other occurrence of a name as whole words that overlaps no mention. The longer
-  name is searched first, so "Ann" is not found in "Ann Lee". Where both names have the same words, other occurrences
-  stay.
-- Names that occur in the text are not used. If that leaves fewer than two, the first of the list are used all the
-  same.
+It removes what the names reveal (fame, gender, number of pieces), in every row and for A and B alike: both mentions,
+and every other occurrence of a name as whole words that overlaps no mention, unless both names have the same words. The
+longer name is searched first, so "Ann" is not found in "Ann Lee". Names that occur in the text are not used, unless
+fewer than two are left.
 """
 
 from __future__ import annotations
@@ -90,14 +86,12 @@ def masked_texts(
     seed: int,
     taught: Floats | None = None,
 ) -> tuple[Corpus, list[int]]:
-    """Make masked examples of texts, whose pronoun is the mask, and the ids of the masked names; at most ``most``.
+    """Make at most ``most`` examples of texts, whose pronoun is the mask, and the ids of the masked names.
 
-    Names are drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used.
-
-    Without ``taught``, a later mention of A or B is masked in texts that name them again. It is not a name's first and
-    follows both names, as most pronouns do. Half of the examples mask the name that comes first: it is repeated far
-    more often than the other, and a model would learn to prefer it. With probabilities ``taught`` (n, 3), the pronouns
-    are masked, and the names are the likelier ones; rows whose A and B are both below 0.5 are left out.
+    Names are drawn for each text from ``names`` (by gender, see :func:`single_pieces`). Labels are not used. Without
+    ``taught``, a later mention of A or B that follows both names is masked, as most pronouns do. Half of the examples
+    mask the name that comes first: it is repeated far more often, and a model would learn to prefer it. With
+    probabilities ``taught`` (n, 3), the pronouns are masked, and the names are the likelier ones, if above 0.5.
     """
     rng = np.random.default_rng(seed)
 

@@ -1,13 +1,12 @@
 """Pair products: logits from elementwise products of the pronoun's and the names' vectors, fine-tuned.
 
 Krige in Ionita et al. 2019, *Resolving Gendered Ambiguous Pronouns with BERT*, section 4.1: the fine-tuned half of the
-fifth place. Each mention is the last layer's vector of its first piece. With P, A, B for the three, the logits are
-(P * A) . w and (P * B) . w with one w for both names, and (P * P - A * B) . w_n for NEITHER, with dropout on w and w_n.
+fifth place. Each mention is the last layer's vector of its first piece. With P, A, B for the three, the logits are (P *
+A) . w and (P * B) . w with one w for both names, and (P * P - A * B) . w_n for NEITHER, with dropout on w and w_n.
 
-Differences: the encoder is the embedded MiniLM with rates that suit it; ``PUBLISHED`` has the paper's, whose number
-of epochs is not stated. A and B share a bias, so swapping A and B swaps the probabilities. Mentions that do not fit
-into a window are refused. The paper mixes pseudo-labels into each batch; here ``teacher`` is learned first.
-``feminise`` maps all pronouns to *she* and *her*, as the paper's option does.
+Differences: the encoder is the embedded MiniLM with rates that suit it; the paper does not state the number of epochs.
+A and B share a bias, so swapping A and B swaps the probabilities. The paper mixes pseudo-labels into each batch; here
+``teacher`` is learned first.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ part of GREP, the shared task's first place, that reads no evidence. Mentions ar
 <P>``. The last layer's vector of the pronoun's first piece goes through a dense layer with tanh, as in the released
 code (not in the paper's equation), and dropout to three classes.
 
-Differences: the encoder is the embedded MiniLM with rates that suit it, unless ``PUBLISHED`` is used; tags are put
-around word pieces, so windows never lose a mention; attention probabilities have no dropout in training.
-
-Swapping A and B does not swap the probabilities exactly: ``<A>`` and ``<B>`` are different words to the encoder.
+Differences: the encoder is the embedded MiniLM with rates that suit it; tags are put around word pieces, so windows
+never lose a mention; attention probabilities have no dropout in training. Swapping A and B does not swap the
+probabilities exactly: ``<A>`` and ``<B>`` are different words to the encoder.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@ Chada 2019, *Gendered Pronoun Resolution using BERT and an Extractive Question A
 first of its three families. The question is the text's five words from the pronoun on; ``[CLS] question [SEP] text
 [SEP]`` goes through the encoder, and a linear layer gives each piece of the text a start and an end logit. It is
 trained on the rows that have an answer. Then seven features of each row, the highest start and end logit within A,
-within B and anywhere, and which name the decoded answer is, go through a standard scaler to a logistic regression
-(C = 0.1) over all three classes.
+within B and anywhere, and which name the decoded answer is, go through a standard scaler to a logistic regression (C =
+0.1) over all three classes.
 
 Differences: the regression is fitted on a tenth of the training rows, whole pages, that the network is not trained on,
 since logits on the network's own rows are overconfident (``calibration_share=0`` is Chada's way), and it is
 equivariant, so that swapping the names swaps the probabilities. A long text is one window around the mentions instead
-of several that overlap. Chada trains the upper 12 of 24 layers. The answer is decoded from the text alone.
+of several that overlap. The answer is decoded from the text alone.
 """
 
 from __future__ import annotations
@@ -82,11 +82,9 @@ class QuestionAnswering(FineTuned):
         return PieceData(view, np.dstack([names[..., 0], names[..., 1] - 1, weights]), {"text": text})
 
     def _objective(self, output: Tensor, target: Tensor, smoothing: float) -> Tensor:
-        """Mean (b,) of the cross-entropies of start and end over the pieces of the text.
+        """Mean (b,) of the cross-entropies of start and end over the pieces of the text, from logits (b, L, 2).
 
-        ``output`` (b, L, 2) are logits; ``target`` (b, names, 3) the first and last piece of each name and the
-        probability that it is the answer, which need not sum to 1 in a row; ``smoothing`` the share of each probability
-        that is spread evenly over the text.
+        ``target`` (b, names, 3) has the first and last piece of each name and its probability; these need not sum to 1.
         """
         log_p = output.log_softmax(dim=1)
         places, weights = target[..., :2].long(), target[..., 2:]

@@ -7,10 +7,8 @@ same three vectors through batch normalisation, dropout and a dense layer. Both 
 
 Differences: the encoder is the embedded MiniLM, read at two thirds of its depth. The graph may have several layers
 (``widths``). A word's vector is the mean of its pieces, and a mention is one node with the head of its head word and
-the dependents of all its words; theirs is a mention's first piece, and other words come from a second run over the text
-without punctuation. Nodes have dropout before each layer of the graph, without which it overfits. AdamW with warm-up
-and linear decay for a few epochs replaces a hundred epochs of Adam.
-
+the dependents of all its words; theirs is a mention's first piece. Nodes have dropout before each layer of the graph,
+without which it overfits. AdamW with warm-up and linear decay for a few epochs replaces a hundred epochs of Adam.
 Swapping A and B does not swap the probabilities exactly, as in the paper.
 """
 
@@ -148,10 +146,10 @@ class GraphHead(nn.Module):
 
 
 def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], list[tuple[int, int]]]:
-    """Spans of a text's nodes, and the pairs (head, dependent) among them.
+    """Spans of a text's nodes, and the pairs (head, dependent) among them, with a mention on at least one side.
 
-    Nodes are the mentions, each one node, in their order, and then the words that govern one of them or depend on it. A
-    word that two mentions share is part of the first. A pair has a mention on at least one side.
+    Nodes are the mentions in order, then the words that govern one of them or depend on it. A word that two mentions
+    share is part of the first.
     """
     node_of: dict[int, int] = {}
     for node, span in enumerate(mentions):
@@ -177,10 +175,9 @@ def mention_graph(parse: Parse, mentions: Sequence[Span]) -> tuple[list[Span], l
 
 
 def adjacency(pairs: Sequence[tuple[int, int]], present: Bools) -> Floats32:
-    """Weights of edges, (relations, N, N), into the second axis' node from the third's.
+    """Weights of edges, (relations, N, N), into the second axis' node from the third's, among nodes ``present`` (N,).
 
-    Edges of nodes that are not ``present`` (N,) are left out. An edge weighs 1 over the number of edges into its node;
-    that from the node itself weighs 1 and does not count.
+    An edge weighs 1 over the number of edges into its node; that from the node itself weighs 1 and does not count.
     """
     edges = np.zeros((len(RELATIONS), len(present), len(present)), dtype=np.float32)
     for head, dependent in pairs:
@@ -192,10 +189,7 @@ def adjacency(pairs: Sequence[tuple[int, int]], present: Bools) -> Floats32:
 
 
 class GatedGraphConvolution(nn.Module):
-    """One layer: a node becomes the sum of the messages that reach it, through ReLU.
-
-    The message along an edge of relation r from node u is ``(h_u W_r) * weight * sigmoid(h_u . g_r)``.
-    """
+    """One layer: ReLU of the sum of messages ``(h_u W_r) * weight * sigmoid(h_u . g_r)`` along edges of relation r."""
 
     def __init__(self, inputs: int, outputs: int, relations: int = len(RELATIONS)):
         super().__init__()

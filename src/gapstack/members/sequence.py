@@ -6,9 +6,7 @@ layers side by side. A and B are allennlp's self-attentive spans of them, the pr
 pronoun] goes through 512 ReLU units to three classes. Learning rates rise and fall once.
 
 Differences: the released code cuts the text at the mentions in the order of their names, which scrambles rows whose
-pronoun is not last and drops every row's tail; here every row keeps its text. The encoder is the embedded MiniLM;
-``PUBLISHED`` has the released recipe. Probabilities are not clamped to 1e-4.
-
+pronoun is not last and drops every row's tail; here every row keeps its text. The encoder is the embedded MiniLM.
 Swapping A and B does not swap the probabilities; use ``augment`` and ``average`` with ``swap_names``.
 """
 

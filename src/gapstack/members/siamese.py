@@ -7,9 +7,9 @@ Its outputs, summed over heads, and 20 units over 17 hand-made features (``block
 0.75 and a dense layer of 37 with batch normalisation to three classes. ``naive=True`` sends [A; B; P] straight there.
 
 Differences: the encoder is the embedded MiniLM, its 4th layer of 6. Vectors are standardised. The network is averaged
-over both orders of the names, so swapping them swaps the probabilities; ``symmetric=False`` is the paper's network. The
-L2 penalty on the last layer is AdamW's weight decay on all layers. The paper stops by the fold that it scores; here the
-number of epochs is fixed, or early stopping uses rows of other pages. Features come from the project's own parser.
+over both orders of the names; ``symmetric=False`` is the paper's. The L2 penalty on the last layer is AdamW's weight
+decay on all layers. The paper stops by the fold that it scores; here the number of epochs is fixed, or early stopping
+uses rows of other pages. Features come from the project's own parser.
 """
 
 from __future__ import annotations
@@ -92,11 +92,7 @@ class SiameseTower(nn.Module):
 
 
 class GapNetwork(nn.Module):
-    """A tower over the mentions, a dense layer over the features, and a classifier over both.
-
-    ``outputs`` is the width of the tower's output, ``columns`` the number of all features (0 for none), ``dropout`` as
-    ``input_dropout``, ``tower_dropout`` and ``dropout`` of :class:`Siamese`.
-    """
+    """A tower with ``outputs`` over mentions, a dense layer over ``columns`` features (or none), and a classifier."""
 
     def __init__(self, tower: nn.Module, outputs: int, columns: int, dropout: tuple[float, float, float]):
         super().__init__()

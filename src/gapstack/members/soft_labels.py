@@ -1,7 +1,4 @@
-"""Bases of members that learn extra corpora and a teacher's soft labels next to GAP's labels.
-
-Distillation as in Hinton, Vinyals and Dean 2015, section 2, at temperature 1.
-"""
+"""Bases of members that learn extra corpora and a teacher's soft labels (Hinton et al. 2015, section 2) next to GAP."""
 
 from __future__ import annotations
 
@@ -23,10 +20,9 @@ from gapstack.types import Floats, Ints
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Rows to learn from: ``gold`` rows given to ``fit``, then those of extra corpora and of a teacher.
+    """Rows to learn from: ``gold`` rows given to ``fit``, the only ones with labels, then those of corpora and teacher.
 
-    ``targets`` (n, 3) are probabilities of A, B and NEITHER; ``weights`` (n,) are 1 on average. Only the first ``gold``
-    rows have labels.
+    ``targets`` (n, 3) are probabilities of A, B and NEITHER; ``weights`` (n,) are 1 on average.
     """
 
     corpus: Corpus
@@ -65,8 +61,7 @@ class TrainingSet:
 def merge(parts: Sequence[TrainingSet]) -> tuple[Corpus, Floats]:
     """Unique rows of several training sets, and targets (n, sets, 3) that sum to a row's weight in each set.
 
-    The weight is 0 where a set lacks the row, and 1 on average over the n rows, so that a batch of them counts in each
-    set like a batch of its own.
+    The weight is 0 where a set lacks the row, and 1 on average over the n rows.
     """
     rows = {row.id: row for part in parts for row in part.corpus}
     place = {row: number for number, row in enumerate(rows)}

@@ -8,10 +8,8 @@ corpora first, the head and then the one encoder layer that it reads, then the h
 
 Differences: the encoder is the embedded MiniLM, read as deep as the paper's. By default only GAP is learned, and the
 layer is tuned in a second phase with the head. ``PUBLISHED`` has the paper's order without OntoNotes, which is not
-free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the encoder layer. The
-features are the block ``positions``, standardised over training.
-
-Swapping A and B does not swap the probabilities, as in the paper; with ``either_order`` it does.
+free, and is contaminated for Winogender. ``seeds`` heads are trained side by side and share the encoder layer. Features
+are standardised. Swapping A and B does not swap the probabilities, as in the paper; with ``either_order`` it does.
 """
 
 from __future__ import annotations
@@ -145,8 +143,7 @@ class SpanHeads(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, names: Tensor, row: Tensor, **_: Tensor) -> Tensor:
         """Return logits: the heads' mean (b, 3); in training each one's own (b, seeds, 3).
 
-        From hidden states (b, L, H), mention ranges (b, 3, 2), and features of A and B (b, 2, k) and of the row
-        (b, m), NaN for missing values.
+        From states (b, L, H), mentions (b, 3, 2), and features (b, 2, k) and (b, m), NaN for missing values.
         """
         names, row = self.names_scale(names.flatten(0, 1)).view_as(names), self.row_scale(row)
         logits = torch.stack([head(hidden, mentions, names, row) for head in self.heads], dim=1)

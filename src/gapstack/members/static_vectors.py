@@ -4,7 +4,7 @@ Dawkins 2021, *Second Order WinoBias (SoWinoBias) Test Set for Latent Gender Bia
 Zhao et al. 2018: the same coreference system is trained over word vectors with and without gender, with and without
 gender-swapped copies of the training texts (``augment=["swap_gender"]``), and evaluated on occupations (recipe
 ``sowinobias``). Each mention is three means of vectors: of its words, of the words before and of those after it; with
-``contextual``, a frozen encoder's vector of the mention joins them, untouched by debiasing, as ELMo's in the paper.
+``contextual``, a frozen encoder's vector of the mention joins them, as ELMo's in the paper.
 
 Differences: the paper's system finds mentions and links them itself (Lee et al. 2018, over GloVe and ELMo) and is
 trained on OntoNotes, which is not free. Ours is given the mentions and trained on GAP and ``extra``. The space is by

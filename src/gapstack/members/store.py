@@ -288,10 +288,7 @@ def is_saved(folder: Path) -> bool:
 
 
 def saved_record(folder: Path) -> dict[str, Any]:
-    """Read the record of a saved member: its name, parameters, inputs, and what it must not be scored on.
-
-    Raises DataError if there is no saved member; DamageError if it is damaged.
-    """
+    """Read the record of a saved member; DataError if there is none, DamageError if it is damaged."""
     path = folder / RECORD
     if not is_saved(folder):
         raise DataError("no saved member here", place=Place(path), expected="a folder that gapstack wrote")

@@ -55,10 +55,7 @@ class TransformerSingle(CueMember):
     LEARNED = (*CueMember.LEARNED, "layer", "head")
 
     def cue_decisions(self, corpus: Corpus) -> CueDecisions:
-        """Raw decisions with their margins in decibels.
-
-        Raises NotFittedError before ``fit``, unless layer and head are given.
-        """
+        """Raw decisions with margins in decibels; NotFittedError before ``fit``, unless layer and head are given."""
         layer, head = getattr(self, "layer_", self.layer), getattr(self, "head_", self.head)
         if layer is None or head is None:
             raise NotFittedError(
@@ -186,10 +183,7 @@ class TransformerMulti(SoftLabelMember):
 
 
 def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
-    """Chi-square of each column, (features,), for rows (n, features) that weigh (n, classes) as one of each class.
-
-    Like :func:`sklearn.feature_selection.chi2`, with weights and soft labels.
-    """
+    """Chi-square of columns, as scikit-learn's, of rows (n, features) that weigh (n, classes) as one of each class."""
     observed = kinds.T @ rows
     shares = kinds.sum(axis=0) / kinds.sum()
     expected = np.outer(shares, observed.sum(axis=0))
@@ -199,8 +193,8 @@ def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
 def forest_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
     """Nodes of a fitted scikit-learn forest over the classes False and True, those of all trees end to end.
 
-    ``roots`` (trees,) are the first nodes; ``left`` and ``right`` (nodes,) the children, -1 at a leaf; a row goes left
-    where column ``feature`` is at most ``threshold``; ``positive`` is the share of True among a node's training rows.
+    ``left`` and ``right`` are the children, -1 at a leaf; a row goes left where column ``feature`` is at most
+    ``threshold``; ``positive`` is the share of True among a node's training rows.
     """
     trees = [estimator.tree_ for estimator in fitted.estimators_]
     counts = [tree.node_count for tree in trees]

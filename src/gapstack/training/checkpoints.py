@@ -1,9 +1,6 @@
 """Where a training stores its state: a checkpoint file, a log, and the identity that names their folder.
 
-Members know no files, so the caller of ``fit`` names the folder:
-
-    with checkpoint_context(folder):
-        member.fit(corpus)
+Members know no files: the caller names the folder, ``with checkpoint_context(folder): member.fit(corpus)``.
 """
 
 from __future__ import annotations
@@ -119,11 +116,7 @@ def identity(
     validation: Data | None = None,
     objective: Objective = cross_entropy,
 ) -> str:
-    """Hash of everything that decides the result of a training.
-
-    That is plans, data, initial weights; attributes and source code of the model's modules; the loss; precision,
-    package versions and number of processes.
-    """
+    """Hash of what decides a training: plans, data, weights, modules and their source, loss, versions, processes."""
     weights = hashlib.blake2b(digest_size=8)
     for name, tensor in model.state_dict().items():
         weights.update(f"{name} {tuple(tensor.shape)}".encode())

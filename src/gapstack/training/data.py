@@ -16,7 +16,6 @@ from torch.nn import functional
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
 from gapstack.encoding.pieces import PieceView, padded_ids
-from gapstack.errors import MemberError
 from gapstack.types import Rows
 
 Targets = NDArray[np.int64] | NDArray[np.float64]
@@ -41,10 +40,7 @@ class Data(Protocol):
         """Hash of everything that :meth:`batch` can return."""
 
     def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """Keyword arguments of the model for ``rows``, and ``target`` where they have one.
-
-        Texts are padded to the longest of them.
-        """
+        """Keyword arguments of the model for ``rows``, padded to the longest, and ``target`` where they have one."""
 
 
 class RowData:
@@ -116,10 +112,7 @@ class PieceData(RowData):
 def epoch_batches(
     sizes: NDArray[np.int64], batch_size: int, seed: int, epoch: int, order: str = "by_length"
 ) -> list[Rows]:
-    """Divide all rows into batches in an ``order`` of :class:`~gapstack.training.TrainingPlan`.
-
-    By length, rows of a batch are sorted by size. Random orders depend on ``seed`` and ``epoch`` alone.
-    """
+    """Divide all rows into batches in an ``order`` of a plan; random orders depend on ``seed`` and ``epoch`` alone."""
     if order != "by_length":
         rows = np.arange(len(sizes))
         if order == "shuffled":
@@ -141,10 +134,7 @@ def epoch_batches(
 
 
 def cross_entropy(logits: Tensor, target: Tensor, smoothing: float) -> Tensor:
-    """Cross-entropy (b,) of logits (b, c) with class labels (b,) or soft labels (b, c).
-
-    Soft labels that sum to more or less than 1 give their row that weight.
-    """
+    """Cross-entropy (b,) of logits (b, c) with labels (b,), or soft labels (b, c) that sum to their row's weight."""
     if not target.is_floating_point():
         return functional.cross_entropy(logits.float(), target, reduction="none", label_smoothing=smoothing)
     weight = target.sum(dim=-1, keepdim=True)
@@ -157,9 +147,7 @@ def validation_rows(corpus: Corpus, share: float, seed: int) -> tuple[Rows, Rows
     """Split a labelled corpus into training rows and validation rows for early stopping.
 
     The validation rows are one of 1 / ``share`` folds, rounded, so pages stay whole, and gender and label are
-    stratified. Raises MemberError if ``share`` is not in (0, 0.5], DataError if the corpus is too small.
+    stratified. Raises DataError if the corpus is too small.
     """
-    if not 0 < share <= 0.5:
-        raise MemberError(f"validation share is {share}; expected a number above 0 and at most 0.5")
     learn, stop = make_folds(corpus, round(1 / share), seed=seed).split(0)
     return np.sort(learn), np.sort(stop)

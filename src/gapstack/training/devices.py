@@ -58,7 +58,7 @@ def default_budget(device: torch.device) -> int:
 def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> nn.Module:
     """Load a copy of the encoder for fine-tuning, with the attention and dropout that are fastest on this device.
 
-    ``attention_dropout`` keeps its configuration's dropout on attention probabilities (see :class:`TrainingPlan`).
+    ``attention_dropout`` keeps its configuration's dropout on attention probabilities.
     """
     options: dict[str, Any] = {"dtype": torch.float32}
     if not attention_dropout:
@@ -72,7 +72,7 @@ def trainable_encoder(encoder: Encoder, *, attention_dropout: bool = False) -> n
 
 
 def quick_dropout(values: Tensor, rate: float, training: bool = True) -> Tensor:
-    """:func:`torch.nn.functional.dropout` with cheaper random numbers on the CPU; the rate is rounded to 1/65,536.
+    """Dropout with cheaper random numbers on the CPU; the rate is rounded to 1/65,536.
 
     PyTorch draws one number per element on one thread, which took a tenth of a training run.
     """

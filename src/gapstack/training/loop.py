@@ -62,24 +62,12 @@ def train(
     objective: Objective = cross_entropy,
     context: CheckpointContext | None = None,
 ) -> History:
-    """Fine-tune a model in place, on the GPU if there is one.
+    """Fine-tune a float32 model in place, on the GPU if there is one; afterwards it is in evaluation mode.
 
-    Under ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, with the result of one
-    process. (:func:`gapstack.runs.run` distributes members and folds instead.)
-
-    Parameters
-    ----------
-    model : torch.nn.Module
-        float32. Its ``encoder``, if any, may compute in bfloat16, so the head must cast the encoder's output to
-        float32. Afterwards the model is in evaluation mode, on the device, in float32.
-    data, validation : Data
-        Training rows and rows for early stopping, with ``target``.
-    plan : TrainingPlan or sequence of them
-        Phases, run in turn, each with a fresh optimiser.
-    objective : callable
-        See :data:`~gapstack.training.data.Objective`.
-    context : CheckpointContext, optional
-        Where checkpoints and logs go; by default the enclosing ``checkpoint_context`` block, if any.
+    ``plan`` is one phase or several, run in turn, each with a fresh optimiser; ``validation`` has the rows for early
+    stopping. The model's ``encoder``, if any, may compute in bfloat16, so the head must cast its output to float32.
+    Checkpoints and logs go to ``context``, by default that of the enclosing ``checkpoint_context`` block. Under
+    ``torchrun`` or ``accelerate launch`` each process takes its share of every batch, with the result of one process.
 
     Raises MemberError without rows or targets, if a plan does not fit the model, or if the loss is not finite.
     """
@@ -102,11 +90,10 @@ def train_once(
     *,
     objective: Objective = cross_entropy,
 ) -> None:
-    """Train a model in place as :func:`~gapstack.training.train` does, or load the weights of an earlier call.
+    """Train a model in place as :func:`train` does, or load the weights of an earlier call.
 
     The cache key is :func:`~gapstack.training.checkpoints.identity`, so folds whose first stage has the same seed and
-    rows share one training. One of several concurrent processes trains while the others wait. An interrupted call
-    resumes.
+    rows share one training. One of several concurrent processes trains while the others wait.
     """
     plans = (plan,) if isinstance(plan, TrainingPlan) else tuple(plan)
     key = identity(model, data, plans, objective=objective)

@@ -38,7 +38,7 @@ def layers(model: nn.Module) -> dict[str, int]:
 def freeze(model: nn.Module, frozen: Sequence[int | str]) -> None:
     """Freeze the parts that ``frozen`` names (see :class:`TrainingPlan`) and unfreeze all others.
 
-    Raises MemberError if a part of ``frozen`` matches no parameter, or all parameters would be frozen.
+    Raises MemberError if a part matches no parameter, or all parameters would be frozen.
     """
     layer, named = layers(model), dict(model.named_parameters())
     frozen_names: set[str] = set()

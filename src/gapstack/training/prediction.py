@@ -22,10 +22,7 @@ from gapstack.types import Rows
 def passes(
     data: Data, rows: Rows, device: torch.device, budget: int
 ) -> Iterator[tuple[Rows, Tensors, Tensor]]:
-    """Divide ``rows``, sorted by size, into forward passes of at most ``budget`` pieces.
-
-    Yields the rows of each pass, the model's inputs, and the targets (empty without any).
-    """
+    """Divide ``rows``, sorted by size, into passes of at most ``budget`` pieces: rows, inputs, targets (or empty)."""
     for part in batches(data.sizes[rows], budget):
         tensors = data.batch(rows[part]).items()
         batch = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors}
@@ -34,11 +31,7 @@ def passes(
 
 
 def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray[np.float64]:
-    """Compute the model's output for every row, (n, ...) float64, in the order of the rows.
-
-    Leaves the model in evaluation mode, on the device, with its encoder in ``precision`` (see
-    :class:`TrainingPlan`).
-    """
+    """Compute the model's output for every row, (n, ...) float64; its encoder stays in ``precision`` (of a plan)."""
     device = processes().device
     model.to(device).eval()
     cast(model, compute_dtype(precision, device))
@@ -49,8 +42,7 @@ def predict(model: nn.Module, data: Data, *, precision: str = "auto") -> NDArray
 def predict_in_int8(model: nn.Module, data: Data) -> NDArray[np.float64]:
     """As :func:`predict`, on the CPU, with int8 weights in the encoder's linear layers; the model does not change.
 
-    Weights are scaled by output channel, activations by batch (dynamic quantisation; Jacob et al. 2018, section 2). The
-    activations of a pass share one scale, so each row has its own pass.
+    Weights are scaled by output channel, activations by batch (Jacob et al. 2018, section 2), so each row is a batch.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
     with warnings.catch_warnings():
