@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from gapstack import create
 from gapstack.cli import app
 from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
 from gapstack.errors import DataNotFoundError
 from gapstack.files import read_bytes
-from gapstack.runs import Recipe, folder
+from gapstack.runs import Recipe, folder, predictors
 from gapstack.runs.folder import home
 from tests.commands import gap, refused
 
@@ -125,6 +126,15 @@ def test_compare_takes_runs_and_files_and_writes_page_and_tables(workplace):
     assert (workplace / "page.html").read_text().startswith("<!doctype html>")
     found = json.loads(gap(*asked, "--gold", "gold.tsv", "--json"))
     assert len((workplace / "tables/scores.csv").read_text().splitlines()) == 1 + len(found["scores"])
+
+
+def test_default_is_the_model_that_comes_with_gapstack(workplace, sample_train, gap_folder, monkeypatch):
+    create("prior").fit(sample_train).save(workplace / "mine")
+    monkeypatch.setattr(predictors, "shipped_model", lambda: workplace / "mine")
+    gap("predict", "default", "--input", "rows.tsv", "--output", "default.csv")
+    printed = gap("compare", "default", "default.csv", "--gold", "gold.tsv", "--replicates", "100")
+    assert "the same answers as mine" in " ".join(printed.split())
+    assert "member prior" in gap("audit", "default", "--data", gap_folder, "--suite", "winogender")
 
 
 def test_audit_prints_the_report_and_keeps_answers_that_can_be_audited_again(workplace, gap_folder):

@@ -10,7 +10,7 @@ from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_submission
 from gapstack.errors import DataError
 from gapstack.members.baselines import Prior
-from gapstack.runs import Recipe, run
+from gapstack.runs import Recipe, predictors, run
 from gapstack.runs.recipe import Part
 
 
@@ -65,8 +65,8 @@ def test_probabilities_are_those_of_the_file_in_the_order_of_the_rows(files, sam
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
-        (["nowhere.csv"], "neither a file nor a run"),
-        (["nowhere:prior"], "neither a file nor a run"),
+        (["nowhere.csv"], "not a file, run or saved member"),
+        (["nowhere:prior"], "not a file, run or saved member"),
         (["one-sample:nobody"], "no member 'nobody'"),
         (["one-sample", "one-sample:prior"], "given twice"),
         (["{files}/good.csv"], "--gold"),
@@ -93,6 +93,20 @@ def test_a_run_that_learned_from_scored_rows_has_a_warning(sample_train, sample_
     monkeypatch.setattr("gapstack.runs.results.run_corpora", lambda folder, data: corpora)
     found = warnings_of(["one-sample"], sample_test)
     assert all(any("share texts with leaked" in line for line in lines) for lines in found.values())
+
+
+def test_a_saved_member_predicts_the_rows(sample_train, sample_test, tmp_path, monkeypatch):
+    prior = Prior().fit(sample_train)
+    prior.save(tmp_path / "mine")
+    monkeypatch.setattr(predictors, "shipped_model", lambda: tmp_path / "mine")
+    monkeypatch.setattr(Prior, "contaminated_by", ("gap-test", "winobias"))
+    rows = Corpus(replace(row, id=f"test-{number}") for number, row in enumerate(sample_test))
+    _, (entry,) = read_entries(["default"], rows)
+    assert entry.name == "mine"
+    assert entry.answers.probabilities == pytest.approx(prior.predict_proba(rows))
+    assert entry.warnings == ("learned from data that share rows with gap-test",)
+    with pytest.raises(DataError, match="--gold"):
+        read_entries(["default"])
 
 
 def test_members_that_learned_from_audit_data_have_a_warning(sample_test, monkeypatch):

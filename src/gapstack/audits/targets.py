@@ -10,10 +10,17 @@ from gapstack.data import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
-from gapstack.members.store import is_saved, load, saved_record
+from gapstack.members.store import load, saved_record
 from gapstack.runs import RunFolder, home
 from gapstack.runs.folder import find_run
-from gapstack.runs.predictors import CLUSTERS, PROBABILITIES, FittedRun, PredictionFile, prediction_file
+from gapstack.runs.predictors import (
+    CLUSTERS,
+    PROBABILITIES,
+    FittedRun,
+    PredictionFile,
+    prediction_file,
+    saved_folder,
+)
 from gapstack.types import Probabilities
 
 
@@ -116,14 +123,16 @@ def _files_by_suite(path: Path, suites: Sequence[str]) -> dict[str, PredictionFi
 
 
 def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
-    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member's folder, or prediction files.
+    """Find the target of ``gap audit NAME``: a run or ``run:member``, a saved member, or prediction files.
+
+    ``default`` names the model that comes with gapstack, other saved members are named by their folders.
 
     Raises DataNotFoundError if it is none of them.
     """
     path = Path(name)
-    if is_saved(path):
-        kind = saved_record(path)["name"]
-        return Target({kind: load(path)}, f"member {kind}")
+    if (saved := saved_folder(name)) is not None:
+        kind = saved_record(saved)["name"]
+        return Target({kind: load(saved)}, f"member {kind}")
     run = find_run(name)
     if run is not None:
         folder, only = run

@@ -31,7 +31,8 @@ ModelOption = Annotated[
     str | None,
     Option(
         "--model",
-        help="A saved member or stack, a run, or owner/name on the Hub. Default: the model that comes with gapstack.",
+        help="A saved member or stack, a run, or owner/name on the Hub; default, the model that comes with gapstack, "
+        "if it is not given.",
     ),
 ]
 

@@ -19,8 +19,8 @@ AllRowsOption = Annotated[bool, Option("--all-rows", help="All rows of suites th
 @app.command("audit")
 def audit_command(
     target: str = Argument(
-        help="A run (name or folder), RUN:MEMBER, a saved member's folder, or a folder of files, SUITE.csv "
-        "(probabilities) or SUITE.jsonl (a resolver's clusters).",
+        help="A run (name or folder), RUN:MEMBER, a saved member's folder, default (the model that comes with "
+        "gapstack), or a folder of files, SUITE.csv (probabilities) or SUITE.jsonl (a resolver's clusters).",
         autocompletion=common.complete_run,
     ),
     data: common.DataOption = None,

@@ -198,10 +198,10 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
     Call this before anything heavy is imported.
     """
-    from gapstack.runs.folder import find_run
+    from gapstack.runs.folder import DEFAULT, find_run
     from gapstack.text import parses
 
-    if model is not None:
+    if model is not None and model != DEFAULT:
         run = find_run(model)
         records = list((run[0].root if run else Path(model)).glob("*.json"))
         if not records or any('"parser": "' in record.read_text(encoding="utf-8") for record in records):
@@ -210,10 +210,11 @@ def spare_imports(model: str | None, parser: str | None = None) -> None:
 
 
 def refuse_unknown_run(name: str) -> None:
-    """Raise UnknownNameError if ``name`` is neither a path nor a run, before heavy imports."""
+    """Raise UnknownNameError if ``name`` is not a path, a run or ``default``, before heavy imports."""
+    from gapstack.runs.folder import DEFAULT
     from gapstack.runs.recipe import require_run
 
-    if not Path(name).exists():
+    if name != DEFAULT and not Path(name).exists():
         require_run(name)
 
 

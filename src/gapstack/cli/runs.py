@@ -99,7 +99,8 @@ def run_command(
 @app.command("predict")
 def predict_command(
     run: str = Argument(
-        help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder.",
+        help="A finished run (name or folder), RUN:MEMBER, or a saved member's or stack's folder; default for the "
+        "model that comes with gapstack.",
         autocompletion=common.complete_run,
     ),
     input: Path = Option(help="GAP or Kaggle TSV of the rows (.gz, .xz too).", parser=common.input_file),

@@ -137,15 +137,26 @@ def stack_command(
         common.report_written(output)
 
 
+def _is_run(source: str) -> bool:
+    """False for a file or a saved member."""
+    if Path(source).is_file():
+        return False
+    from gapstack.runs.predictors import saved_folder  # imports the members, which takes seconds
+
+    return saved_folder(source) is None
+
+
 @app.command("compare")
 def compare_command(
     what: list[str] = Argument(
-        help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member.",
+        help="Submission CSVs and scorer TSVs; runs by name or folder; RUN:MEMBER for one member; saved members by "
+        "folder, default for the model that comes with gapstack.",
         autocompletion=common.complete_run,
     ),
     gold: Path | None = Option(
         None,
-        help="GAP TSV with labels. Default: what the first run held out; of files, the split that their ids name.",
+        help="GAP TSV with labels. Default: what the first run held out; without runs, the split that the first "
+        "file's ids name.",
     ),
     out_of_fold: bool = Option(
         False, "--out-of-fold", help="Compare on the rows that the run predicted out of fold."
@@ -169,7 +180,7 @@ def compare_command(
 
     folder = data_folder(data)
     files = [Path(source) for source in what if Path(source).is_file()]
-    rows_of_files = gold is not None or len(files) == len(what)
+    rows_of_files = gold is not None or (files and not any(map(_is_run, what)))
     rows, entries = comparison.read_entries(
         what,
         _rows(files[0] if files else Path(), gold, None, data) if rows_of_files else None,

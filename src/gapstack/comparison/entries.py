@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from gapstack.comparison.learning_curves import LearningCurve, learning_curves
 from gapstack.data import Corpus
-from gapstack.data.contamination import leaks
+from gapstack.data.contamination import known_test_sets, leaks
 from gapstack.data.labels import LABEL_SETS
 from gapstack.data.sources import relabel
 from gapstack.errors import DataError, DataNotFoundError, GapstackError, MismatchError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedEntry:
-    """One competitor: a file, ``RUN:MEMBER`` or an array (``source``).
+    """One competitor: a file, a saved member, ``RUN:MEMBER`` or an array (``source``).
 
     ``part`` is held out or out of fold, for a run's member. ``predictor`` predicts augmented rows, for members of runs
     that held these rows out. ``warnings`` are reasons not to trust its scores. ``curves`` are learning curves.
@@ -58,7 +58,8 @@ def read_entries(
     Parameters
     ----------
     sources : sequence of str
-        Submission CSVs and scorer TSVs; runs, by name or folder; ``RUN:MEMBER`` for one member or ``RUN:stack``.
+        Submission CSVs and scorer TSVs; runs, by name or folder; ``RUN:MEMBER`` for one member or ``RUN:stack``; saved
+        members, by folder or ``default``, which predict ``gold``.
     gold : Corpus, optional
         Labelled rows to compare on; by default those that the first run held out, or predicted ``out_of_fold``.
     trained_on : sequence of Corpus
@@ -70,7 +71,8 @@ def read_entries(
     found = [_source(text, folders) for text in sources]
     if gold is None:
         if not folders:
-            raise DataError("files do not contain labels", remedy="Name the labelled rows with --gold")
+            problem = "files and saved members do not contain labels"
+            raise DataError(problem, remedy="Name the labelled rows with --gold")
         from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_corpora
 
         gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
@@ -79,7 +81,9 @@ def read_entries(
     runs = {folder: (_training_leaks(folder, gold, data), _systems(folder)) for folder in folders.values()}
     entries: list[ComparedEntry] = []
     for source, member in found:
-        if isinstance(source, Path):
+        if isinstance(source, Path) and source.is_dir():
+            entries.append(_saved_entry(source, gold))
+        elif isinstance(source, Path):
             name = source.name.removesuffix(".csv").removesuffix(".tsv")
             entries.append(
                 ComparedEntry(name, read_predictions(source, gold), str(source), warnings=warnings)
@@ -114,19 +118,34 @@ def label_sets(rows: Corpus, main: str = "official", data: Path | None = None) -
 
 
 def _source(text: str, folders: dict[Path, RunFolder]) -> tuple[Path | RunFolder, str]:
-    """A file, or a run and its member ("" for all); ``folders`` keeps one folder for each run."""
+    """A file, a saved member's folder, or a run and its member ("" for all); ``folders`` has each run's folder once."""
     if Path(text).is_file():
         return Path(text), ""
     from gapstack.runs.folder import find_run  # imports the members, which takes seconds
+    from gapstack.runs.predictors import saved_folder
 
+    if (saved := saved_folder(text)) is not None:
+        return saved, ""
     found = find_run(text)
     if found is None:
         raise DataError(
-            f"{text!r} is neither a file nor a run",
-            expected="a submission CSV or scorer TSV, a run's name or folder, or RUN:MEMBER",
+            f"{text!r} is not a file, run or saved member",
+            expected="a submission CSV or scorer TSV, a run's name or folder, RUN:MEMBER, or a saved member's folder",
         )
     folder, member = found
     return folders.setdefault(folder.root.resolve(), folder), member
+
+
+def _saved_entry(folder: Path, gold: Corpus) -> ComparedEntry:
+    from gapstack.members.store import load
+
+    predictor = load(folder)
+    known = known_test_sets(gold.ids)
+    warnings = [
+        f"learned from data that share rows with {one}" for one in predictor.contaminated_by if one in known
+    ]
+    answers = Predictions.of(predictor.predict_proba(gold))
+    return ComparedEntry(folder.name, answers, str(folder), predictor=predictor, warnings=tuple(warnings))
 
 
 def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[str]:

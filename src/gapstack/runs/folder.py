@@ -44,6 +44,8 @@ _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
 """Label of a run's stack."""
+DEFAULT = "default"
+"""Name of the model that comes with gapstack, wherever a run or a saved member is named."""
 SAMPLE = "-sample"
 """Suffix of the names of runs on the embedded sample."""
 

@@ -26,7 +26,7 @@ from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.runs import hub
-from gapstack.runs.folder import STACK, RunFolder, find_run, home
+from gapstack.runs.folder import DEFAULT, STACK, RunFolder, find_run, home
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
 
@@ -42,14 +42,14 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
     """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
 
     The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
-    ``owner/name@REVISION``). Without a name it is the model that comes with gapstack, :data:`SHIPPED`. ``keep`` keeps a
-    run's fitted members in memory, for many predictions. Raises DataNotFoundError if there is nothing of this name;
-    DataError or MismatchError if it is damaged, not finished, not a predictor, or fitted on other inputs than are found
-    now.
+    ``owner/name@REVISION``). Without a name, or for ``default``, it is the model that comes with gapstack,
+    :data:`SHIPPED`. ``keep`` keeps a run's fitted members in memory, for many predictions. Raises DataNotFoundError if
+    there is nothing of this name; DataError or MismatchError if it is damaged, not finished, not a predictor, or fitted
+    on other inputs than are found now.
     """
-    path = shipped_model() if name is None else Path(name)
-    if store.is_saved(path):
-        return store.load(path)
+    if (saved := saved_folder(name)) is not None:
+        return store.load(saved)
+    path = Path(str(name))
     if (run := find_run(str(name))) is not None:
         folder, label = run
         fitted = FittedRun(folder, [label] if label else (), keep=keep)
@@ -67,6 +67,12 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
 def save(predictor: Predictor, folder: str | Path) -> None:
     """Write a predictor into ``folder``; :func:`load` reads it. Raises as the predictor's own ``save``."""
     predictor.save(Path(folder))
+
+
+def saved_folder(name: str | Path | None) -> Path | None:
+    """Folder of a saved member or stack, for ``default`` and None the one that comes along; None if it is not one."""
+    path = shipped_model() if name is None or str(name) == DEFAULT else Path(name)
+    return path if store.is_saved(path) else None
 
 
 def shipped_model() -> Path:
