@@ -11,11 +11,11 @@ from gapstack.anytext.adapter import ADAPTERS
 from gapstack.audits import SUITES
 from gapstack.data.augment import AUGMENTATIONS
 from gapstack.data.extra import EXTRA
-from gapstack.encoding.cluster_pieces import HEURISTICS
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
+from gapstack.members.grep import HEURISTICS
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
 from gapstack.runs.executors import EXECUTORS

@@ -105,3 +105,8 @@ def closest(name: object, choices: Iterable[str]) -> str:
     matches = get_close_matches(name.lower(), lowered, n=3) if isinstance(name, str) else []
     close = [lowered[one] for one in matches]
     return f"did you mean {' or '.join(close)}?" if close else f"there are: {', '.join(names) or 'none'}"
+
+
+def first_line(error: Exception) -> str:
+    """First line of an error's message, or else its class."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

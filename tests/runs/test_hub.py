@@ -12,7 +12,7 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from gapstack.errors import DamageError, DataError, DataNotFoundError, RemoteError
 from gapstack.members import create
-from gapstack.runs.hub import is_repository, push
+from gapstack.runs.folder import is_repository, push
 from gapstack.runs.predictors import load
 from tests.commands import gap
 

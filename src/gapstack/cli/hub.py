@@ -62,7 +62,7 @@ def push_command(
     Needs a token: hf auth login, or HF_TOKEN.
     """
     from gapstack.members.store import is_saved, saved_record
-    from gapstack.runs.hub import is_repository, push
+    from gapstack.runs.folder import is_repository, push
     from gapstack.runs.recipe import require_run
 
     if not is_repository(repository) or "@" in repository:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,16 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MemberError, MismatchError, Place
+from gapstack.data.datasets import is_offline
+from gapstack.errors import (
+    DataError,
+    DataNotFoundError,
+    IntegrityError,
+    MemberError,
+    MismatchError,
+    Place,
+    first_line,
+)
 from gapstack.files import digest, read_bytes, tree_digest
 
 EMBEDDED = "all-MiniLM-L6-v2"
@@ -215,20 +223,25 @@ def _weights_of(package: str) -> Path:
 
 @lru_cache(maxsize=4)
 def _hub_folder(name: str) -> Path:
+    problem = (
+        f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), neither in the hub's cache "
+        f"nor on the hub. Name a folder, go online, or leave the name out for the embedded {EMBEDDED}"
+    )
+    return _checked(hub_snapshot(name, problem, allow_patterns=_HUB_FILES))
+
+
+def hub_snapshot(name: str, problem: str, **options: Any) -> Path:
+    """Download a repository into the Hub's cache and return its folder; with ``GAPSTACK_OFFLINE`` use the cache only.
+
+    Raises DataNotFoundError with ``problem`` and the reason if it is not in the cache and cannot be downloaded.
+    """
     import httpx
     from huggingface_hub import snapshot_download
 
     try:
-        is_offline = os.environ.get("GAPSTACK_OFFLINE", "") not in {"", "0"}
-        folder = Path(snapshot_download(name, allow_patterns=_HUB_FILES, local_files_only=is_offline))
+        return Path(snapshot_download(name, local_files_only=is_offline(), **options))
     except (OSError, ValueError, httpx.HTTPError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise DataNotFoundError(
-            f"no encoder {name!r}: not a folder here ({Path(name).expanduser().absolute()}), not in the hub's "
-            f"cache, and not available from the hub ({reason}). Name a folder, go online, or leave the name "
-            f"out for the embedded {EMBEDDED}"
-        ) from error
-    return _checked(folder)
+        raise DataNotFoundError(f"{problem} ({first_line(error)})") from error
 
 
 def _checked(folder: Path) -> Path:

@@ -17,32 +17,109 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Label
-from gapstack.encoding.cluster_pieces import HeuristicName, cluster_pieces, pronoun_clusters
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError, MismatchError
 from gapstack.members.added_pieces import tagged
 from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
+from gapstack.registry import Registry
 from gapstack.resolvers.align import read_resolvers
-from gapstack.resolvers.clusters import Clusters
-from gapstack.settings import Count
+from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
+from gapstack.settings import Count, OneOf
+from gapstack.text.cues import Cue, decide
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
+
+HEURISTICS: Registry[Cue] = Registry(
+    "heuristic",
+    {
+        "parallelism+url": Cue.URL,
+        "parallelism": Cue.PARALLELISM,
+        "syntactic_distance": Cue.SYNTACTIC_DISTANCE,
+        "topical_entity": Cue.TOPICAL_ENTITY,
+        "token_distance": Cue.TOKEN_DISTANCE,
+    },
+)
+"""Cues by their names as sources of evidence."""
+HeuristicName = Annotated[str, OneOf(HEURISTICS)]
+
+
+def heuristic_clusters(corpus: Corpus, heuristic: str, parser: str | None = None) -> list[Cluster]:
+    """Cluster of each example: the pronoun and the chosen name, in text order; () where no name is chosen."""
+    answers = decide(corpus, HEURISTICS[heuristic], parser=parser).answers
+    names = [[e.a] * a + [e.b] * b for e, (a, b) in zip(corpus, answers.tolist(), strict=True)]
+    pairs = zip(corpus, names, strict=True)
+    return [without_overlaps([e.pronoun, *chosen]) if chosen else () for e, chosen in pairs]
+
+
+def pronoun_clusters(
+    corpus: Corpus, sources: Sequence[str | Clusters], parser: str | None = None
+) -> list[list[Cluster]]:
+    """The pronoun's cluster of each example by each source, (n, sources); () where a source has none."""
+    by_source = [
+        heuristic_clusters(corpus, source, parser)
+        if isinstance(source, str)
+        else [source.pronoun_cluster(example) for example in corpus]
+        for source in sources
+    ]
+    return [list(row) for row in zip(*by_source, strict=True)] if by_source else [[] for _ in corpus]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPieces:
+    """Pieces of the mentions in the clusters of n texts, (n, sources, mentions, pieces), padded."""
+
+    places: NDArray[np.int64]
+    """Indices of the pieces in the text, 0 on padding."""
+    keep: NDArray[np.bool_]
+    """True on pieces."""
+
+
+def cluster_pieces(
+    view: PieceView, clusters: Sequence[Sequence[Cluster]], max_mentions: int = 20, max_pieces: int = 8
+) -> ClusterPieces:
+    """Map the mentions of each text's clusters to word pieces.
+
+    Mentions outside the window and those of more than ``max_pieces`` pieces are dropped; of the rest, the first
+    ``max_mentions`` of a cluster are used (both limits are Attree's).
+    """
+    sources = max((len(row) for row in clusters), default=0)
+    entries: list[tuple[int, int, int, NDArray[np.int64]]] = []
+    for row, by_source in enumerate(clusters):
+        chars = view.chars[view.row(row)]
+        for source, cluster in enumerate(by_source):
+            mentions = [
+                np.flatnonzero((chars[:, 0] < end) & (chars[:, 1] > start)).astype(np.int64)
+                for start, end in cluster
+            ]
+            fit = [pieces for pieces in mentions if 0 < len(pieces) <= max_pieces]
+            entries += [(row, source, mention, pieces) for mention, pieces in enumerate(fit[:max_mentions])]
+    most = max((mention + 1 for _, _, mention, _ in entries), default=1)
+    shape = len(clusters), sources, most, max((len(pieces) for *_, pieces in entries), default=1)
+    places, keep = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+    for row, source, mention, pieces in entries:
+        places[row, source, mention, : len(pieces)] = pieces
+        keep[row, source, mention, : len(pieces)] = True
+    return ClusterPieces(places, keep)
 
 
 class Grep(FineTuned):
     """Tagged mentions, and three classes from the pronoun's vector and pooled evidence."""
 
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
-    """Heuristics among :data:`gapstack.encoding.cluster_pieces.HEURISTICS`."""
+    """Heuristics among :data:`HEURISTICS`."""
     clusters: Sequence[str] = ()
     """Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source. After
     ``fit`` they may be others, as of new texts, by the same resolvers."""
@@ -183,7 +260,7 @@ class EvidencePooling(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
         """Evidence (b, H) from hidden states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T) with mask ``kept``.
 
-        It is zero where no resolver has a cluster; see :class:`~gapstack.encoding.cluster_pieces.ClusterPieces`.
+        It is zero where no resolver has a cluster; see :class:`ClusterPieces`.
         """
         length = hidden.shape[1]
         at = torch.arange(length, device=hidden.device)

@@ -1,4 +1,4 @@
-"""The run folder ``models/<run>/``: self-describing, safe to kill.
+"""The run folder ``models/<run>/``: self-describing, safe to kill; and repositories of the Hub that hold one.
 
 ::
 
@@ -21,7 +21,10 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import shlex
+import shutil
+import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,8 +33,9 @@ from typing import TYPE_CHECKING, Any
 import filelock
 import platformdirs
 
-from gapstack.errors import DamageError, DataError, MismatchError, Place
-from gapstack.files import atomic_path, discard, sweep
+from gapstack.encoding.encoders import hub_snapshot
+from gapstack.errors import DamageError, DataError, MismatchError, Place, RemoteError, first_line
+from gapstack.files import atomic_path, discard, sweep, write_text
 from gapstack.progress import progress
 from gapstack.records import read_sealed, seal
 
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 
     from gapstack.types import Probabilities
 
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(@[\w./-]+)?")
+_NOT_SHARED = (".lock", "unfinished", "*.partial")
 _PROJECT = Path(__file__).resolve().parents[3]
 COLUMNS = ["A", "B", "NEITHER"]
 STACK = "stack"
@@ -223,3 +229,48 @@ class RunFolder:
     def _record(self, path: Path, check: Collection[str] | None) -> dict[str, Any] | None:
         # the folder appears whole, so a folder without a record is damaged
         return read_sealed(path, check, remedy=self.remedy) if os.path.lexists(path.parent) else None
+
+
+def is_repository(name: str) -> bool:
+    """True for names of the form ``owner/name`` or ``owner/name@revision``."""
+    return _REPOSITORY.fullmatch(name) is not None
+
+
+def fetch(repository: str) -> Path:
+    """Download a repository into the Hub's cache and return its folder; DataNotFoundError if that is impossible."""
+    name, _, revision = repository.partition("@")
+    problem = (
+        f"{repository} is not a run, member or file here ({Path(repository).absolute()}), and the Hub has no "
+        "repository of this name"
+    )
+    return hub_snapshot(name, problem, revision=revision or None)
+
+
+def push(folder: Path, repository: str, card: str, *, private: bool = False) -> str:
+    """Replace the files of a repository by those of a saved member or a run, and return the commit's address.
+
+    The repository is created if it does not exist; ``card`` is for a folder without a ``README.md``. Raises RemoteError
+    if there is no token, or the Hub refuses.
+    """
+    import httpx
+    from huggingface_hub import HfApi, get_token
+
+    if get_token() is None:
+        raise RemoteError("there is no token for the Hub; run: hf auth login, or set HF_TOKEN")
+    with tempfile.TemporaryDirectory(prefix="gapstack-") as temporary:
+        shared = Path(temporary) / "shared"
+        shutil.copytree(folder, shared, ignore=shutil.ignore_patterns(*_NOT_SHARED))
+        if not (shared / "README.md").exists():
+            write_text(shared / "README.md", card)
+        api = HfApi()
+        try:
+            api.create_repo(repository, private=private, exist_ok=True)
+            commit = api.upload_folder(
+                repo_id=repository,
+                folder_path=shared,
+                delete_patterns="*",
+                commit_message=f"{folder.name}, by gap push",
+            )
+        except (OSError, ValueError, httpx.HTTPError) as error:
+            raise RemoteError(f"the Hub refused {repository} ({first_line(error)})") from error
+    return str(commit.commit_url)

@@ -25,8 +25,7 @@ from gapstack.progress import progress
 from gapstack.records import source_digest, versions
 from gapstack.registry import unknown
 from gapstack.resolvers.clusters import read_clusters
-from gapstack.runs import hub
-from gapstack.runs.folder import DEFAULT, STACK, RunFolder, find_run, home
+from gapstack.runs.folder import DEFAULT, STACK, RunFolder, fetch, find_run, home, is_repository
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Probabilities
 
@@ -57,8 +56,8 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
     if path.is_file():
         return prediction_file(path)
     repository, colon, label = str(name).partition(":")
-    if hub.is_repository(repository) and not path.exists():
-        return load(f"{hub.fetch(repository)}{colon}{label}", keep=keep)
+    if is_repository(repository) and not path.exists():
+        return load(f"{fetch(repository)}{colon}{label}", keep=keep)
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
     )

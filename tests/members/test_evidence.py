@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from gapstack.data import Corpus, Example, Span
-from gapstack.encoding.cluster_pieces import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.encoding.pieces import align
 from gapstack.errors import DataNotFoundError
+from gapstack.members.grep import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256
 from gapstack.text.cues import Cue, decide
 from gapstack.text.parses import parses
