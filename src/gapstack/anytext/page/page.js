@@ -4,6 +4,7 @@ const NOBODY = "-";
 const footer = document.querySelector("footer");
 /* By document and place: the pronoun's link as the model has it, and as the reader has corrected it. */
 const corrections = new Map();
+let downloaded = true;
 
 function element(tag, properties, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -59,10 +60,15 @@ function show(mark) {
   card.hidden = false;
   mark.after(card);
   mark.setAttribute("aria-describedby", "card");
-  const {left, bottom} = mark.getClientRects()[0];
-  const space = document.documentElement.clientWidth - card.offsetWidth - 8;
+  place();
+}
+/* The card goes below its pronoun, or above where there is no room. */
+function place() {
+  const {left, top, bottom} = shown.getClientRects()[0];
+  const space = document.documentElement.clientWidth - card.offsetWidth - 8, height = card.offsetHeight + 4;
+  const below = bottom + height <= innerHeight || top < height;
   card.style.left = `${Math.max(8, Math.min(left, space)) + scrollX}px`;
-  card.style.top = `${bottom + scrollY + 4}px`;
+  card.style.top = `${(below ? bottom + 4 : top - height) + scrollY}px`;
 }
 function open(mark) {
   hide();
@@ -74,6 +80,7 @@ function open(mark) {
   const others = element("select", {ariaLabel: "Somebody else"}, element("option", {value: ""}, "Somebody else \u2026"), ...everybody);
   others.addEventListener("change", () => correct(mark, others.value));
   card.append(others);
+  place();
   card.querySelector("button").focus();
 }
 function hide(back = false) {
@@ -101,6 +108,7 @@ function correct(mark, person) {
   paint(mark, section, person);
   if (same) corrections.delete(key);
   else corrections.set(key, {was, mark});
+  downloaded = corrections.size === 0;
   footer.hidden = corrections.size === 0;
   footer.querySelector("output").textContent = corrections.size === 1 ? "1 correction" : `${corrections.size} corrections`;
   hide(true);
@@ -122,6 +130,7 @@ function download() {
   const text = JSON.stringify({corrections: [...corrections.values()].map(record)}, null, 2);
   const link = element("a", {href: URL.createObjectURL(new Blob([text], {type: "application/json"})), download: "corrections.json"});
   link.click();
+  downloaded = true;
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
@@ -157,4 +166,4 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === "Escape") hide(!card.inert);
 });
-window.addEventListener("beforeunload", (event) => { if (corrections.size) event.preventDefault(); });
+window.addEventListener("beforeunload", (event) => { if (!downloaded) event.preventDefault(); });
