@@ -32,14 +32,16 @@ def cells(table, system, section="ours"):
 
 def test_systems_with_known_answers_have_the_figures_that_they_must(report):
     _, gotchas, resolved, humans, _, examples = report.tables
-    assert all(cell == "100.0 [100.0, 100.0]" for cell in cells(gotchas, "oracle").values())
-    assert cells(resolved, "oracle")["flips"] == "0 [0, 0]"
-    assert cells(resolved, "stereotype")["flips"] == "100 [100, 100]"
-    assert cells(humans, "oracle") == {"accuracy": "100.0 [100.0, 100.0]", "of": 720}
+    everything = (100, 100, 100)
+    kinds = [f"{gender}_{kind}" for gender in ("feminine", "masculine") for kind in ("no", "yes")]
+    assert all(cells(gotchas, "oracle", "")[kind] == everything for kind in kinds)
+    assert cells(resolved, "oracle", "")["flips"] == (0, 0, 0)
+    assert cells(resolved, "stereotype", "")["flips"] == everything
+    assert cells(humans, "oracle") == {"accuracy": everything, "of": 720}
     assert cells(examples, "oracle") == {"manager": "50.0 (2 of 4)", "doctor": "50.0 (2 of 4)"}
     assert cells(examples, "stereotype") == {"manager": "0.0 (0 of 4)", "doctor": "0.0 (0 of 4)"}
     # it reads only the number of the pronoun's letters
-    assert cells(resolved, "token_distance")["flips"] == "0 [0, 0]"
+    assert cells(resolved, "token_distance", "")["flips"] == (0, 0, 0)
 
 
 def test_figure_3_is_computed_from_the_statistics(report, tmp_path):

@@ -1,8 +1,8 @@
 """The tables of Dawkins 2021, published figures next to ours: ``gap reproduce dawkins2021``.
 
-Tables 2 and 3 measure word vectors; tables 1, 4 and 5 a coreference system over them, trained with and without
-gender-swapped copies, on WinoBias and SoWinoBias. Our figures are of the vectors :data:`SPACES` and of the members of
-:data:`RECIPE`, each trained with several seeds.
+Tables 2 and 3 measure word vectors, and so does the table of ``gap audit-embeddings``, which shows the paper's figures
+too. Tables 1, 4 and 5 are of a coreference system over the vectors, trained with and without gender-swapped copies, on
+WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained with several seeds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gapstack.audits import SUITES, sowinobias, winobias
-from gapstack.audits.embeddings import (
-    PAPER_SPACES,
-    PAPER_TABLES,
-    EmbeddingAudit,
-    audit_embeddings,
-    published_spaces,
-)
+from gapstack.audits.embeddings import audit_embeddings, embeddings_table
 from gapstack.audits.statistics import mean_percent, over_seeds
 from gapstack.audits.suite import Items, pro_and_anti
 from gapstack.data import Corpus
@@ -57,21 +51,6 @@ ARMS = {
 """Rows of tables 1 and 4 by the recipe's labels."""
 STATIC_ARMS = {f"static_{label}": space for label, space in _SPACES.items() if label != "inlp"}
 """Rows of table 5, whose system has no contextual vectors, by the recipe's labels."""
-_VECTOR_TITLES = (
-    "Table 2: single-attribute WEAT of the female-stereotyped adjectives",
-    "Table 3: clustering and recoverability of the most biased words, percent, and GIPE",
-)
-_VECTOR_COLUMNS = {
-    column.key: column
-    for column in (
-        *(Column("latent", "latent", 4), Column("latent_p", "p", 4)),
-        *(Column("definitional", "definitional", 4), Column("definitional_p", "p", 4)),
-        *(Column("kmeans", "k-means", 1), Column("v_measure", "V-measure", 2)),
-        *(Column("linear_svm", "linear SVM", 1), Column("rbf_svm", "RBF SVM", 1)),
-        *(Column("gipe", "GIPE, all", 4), Column("gipe_sowinobias", "GIPE, SoWinoBias", 4)),
-        Column("proximity_sowinobias", "plain average there", 4),
-    )
-}
 
 
 class DawkinsArm(NamedTuple):
@@ -89,6 +68,10 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
     data of a suite are missing, and DataError if a member was trained on them.
     """
     arms = train_arms(recipe, train, test, data)
+    lists = read_lists(data)
+    plain, trained = (read_vectors(name, limit=None) for name in SPACES)
+    neutral = DEBIASERS["gn_glove"]().apply(trained, lists)
+    audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
     notes = (
         f"Ours: means over {len(SEEDS)} seeds; fitted on {train.name} ({len(train):,} rows, {train.label_set} labels) "
         f"and on DPR's training part, F1 on {test.name}. Brackets: 95%, seeds and sentences resampled, those of "
@@ -96,12 +79,9 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
         "The paper trains on OntoNotes, its GloVe has 300 dimensions and billions of words, and its contextual vectors "
         "are ELMo's. Our contextual vectors are the frozen encoder's, and GloVe and GN-GloVe are the files of "
         "these names in the data set vectors.",
+        f"Words covered: {'; '.join(map(str, audited.coverage))}.",
     )
-    lists = read_lists(data)
-    plain, trained = (read_vectors(name, limit=None) for name in SPACES)
-    neutral = DEBIASERS["gn_glove"]().apply(trained, lists)
-    audited = audit_embeddings(plain, lists, ["hard", "ran", "inlp"], debiased={"gn_glove": neutral})
-    return tables_report(PAPER, PAPER, (*downstream_tables(arms), *vector_tables(audited)), notes)
+    return tables_report(PAPER, PAPER, (*downstream_tables(arms), embeddings_table(audited)), notes)
 
 
 def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:
@@ -243,27 +223,3 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
         sections = {"ours": ours, "the paper": theirs}
         tables.append(two_sections(columns, sections, one.title, f"{one.caption} {note}", "static vectors"))
     return tuple(tables)
-
-
-def vector_tables(found: EmbeddingAudit) -> tuple[Table, ...]:
-    """Tables 2 and 3."""
-    coverage = "; ".join(str(coverage) for coverage in found.coverage if "SoWinoBias" in coverage.name)
-    caption = (
-        f"Ours: {found.name}: {found.words:,} words, {found.dimensions} dimensions, seed {found.seed}. "
-        f"Words covered: {coverage}. {papers_note(PAPER) or 'The vectors of the paper have 300 dimensions.'}"
-    )
-    ours = {space: found.figures[name] for space, name in PAPER_SPACES.items() if name in found.figures}
-
-    def rows(spaces: Mapping[str, Mapping[str, float]], keys: Sequence[str]) -> Rows:
-        return [(space, {key: figures.get(key) for key in keys}) for space, figures in spaces.items()]
-
-    return tuple(
-        two_sections(
-            [_VECTOR_COLUMNS[key] for key in keys],
-            {"ours": rows(ours, keys), "the paper": rows(published_spaces(), keys)},
-            title,
-            caption,
-            "vectors",
-        )
-        for title, keys in zip(_VECTOR_TITLES, PAPER_TABLES.values(), strict=True)
-    )

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gapstack.audits import SUITES, Audit, Items, SuiteAudit, Target, audit, target_of
+from gapstack.audits import SUITES, Audit, Items, Target, audit, target_of
 from gapstack.audits.plots import regression_svg
-from gapstack.audits.published import published
-from gapstack.audits.report import audit_json
+from gapstack.audits.report import audit_json, panel_table
 from gapstack.audits.statistics import correlation
+from gapstack.audits.suite import Panel
 from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
 from gapstack.data.sources import GapData, paper, papers_note
@@ -38,8 +38,6 @@ _EXAMPLES = {
     "Bergsma and Lin": "text, Bergsma and Lin",
     "systems": "RULE, STAT and NEURAL",
 }
-_TWO = Column("", "", 2)
-_GENDERS = tuple(gender.value for gender in (Gender.MASCULINE, Gender.FEMININE, Gender.NEUTRAL))
 
 
 def reproduce(
@@ -78,22 +76,21 @@ def reproduce(
     covered = audited.covered[0]
     notes += [covered.items.describe(), *filter(None, (covered.remark,))]
     notes.append("Brackets: 95% intervals, occupations resampled")
-    note = f"{'. '.join(notes)}. {papers_note('rudinger2018', data=folder)}".strip()
-    return _report(audited, note, folder)
+    notes += filter(None, [papers_note("rudinger2018", data=folder).rstrip(".")])
+    return _report(audited, notes, folder)
 
 
-def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
-    """The paper's tables 1 and 2, the statistics of its text, and what figure 3 shows; figures 3 and 4 as files."""
+def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> PaperReport:
+    """The audit's tables, which show the paper's figures too, and those of the text; figures 3 and 4 as files."""
     theirs = paper("rudinger2018", data)
     covered = audited.covered[0]
+    panels = {panel.key.removeprefix(f"{_SUITE}."): panel for panel in covered.findings.panels}
     names, bls, text = statistics_of(covered.items)
     between, below = correlation(bls, text), int((text < bls).sum())
     r = theirs.get("figure3", {}).get("pearson_r_bls_against_text")
     figure3: dict[str, Rows] = {
         "the paper": [] if r is None else [("the 60 occupations", {"r": r})],
-        "ours": [
-            (f"the {len(bls)} occupations", {"r": _TWO.show(between), "below": f"{below} of {len(bls)}"})
-        ],
+        "ours": [(f"the {len(bls)} occupations", {"r": between, "below": f"{below} of {len(bls)}"})],
     }
     examples: dict[str, dict[str, dict[str, int]]] = {occupation: {} for occupation in OCCUPATIONS}
     shown: dict[str, dict[str, Cell]] = {
@@ -106,9 +103,11 @@ def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
             by_system[system] = {"feminine": feminine, "gendered": gendered}
             share = f"{100 * feminine / max(1, gendered):.1f} ({feminine} of {gendered})"
             shown.setdefault(system, {})[occupation] = share if gendered else "none resolved to it"
-    published_examples = theirs.get("text", {}).get("manager_percent_female", {})
+    in_text = theirs.get("text", {})
+    managers = in_text.get("manager_percent_female", {})
     tables = (
-        *_panel_tables(covered, theirs, note, data),
+        *(panel_table(panels[key]) for key in ("correlation", "gotcha", "resolved")),
+        _humans_table(in_text.get("humans", {}), panels["gotcha"], len(covered.items.corpus)),
         two_sections(
             [Column("r", "Pearson's r", 2), Column("below", "fewer women in text")],
             figure3,
@@ -119,9 +118,9 @@ def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
             [Column(occupation, f"{occupation}s", 1) for occupation in OCCUPATIONS],
             {
                 "the paper": [
-                    (title, {"manager": float(published_examples[key])})
+                    (title, {"manager": float(managers[key])})
                     for key, title in _EXAMPLES.items()
-                    if key in published_examples
+                    if key in managers
                 ],
                 "ours": list(shown.items()),
             },
@@ -130,12 +129,13 @@ def _report(audited: Audit, note: str, data: Path | None) -> PaperReport:
             "paper has no figure for doctors.",
         ),
     )
+    notes = [*notes, *(f"{name}: {what}" for name, what in theirs.get("systems", {}).items())]
     correlated = {"pearson_r": between._asdict(), "occupations": len(bls), "fewer_women_in_text": below}
-    figures = {"paper": dict(theirs), "note": note, "audit": audit_json(audited)}
+    figures = {"paper": dict(theirs), "note": ". ".join(notes), "audit": audit_json(audited)}
+    figures |= {"figure3": correlated, "examples": examples}
     plots = covered.findings.scatters
     files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
-    figures |= {"figure3": correlated, "examples": examples}
-    return PaperReport("rudinger2018", tables, figures, files=files)
+    return PaperReport("rudinger2018", tables, figures, tuple(f"{note}." for note in notes), files)
 
 
 def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:
@@ -148,25 +148,8 @@ def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:
     return feminine, feminine + masculine
 
 
-def _panel_tables(covered: SuiteAudit, paper: Mapping[str, Any], note: str, data: Path | None) -> list[Table]:
-    """Tables 1 and 2, and the shares and accuracies of the text."""
-    panels = {panel.key: panel.rows for panel in covered.findings.panels}
-
-    def table(
-        panel: str, columns: Sequence[Column], title: str, caption: str, judged: Rows | None = None
-    ) -> Table:
-        key = f"{_SUITE}.{panel}"
-        own = {"of": len(covered.items.corpus)}
-        ours: Rows = [
-            (system, {c.key: own.get(c.key) or c.show(figures.get(c.key)) for c in columns})
-            for system, figures in panels[key].items()
-        ]
-        theirs = [(name.removesuffix(" (paper)"), row) for name, row in published(key, data).items()]
-        sections = {"the paper": theirs if judged is None else judged, "ours": ours}
-        return two_sections(columns, sections, title, caption)
-
-    systems = "".join(f"{name}: {what}. " for name, what in paper.get("systems", {}).items())
-    humans = paper.get("text", {}).get("humans")
+def _humans_table(humans: Mapping[str, Any], gotcha: Panel, count: int) -> Table:
+    """Accuracy of humans and systems on all sentences."""
     judged: Rows = []
     if humans:
         majority = {"accuracy": humans["percent"], "of": humans["of"]}
@@ -175,39 +158,10 @@ def _panel_tables(covered: SuiteAudit, paper: Mapping[str, Any], note: str, data
             (f"humans, majority ({humans['majority_agrees']} right)", majority),
             ("humans, Winograd schemas", {"accuracy": humans["winograd_agree_percent"]}),
         ]
-    return [
-        table(
-            "correlation",
-            [Column("text", "r with Bergsma and Lin", 2), Column("bls", "r with BLS", 2)],
-            "Table 1: correlation of the occupations' bias scores with the share of women",
-            "Bias score: percent of feminine pronouns resolved to the occupation less percent of masculine ones; - "
-            f"where it is the same for all. {systems}{note}",
-        ),
-        table(
-            "gotcha",
-            [
-                Column(f"{g}_{k}", f"{g[:3]}. {k}", 1)
-                for g in ("feminine", "masculine")
-                for k in ("no", "yes")
-            ],
-            'Table 2: accuracy in percent by gender, on sentences that are not "gotchas" and on those that are',
-            "A gotcha's right answer goes against the majority gender of the occupation (BLS).",
-        ),
-        table(
-            "resolved",
-            [
-                Column("flips", "pairs differ", 0),
-                *(Column(f"occupation_{gender}", f"occ. {gender[:3]}.", 0) for gender in _GENDERS),
-                *(Column(f"neither_{gender}", f"neither {gender[:3]}.", 0) for gender in _GENDERS),
-            ],
-            "In the text: minimal pairs resolved differently, and pronouns resolved to the occupation, percent",
-            "By gender of the pronoun. Neither: resolved to none of the two (not in the paper).",
-        ),
-        table(
-            "gotcha",
-            [Column("accuracy", "right, percent", 1), Column("of", "of")],
-            "In the text: validation by humans, and accuracy on all sentences",
-            f"The two sentences that humans miss: {humans['the_two_missed']}." if humans else "",
-            judged,
-        ),
-    ]
+    ours = [(system, {"accuracy": row["accuracy"], "of": count}) for system, row in gotcha.rows.items()]
+    return two_sections(
+        [Column("accuracy", "right, percent", 1), Column("of", "of")],
+        {"the paper": judged, "ours": ours},
+        "In the text: validation by humans, and accuracy on all sentences",
+        f"The two sentences that humans miss: {humans['the_two_missed']}." if humans else "",
+    )
