@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -54,14 +52,13 @@ def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
 
     Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay numbers.
     """
+    import pandas as pd  # slow to import
+
     paths = []
     for name, (header, rows) in _files(comparison).items():
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(map(unrun, row) for row in rows)
+        frame = pd.DataFrame([[unrun(cell) for cell in row] for row in rows], columns=header, dtype=object)
         paths.append(folder / f"{name}.csv")
-        write_text(paths[-1], buffer.getvalue())
+        write_text(paths[-1], frame.to_csv(index=False))
     return paths
 
 
@@ -70,19 +67,16 @@ def unrun(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[Any]]]]:
+def _files(comparison: Comparison) -> dict[str, tuple[list[str], list[list[Any]]]]:
     """Header and rows of each kind of result."""
-    names, balanced, added, flips = (
-        comparison.names,
-        comparison.balanced,
-        comparison.contribution,
-        comparison.flips,
-    )
+    names, rows, errors = comparison.names, comparison.rows, comparison.label_errors
+    balanced, added, flips = comparison.balanced, comparison.contribution, comparison.flips
     pairs = list(combinations(range(len(names)), 2))
     tests = ("p_bootstrap", "p_permutation", "p_holm")
+    parts = ("dimension", "value", "rows", "masculine", "feminine")
     return {
         "scores": (
-            ("label_set", "member", "metric", *INTERVAL),
+            ["label_set", "member", "metric", *INTERVAL],
             [
                 [labels, name, metric, *_known(scores.interval(name, metric))]
                 for labels, scores in comparison.scores.items()
@@ -91,7 +85,7 @@ def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[A
             ],
         ),
         "pairs": (
-            ("metric", "first", "second", *INTERVAL, *tests, "winner"),
+            ["metric", "first", "second", *INTERVAL, *tests, "winner"],
             [
                 [
                     *(metric, names[i], names[j], *_known(found.difference[i, j])),
@@ -104,35 +98,25 @@ def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[A
             ],
         ),
         "slices": (
-            ("dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL),
+            ["dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL],
             [
-                [
-                    part.dimension,
-                    part.value,
-                    part.rows,
-                    part.masculine,
-                    part.feminine,
-                    name,
-                    metric,
-                    *_known(ends),
-                ]
+                [*(getattr(part, key) for key in parts), name, metric, *_known(values[place])]
                 for part in comparison.slices
                 for place, name in enumerate(names)
                 for metric, values in part.scores.items()
-                for ends in [values[place]]
             ],
         ),
         "balanced": (
-            ("member", "metric", *INTERVAL),
+            ["member", "metric", *INTERVAL],
             [
                 [name, metric, *_known(balanced.interval(name, metric))]
                 for name in names
-                for metric in metrics_in("balance")
                 if balanced
+                for metric in metrics_in("balance")
             ],
         ),
         "contribution": (
-            ("member", "measure", *INTERVAL),
+            ["member", "measure", *INTERVAL],
             [
                 [name, measure, *_known(ends)]
                 for measure in ("left_out", "shapley")
@@ -141,39 +125,33 @@ def _files(comparison: Comparison) -> dict[str, tuple[Sequence[str], list[list[A
             ],
         ),
         "flips": (
-            ("counterfactual", "rows", "member", *INTERVAL),
+            ["counterfactual", "rows", "member", *INTERVAL],
             [
-                [kind, flips.rows[kind], name, *_known(ends)]
-                for kind, values in flips.shares.items()
-                for name, ends in zip(flips.members, values, strict=True)
-            ]
-            if flips
-            else [],
+                [kind, found.rows[kind], name, *_known(ends)]
+                for found in ([flips] if flips else [])
+                for kind, values in found.shares.items()
+                for name, ends in zip(found.members, values, strict=True)
+            ],
         ),
         "likeness": (
-            ("first", "second", *comparison.similarity),
+            ["first", "second", *comparison.similarity],
             [
                 [names[i], names[j], *_known(values[i, j] for values in comparison.similarity.values())]
                 for i, j in pairs
             ],
         ),
-        "label_errors": (("id", "label", "quality", "corrected"), _label_errors(comparison)),
+        "label_errors": (
+            ["id", "label", "quality", "corrected"],
+            [
+                [
+                    *(rows[row].id, Label(rows.labels[row]).name, float(found.quality[row])),
+                    None if found.corrected is None else bool(found.corrected[row]),
+                ]
+                for found in ([errors] if errors else [])
+                for row in found.ranked()
+            ],
+        ),
     }
-
-
-def _label_errors(comparison: Comparison) -> list[list[Any]]:
-    found = comparison.label_errors
-    if found is None:
-        return []
-    return [
-        [
-            comparison.rows[row].id,
-            Label(comparison.rows.labels[row]).name,
-            float(found.quality[row]),
-            None if found.corrected is None else bool(found.corrected[row]),
-        ]
-        for row in found.ranked()
-    ]
 
 
 def _known(values: Iterable[float]) -> list[float | None]:
