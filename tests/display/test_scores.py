@@ -22,7 +22,8 @@ def corpus() -> Corpus:
 def test_comparison_has_all_columns_in_order_and_extra_after(corpus) -> None:
     scores = score(corpus, np.ones((4, 3)))
     made = scores_table(
-        {"out-of-fold": [("prior", scores, {"seconds": 1.25})], "held-out": [("prior", scores)]}
+        {"out-of-fold": [("best", scores)], "held-out": [("prior", scores)]},
+        extra={"best": {"seconds": 1.25}},
     )
     assert made.text().split("\n")[0].split() == (
         ["member", "logloss", "F1", "M", "F1", "F", "F1", "O", "bias", "acc", "seconds"]

@@ -63,8 +63,7 @@ _FOLDS = 5
 class BlendContribution:
     """Contribution of each member with probabilities to their blend, in nats: (m, 3) value, low and high.
 
-    ``left_out`` is the loss without the member, ``shapley`` its Shapley value; ``error`` is the standard error of the
-    latter over ``draws`` (0 draws: exact). ``prior`` and ``full`` are the losses of no member and of all.
+    The fields are those of :class:`~gapstack.evaluation.contribution.Contributions`.
     """
 
     members: tuple[str, ...]
@@ -230,19 +229,9 @@ def measure(
 ) -> Comparison:
     """Measure everything about entries.
 
-    Raises DataError if there are no entries, or the label sets are of different rows.
-
-    Parameters
-    ----------
-    corpora : sequence of Corpus
-        The same rows under one or several label sets; the first is the main one.
-    entries : sequence of ComparedEntry
-    replicates, seed : int
-        Of all resampling.
-    flips : int
-        Number of rows of which the runs' members predict counterfactuals.
-    data : Path, optional
-        Folder to search first for the first names that counterfactuals exchange.
+    ``corpora`` are the same rows under one or several label sets, the main one first; ``replicates`` and ``seed`` are
+    of all resampling; the runs' members predict counterfactuals of ``flips`` rows, whose first names are exchanged by a
+    list that is searched for in ``data`` first. Raises DataError if there are no entries, or corpora of other rows.
     """
     rows = corpora[0]
     if not entries:

@@ -52,20 +52,13 @@ def read_entries(
 ) -> tuple[Corpus, list[ComparedEntry]]:
     """Read the rows to compare on, and an entry for each of ``sources`` or its members.
 
+    Sources are submission CSVs, scorer TSVs, runs by name or folder, ``RUN:MEMBER`` or ``RUN:stack`` for one system of
+    a run, and saved members, by folder or ``default``, which predict ``gold``.
+    ``gold`` are the labelled rows, by default those that the first run held out, or predicted ``out_of_fold``;
+    ``trained_on`` is training data of the files' makers, which is checked for rows of ``gold``.
+
     Raises DataError if a source is unknown or given twice, or there are only files and no ``gold``; MismatchError if a
     run has no answers for these rows.
-
-    Parameters
-    ----------
-    sources : sequence of str
-        Submission CSVs and scorer TSVs; runs, by name or folder; ``RUN:MEMBER`` for one member or ``RUN:stack``; saved
-        members, by folder or ``default``, which predict ``gold``.
-    gold : Corpus, optional
-        Labelled rows to compare on; by default those that the first run held out, or predicted ``out_of_fold``.
-    trained_on : sequence of Corpus
-        Training data of the files' makers, which are checked for rows of ``gold``.
-    data : str, optional
-        Folder to search for the data of runs first.
     """
     folders: dict[Path, RunFolder] = {}
     found = [_source(text, folders) for text in sources]

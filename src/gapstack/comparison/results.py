@@ -10,7 +10,7 @@ import numpy as np
 
 from gapstack.data import Corpus
 from gapstack.display.render import Cell, Column, Section, Table, metric_column
-from gapstack.display.scores import ScoreRow, scores_table
+from gapstack.display.scores import scores_table
 from gapstack.errors import GapstackError
 from gapstack.evaluation import (
     Interval,
@@ -35,11 +35,7 @@ _REPLICATES = 2000
 
 @dataclass(frozen=True)
 class PartScores:
-    """Scores on one part of a run's rows, by system: the stack first, then by logloss.
-
-    ``intervals`` are the 95% intervals of the metrics shown in summaries; ``degenerate`` are scores of constant
-    predictions.
-    """
+    """Scores on one part of a run's rows: of systems, the stack first, then by logloss, and of constant predictions."""
 
     name: str
     corpus: Corpus
@@ -71,16 +67,13 @@ def score_run(run: Run) -> tuple[PartScores, ...]:
     scored = []
     for name, corpus, answers in parts:
         scores = {label: score(corpus, probabilities) for label, probabilities in answers.items()}
-        order = sorted(scores, key=lambda label: (label != first, scores[label].logloss))
+        systems = dict(sorted(scores.items(), key=lambda item: (item[0] != first, item[1].logloss)))
         intervals: dict[str, dict[str, Interval]] = {}
-        if order:
-            tables = {label: contributions(corpus, answers[label]) for label in order}
+        if systems:
+            tables = {label: contributions(corpus, answers[label]) for label in systems}
             resampled = bootstrap(corpus.groups, tables, replicates=_REPLICATES)
-            intervals = {
-                label: {metric: resampled.interval(label, metric) for metric in metrics_in("summary")}
-                for label in order
-            }
-        systems = {label: scores[label] for label in order}
+            for label in systems:
+                intervals[label] = {m: resampled.interval(label, m) for m in metrics_in("summary")}
         degenerate = degenerate_scores(corpus, run.train.labels)
         scored.append(PartScores(name, corpus, systems, intervals, degenerate))
     return tuple(scored)
@@ -94,24 +87,23 @@ def run_table(run: Run, parts: Sequence[PartScores], *, parameters: bool = False
     """
     extra: dict[str, dict[str, Cell]] = {}
     for result in [*run.members, *([run.stack] if run.stack else [])]:
-        extra[result.label] = {"seconds": result.seconds}
+        cells: dict[str, Cell] = {"seconds": result.seconds}
         if parameters:
-            extra[result.label]["parameters"] = result.parameters or None
+            cells["parameters"] = result.parameters or None
         if result.contaminated_by:
-            extra[result.label]["not for"] = ", ".join(result.contaminated_by)
-    sections: dict[str, list[ScoreRow]] = {
-        part.heading: [(label, scores, extra[label]) for label, scores in part.systems.items()]
-        for part in parts
-    }
+            cells["not for"] = ", ".join(result.contaminated_by)
+        extra[result.label] = cells
+    note = f"{run.stack_note[:1].upper()}{run.stack_note[1:]}"
     sentences = [
         "Brackets hold 95% intervals, whole pages resampled.",
         *(part.warning for part in parts),
-        f"{run.stack_note[:1].upper()}{run.stack_note[1:]}",
+        note,
     ]
     return scores_table(
-        sections,
+        {part.heading: list(part.systems.items()) for part in parts},
         degenerate={part.heading: part.degenerate for part in parts},
         intervals={part.heading: part.intervals for part in parts},
+        extra=extra,
         title=run.recipe.title,
         caption=" ".join(sentence for sentence in sentences if sentence),
     )
@@ -165,16 +157,9 @@ def standings(data: str | None = None) -> list[Standing]:
 def standings_table(standings: Sequence[Standing]) -> Table:
     """A section for runs on the same rows, a row for each run: its predictor's scores out of fold and held out."""
     parts = list(dict.fromkeys(part.name for one in standings for part in one.parts))
-    columns = [
-        *(
-            metric_column(metric, key=f"{part} {metric}", group=part)
-            for part in parts
-            for metric in metrics_in("summary")
-        ),
-        Column("system", "by"),
-        Column("folds", "folds"),
-        Column("seconds", "seconds", 1),
-    ]
+    metrics = [(part, metric) for part in parts for metric in metrics_in("summary")]
+    columns = [metric_column(metric, key=f"{part} {metric}", group=part) for part, metric in metrics]
+    columns += [Column("system", "by"), Column("folds", "folds"), Column("seconds", "seconds", 1)]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for one in standings:
         cells: dict[str, Cell] = {
@@ -191,14 +176,9 @@ def standings_table(standings: Sequence[Standing]) -> Table:
         sections.setdefault(heading or "without scores", []).append((one.name, cells))
     problems = [f"{one.name}: {one.problem}." for one in standings if one.problem]
     problems += dict.fromkeys(part.warning for one in standings for part in one.parts if part.warning)
-    return Table(
-        columns,
-        [Section(heading, rows) for heading, rows in sections.items()],
-        caption=" ".join(
-            ["Sorted by logloss out of fold: nothing is to be chosen by rows held out.", *problems]
-        ),
-        name_title="run",
-    )
+    caption = "Sorted by logloss out of fold: nothing is to be chosen by rows held out."
+    shown = [Section(heading, rows) for heading, rows in sections.items()]
+    return Table(columns, shown, caption=" ".join([caption, *problems]), name_title="run")
 
 
 def stack_table(stack: FileStack) -> Table:

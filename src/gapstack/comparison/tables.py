@@ -53,20 +53,15 @@ def scores_table(comparison: Comparison) -> Table:
     """Scores under the main label set, the verdict against the best, and the numbers of warnings."""
     texts, numbers = warnings(comparison)
     rows = comparison.rows
-    columns: dict[Column, Values] = {
-        metric_column(metric): comparison.main.intervals[metric] for metric in metrics_in("compare")
-    }
-    if len(comparison.entries) > 1:
-        verdicts = [
-            verdict.outcome + (f" by {METRICS[verdict.metric].title}" if verdict.metric != "logloss" else "")
-            for verdict in comparison.against_best()
-        ]
-        (loss, values), *others = columns.items()
-        columns = {
-            loss: values,
-            Column("verdict", "against the best"): ["the best", *verdicts],
-            **dict(others),
-        }
+    columns: dict[Column, Values] = {}
+    for metric in metrics_in("compare"):
+        columns[metric_column(metric)] = comparison.main.intervals[metric]
+        if metric == "logloss" and len(comparison.entries) > 1:
+            verdicts = [
+                one.outcome + (f" by {METRICS[one.metric].title}" if one.metric != "logloss" else "")
+                for one in comparison.against_best()
+            ]
+            columns[Column("verdict", "against the best")] = ["the best", *verdicts]
     if texts:
         columns[Column("warnings", "see")] = [numbers[name] or None for name in comparison.names]
     notes = [
@@ -137,11 +132,9 @@ def _contribution(comparison: Comparison, found: BlendContribution) -> Table:
         Column("left out", "leave-one-out", 4, "high"): found.left_out,
         Column("shapley", "Shapley value", 4, "high"): found.shapley,
     }
-    how = (
-        f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
-        if found.draws
-        else "all coalitions"
-    )
+    how = "all coalitions"
+    if found.draws:
+        how = f"estimated by {found.draws} stratified draws, Monte-Carlo standard error {found.error:.5f}"
     caption = (
         f"In nats of logloss of the cross-fitted simplex blend, whose logloss is {found.full:.4f} with all members "
         f"and {found.prior:.4f} with none (the class prior); Shapley values ({how}) add up to the difference. Both "
@@ -154,12 +147,8 @@ def slices_table(comparison: Comparison, member: str | None = None) -> Table:
     """Slices of one member, the first by default; every member's are in JSON, CSV and the page."""
     place = comparison.names.index(member) if member else 0
     columns = [
-        Column("rows", "rows"),
-        Column("logloss", "logloss", 3),
-        Column("accuracy", "acc", 3),
-        Column("f1_overall", "F1 O", 1),
-        Column("f1_gap", "F1 F-M", 1),
-        Column("clear", "clear"),
+        *(Column("rows", "rows"), Column("logloss", "logloss", 3), Column("accuracy", "acc", 3)),
+        *(Column("f1_overall", "F1 O", 1), Column("f1_gap", "F1 F-M", 1), Column("clear", "clear")),
     ]
     sections: dict[str, list[tuple[str, dict[str, Cell]]]] = {}
     for part in comparison.slices:
@@ -252,18 +241,13 @@ def _shortened(table: Table, most: int | None, by: str = "") -> Table:
     (section,) = table.sections
     if most is None or len(section.rows) <= most:
         return table
-    rows, which = list(section.rows), "the best"
+    rows = list(section.rows)
     if by:
-        rows, which = (
-            sorted(rows, key=lambda row: -float(point(row[1].get(by)) or 0)),
-            f"those with the largest {by}",
-        )
-    note = f"{most} of {len(section.rows)} members: {which}; --csv, --json and --html have all."
-    return replace(
-        table,
-        sections=[replace(section, rows=rows[:most])],
-        caption=" ".join(part for part in (table.caption, note) if part),
-    )
+        rows.sort(key=lambda row: -float(point(row[1].get(by)) or 0))
+    which = f"those with the largest {by}" if by else "the best"
+    note = f"{most} of {len(rows)} members: {which}; --csv, --json and --html have all."
+    caption = f"{table.caption} {note}".strip()
+    return replace(table, sections=[replace(section, rows=rows[:most])], caption=caption)
 
 
 def _cell(value: Cell | Floats) -> Cell:

@@ -26,7 +26,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, ConsoleOptions
+from rich.console import Console
 from rich.text import Text
 
 from gapstack.data import html
@@ -211,10 +211,9 @@ class Table:
             return Text(_GAP).join([Text(_fitted(name, name_size), style), *(Text(*cell) for cell in cells)])
 
         if any(column.group for column in columns):
-            headings = []
-            for group, own in groupby(places, lambda place: self.columns[place].group):
-                headings.append((_fitted(group, _extent(sizes, list(own)) - len(_GAP)), "bold"))
-            yield line("", "", headings)
+            groups = groupby(places, lambda place: self.columns[place].group)
+            headings = [(group, _extent(sizes, list(own)) - len(_GAP)) for group, own in groups]
+            yield line("", "", ((_fitted(group, size), "bold") for group, size in headings))
         titles = [(_right(self.columns[place].title, sizes[place]), "bold") for place in places]
         yield line(self.name_title, "bold", titles)
         yield Text(_GAP.join(rule * size for size in (name_size, *(sizes[place] for place in places))), "dim")
@@ -232,11 +231,6 @@ class Table:
             if section.title and (shown or not sparse):
                 yield from _wrapped(section.title, width, "bold cyan")
             yield from shown
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in self.lines(options.max_width, "-" if options.ascii_only else "─"):
-            line.no_wrap, line.overflow = True, "ignore"
-            yield line
 
     def print(self, console: Console | None = None) -> None:
         """Write to standard output: coloured and as wide as a terminal, or plain text to a file or pipe."""
@@ -328,16 +322,13 @@ def print_parts(parts: Iterable[Table | str], console: Console) -> None:
     for number, part in enumerate(parts):
         if number:
             console.print()
-        if isinstance(part, Table):
-            console.print(part, soft_wrap=False, crop=False)
-        else:
-            for line in _lines(part, console.width):
-                console.print(line, soft_wrap=True)
+        for line in _lines(part, console.width, "-" if console.options.ascii_only else "─"):
+            console.print(line, soft_wrap=True)
 
 
-def _lines(part: Table | str, width: int) -> Iterator[Text]:
+def _lines(part: Table | str, width: int, rule: str = "-") -> Iterator[Text]:
     if isinstance(part, Table):
-        return part.lines(width)
+        return part.lines(width, rule)
     return (line for text in part.splitlines() for line in _wrapped(text, width))
 
 

@@ -9,32 +9,23 @@ from gapstack.display.render import WIDTH, Cell, Column, Section, Table, metric_
 from gapstack.errors import printable
 from gapstack.evaluation import GapScores, Interval, Scores, metrics_in
 
-ScoreRow = tuple[str, Scores] | tuple[str, Scores, Mapping[str, Cell]]
-"""Name, scores, and optional further cells by column title."""
-
 
 def scores_table(
-    sections: Mapping[str, Sequence[ScoreRow]],
+    sections: Mapping[str, Sequence[tuple[str, Scores]]],
     *,
     title: str = "",
     caption: str = "",
     degenerate: Mapping[str, Mapping[str, Scores]] | None = None,
     intervals: Mapping[str, Mapping[str, Mapping[str, Interval]]] | None = None,
+    extra: Mapping[str, Mapping[str, Cell]] | None = None,
     metrics: Sequence[str] = metrics_in("score"),
     name_title: str = "member",
 ) -> Table:
     """Compare members, a stack and constant baselines in one table.
 
-    Parameters
-    ----------
-    sections : mapping of section title to rows
-        A row is ``(name, scores)`` or ``(name, scores, extra)``; the columns of ``extra`` follow the metrics.
-    degenerate : mapping of section title to the result of ``degenerate_scores``, optional
-        Rows at the end of their section, never marked as best.
-    intervals : mapping of section title to name to metric to interval, optional
-        They replace the plain scores.
-    metrics : sequence of str
-        Keys of :data:`gapstack.evaluation.METRICS`, in order.
+    ``sections`` are pairs of name and scores by section title. ``degenerate`` has the result of ``degenerate_scores``
+    by section, for rows at its end that are never the best; ``intervals`` by section, name and metric replace plain
+    scores; ``extra`` has further cells by name and column title, after the ``metrics``.
     """
     columns = {name: metric_column(name) for name in metrics}
     parts: list[Section] = []
@@ -42,12 +33,11 @@ def scores_table(
         aside = (degenerate or {}).get(section_title, {})
         own = (intervals or {}).get(section_title, {})
         cells: list[tuple[str, Mapping[str, Cell]]] = []
-        for name, scores, *rest in [*rows, *aside.items()]:
-            extra: Mapping[str, Cell] = rest[0] if rest else {}
-            for key in extra:
-                columns.setdefault(key, Column(key, key, decimals=1))
+        for name, scores in [*rows, *aside.items()]:
+            further = (extra or {}).get(name, {})
+            columns |= {key: Column(key, key, decimals=1) for key in further}
             plain = {metric: scores.value(metric) for metric in metrics}
-            cells.append((name, {**plain, **own.get(name, {}), **extra}))
+            cells.append((name, {**plain, **own.get(name, {}), **further}))
         parts.append(Section(section_title, cells, aside=frozenset(aside)))
     return Table(list(columns.values()), parts, title=title, caption=caption, name_title=name_title)
 

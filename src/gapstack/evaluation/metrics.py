@@ -165,24 +165,12 @@ RowValues = Callable[[Corpus, Predictions], Floats]
 class Metric:
     """A score that follows from sums over rows, so that it can be resampled.
 
-    Attributes
-    ----------
-    name, title : str
-        Attribute of :class:`~gapstack.evaluation.Scores` and key in JSON; heading of its columns.
-    better : {"low", "high"}, optional
-        Its direction; None if it is best near 1.
-    decimals : int
-    rows : callable
-        Maps a labelled corpus and :class:`Predictions` to the (n, columns) contributions of the rows.
-    score : callable
-        Maps sums (..., 1 + columns), the number of rows first, to scores (...); NaN without a value.
-    tables : tuple of str
-        Where it is shown: ``score`` (tables of scores), ``summary`` (with intervals, in runs and their listing),
-        ``compare`` and ``leaderboard`` (of a comparison), ``pairs`` (tests of all pairs), ``balance`` (genders
-        reweighted by difficulty).
-    columns : int
-    probabilities : bool
-        True if it has no value without probabilities.
+    ``name`` is its attribute of :class:`~gapstack.evaluation.Scores` and key in JSON, ``title`` heads its columns;
+    ``better`` is low, high, or None if it is best near 1. ``rows`` maps a labelled corpus and :class:`Predictions` to
+    the (n, ``columns``) contributions of the rows, ``score`` sums (..., 1 + columns), the number of rows first, to
+    scores (...), NaN without a value. ``tables`` say where it is shown: ``score`` (tables of scores), ``summary`` (with
+    intervals, in runs and their listing), ``compare`` and ``leaderboard`` (of a comparison), ``pairs`` (tests of all
+    pairs), ``balance`` (genders reweighted by difficulty). ``probabilities``: it has no value without them.
     """
 
     name: str

@@ -265,17 +265,9 @@ class Bootstrap:
 def bootstrap(
     groups: Groups, members: Mapping[str, Floats], *, replicates: int = REPLICATES, seed: int = 0
 ) -> Bootstrap:
-    """Resample pages: every metric of every member, on the same replicates.
+    """Resample pages: every metric of every member, whose rows are from :func:`contributions`, on the same replicates.
 
     Raises DataError if there is nothing to resample, MismatchError if there are other rows than ``groups``.
-
-    Parameters
-    ----------
-    groups : (n,) array of str
-        The corpus's ``groups``: a page for each row.
-    members : mapping of name to (n, columns) array
-        From :func:`contributions`.
-    replicates, seed : int
     """
     rows = np.stack(list(members.values()), axis=1) if members else np.empty((len(groups), 0, 1))
 

@@ -57,17 +57,9 @@ def slice_scores(
 ) -> list[Slice]:
     """Score every member on every slice.
 
-    Parameters
-    ----------
-    groups, genders : (n,) arrays
-        Of the corpus.
-    members : mapping of name to (n, columns) array
-        From :func:`~gapstack.evaluation.contributions`.
-    dimensions : mapping of name to (n,) array of str
-        Value of each row; an empty one leaves the row out.
-    order : mapping of dimension to its values, optional
-        Order of the values; others follow alphabetically.
-    replicates, seed : int
+    ``groups`` and ``genders`` (n,) are of the corpus, ``members`` from :func:`~gapstack.evaluation.contributions`,
+    ``dimensions`` have the value of each row, (n,); an empty one leaves the row out. ``order`` lists values in their
+    order by dimension; others follow alphabetically.
     """
     pages = Pages(groups)
     table = np.stack(list(members.values()), axis=1)
