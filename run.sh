@@ -68,8 +68,9 @@ case "${1:-}" in
     "$venv/bin/ruff" check .
     "$venv/bin/ruff" format --check .
     "$venv/bin/mypy"
-    # as many processes as workers, one thread each: more would fight over the cores
+    # as many processes as workers, one thread each: more would fight over the cores; worksteal keeps the tests of a
+    # module, which share fixtures, in one process
     export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-    exec "$venv/bin/python" -m pytest -n "${GAPSTACK_TEST_WORKERS:-2}" "$@"
+    exec "$venv/bin/python" -m pytest -n "${GAPSTACK_TEST_WORKERS:-2}" --dist worksteal "$@"
     ;;
 esac
