@@ -16,7 +16,7 @@ _DIGITS = 12
 _SHOWN = 8
 _REASONS = frozenset({"not_covered"})
 """Records of reasons by name, of which the names are kept."""
-_PROSE = frozenset({"caption", "note", "notes", "verdict", "remark"})
+_PROSE = frozenset({"caption", "note", "notes", "reasons", "verdict", "remark"})
 
 
 def plain(value: Any) -> Any:
