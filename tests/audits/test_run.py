@@ -10,7 +10,8 @@ from gapstack.audits.report import audit_json, audit_text, card_lines, headline_
 from gapstack.data import Gender
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, DataNotFoundError
-from gapstack.members import Member, create
+from gapstack.members import create
+from gapstack.members.member import Member
 from gapstack.members.store import save
 from gapstack.registry import UnknownNameError
 

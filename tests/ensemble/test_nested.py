@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus, Example, Label, Span
-from gapstack.ensemble import create_stacker, fit_nested
+from gapstack.ensemble import create_stacker
+from gapstack.ensemble.nested import fit_nested
 from gapstack.ensemble.stacker import Stacker
 from gapstack.errors import MemberError
 from gapstack.evaluation import log_loss

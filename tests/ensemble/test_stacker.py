@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.ensemble import STACKERS, Stacker, create_stacker
-from gapstack.ensemble.stacker import SWAPPED
+from gapstack.ensemble import STACKERS, create_stacker
+from gapstack.ensemble.stacker import SWAPPED, Stacker
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import log_loss
 from gapstack.features.blocks import Features

@@ -1,24 +1,16 @@
-"""Stackers and calibrators by name, and the nested cross-validation that chooses among them."""
+"""Stackers and calibrators by name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 from gapstack.members.part import PartTable
-from gapstack.registry import Entry, Registry, lazy
+from gapstack.registry import Entry, Registry
 from gapstack.settings import OneOf
 
 if TYPE_CHECKING:
     from gapstack.ensemble.calibration import Calibrator
-    from gapstack.ensemble.nested import fit_nested
     from gapstack.ensemble.stacker import Stacker
-else:
-    __getattr__ = lazy(
-        __name__,
-        {"Stacker": "gapstack.ensemble.stacker:Stacker", "fit_nested": "gapstack.ensemble.nested:fit_nested"},
-    )
-
-__all__ = ["CALIBRATORS", "STACKERS", "Stacker", "create_calibrator", "create_stacker", "fit_nested"]
 
 _GUO = "Guo et al. 2017, section 4.2"
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gapstack.errors import MemberError
-from gapstack.registry import Entry, Registry, lazy
+from gapstack.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from gapstack.members.member import Member
-else:
-    __getattr__ = lazy(__name__, {"Member": "gapstack.members.member:Member"})
 
 _NOTHING, _PARSER, _BOTH = "nothing", "a parser", "an encoder, a parser"
 
@@ -140,8 +138,7 @@ MEMBERS: Registry[type[Member]] = Registry("member", _OURS, group="gapstack.memb
 def create(name: str, **settings: Any) -> Member:
     """Make the member called ``name`` with these hyper-parameters; the others have their defaults.
 
-    Raises UnknownNameError if there is no such member; SettingError if it has no such hyper-parameter, or a value is of
-    another type or out of range.
+    Raises UnknownNameError if there is no such member; SettingError for an unknown hyper-parameter or invalid value.
     """
     return MEMBERS.create(name, **settings)
 
@@ -155,6 +152,3 @@ def published(name: str) -> dict[str, Any]:
     if not values:
         raise MemberError(f"{name} has no published settings; leave them out for its defaults")
     return dict(values)
-
-
-__all__ = ["MEMBERS", "Member", "create", "published"]

@@ -72,8 +72,7 @@ class CueMember(SoftLabelMember):
     candidates: Candidates = "gold-two-mention"
     """``gold-two-mention`` (A and B compete) or ``detected`` (all PERSON names of the snippet do)."""
     context: Context = "page-context"
-    """``page-context`` (the page's title may be read) or ``snippet-context``, which the cue URL refuses. The other cues
-    decide alike in both."""
+    """``page-context`` (the page's title may be read), or ``snippet-context``, which only the cue URL refuses."""
     ridge: NonNegative = 1.0
     """Strength of the penalty on the squared weights, in units of examples."""
     parser: str | None = None
@@ -188,8 +187,7 @@ class Parallelism(CueMember):
     """The closest name in the pronoun's grammatical function, subject or object; then syntactic distance."""
 
     closeness: Closeness = "syntactic"
-    """Which of several names in the pronoun's function is the closest: that with the shortest dependency path
-    (``syntactic``), or with the fewest words between (``token``, as in the paper)."""
+    """The closest name has the shortest dependency path (``syntactic``) or the fewest words between (``token``)."""
     cue = Cue.PARALLELISM
 
 

@@ -37,8 +37,7 @@ class BiDAF(FineTuned):
     """Attention flow from the pronoun over a frozen encoder."""
 
     layer: LayerNumber | None = None
-    """Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the
-    depth."""
+    """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
     neither: Literal["names", "slot"] = "names"
     """What the logit of NEITHER is the mean of: other ``names`` and the slot, or the ``slot`` alone."""
     hidden: Count = 64

@@ -46,10 +46,10 @@ from gapstack.training import (
     trainable_encoder,
     validation_rows,
 )
+from gapstack.training.data import passes, predict_in_int8
 from gapstack.training.devices import compute_dtype, default_budget, processes
 from gapstack.training.parameters import ENCODER, Weights, freeze
 from gapstack.training.plan import Plan
-from gapstack.training.prediction import passes, predict_in_int8
 from gapstack.types import Floats, Probabilities, Rows
 
 _log = logging.getLogger(__name__)
@@ -82,11 +82,9 @@ class FineTuned(DistilledMember):
     encoder: str | None = None
     """Name or folder of the encoder; the embedded MiniLM by default."""
     training: Plan | Sequence[Plan] | None = None
-    """Overrides of the member's training plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`; one
-    mapping for each of its phases, or one for all."""
+    """Changes of :attr:`PLAN`, fields of :class:`~gapstack.training.TrainingPlan`; for each phase, or for all."""
     first: Plan | Sequence[Plan] | None = None
-    """Overrides for the stage on ``extra`` and ``teacher``, whose plan is otherwise that of the last phase on GAP; one
-    mapping for each of its phases."""
+    """Phases on ``extra`` and ``teacher``, as changes of the last phase on GAP."""
     validation_share: ValidationFraction = 0.1
     """Share of the training rows, whole pages, that early stopping holds back if ``training`` sets ``patience``."""
     max_pieces: Count | None = None

@@ -104,12 +104,11 @@ class FrozenHead(SoftLabelMember):
     """
 
     training: Plan | None = None
-    """Overrides of the member's plan, :attr:`PLAN`: fields of :class:`~gapstack.training.TrainingPlan`."""
+    """Changes of :attr:`PLAN`, fields of :class:`~gapstack.training.TrainingPlan`."""
     seeds: Count = 1
     """Number of networks."""
     validation_share: ValidationFraction = 0.1
-    """Share of the training rows, whole pages, that early stopping holds back if the plan has ``patience``. Each seed
-    holds back others."""
+    """Share of the rows, whole pages, that early stopping (``patience``) holds back, other ones for each seed."""
     seed: Seed = 0
     """Seed of all that is random."""
 
@@ -209,8 +208,7 @@ class MentionHead(EncoderMember, FrozenHead):
     layers: Sequence[Natural] | None = None
     """Layers that are read, side by side; None for those at the depth of ``LAYERS``."""
     null_space: bool = False
-    """Project the vectors first to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020); see
-    :func:`gender_null_space`."""
+    """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
 
     PLAN = ON_MENTIONS
     blocks: Sequence[BlockName] = field(default=(), init=False)

@@ -56,8 +56,7 @@ class FrozenSpans(EncoderMember):
     attention_layers: Sequence[Count] | None = None
     """Layers whose heads are read; None for all."""
     blocks: Sequence[BlockName] = ()
-    """Hand-made features that join the relations (as in Yang et al. 2019 and Abzaliev 2019); see
-    :data:`gapstack.features.blocks.BLOCKS`."""
+    """Hand-made features that join the relations; see :data:`gapstack.features.blocks.BLOCKS`."""
     seeds: Count = 6
     """Networks whose probabilities are averaged."""
     epochs: Count = 20

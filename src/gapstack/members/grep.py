@@ -121,8 +121,7 @@ class Grep(FineTuned):
     sources: Sequence[HeuristicName] = ("parallelism+url", "syntactic_distance")
     """Heuristics among :data:`HEURISTICS`."""
     clusters: Sequence[str] = ()
-    """Files of resolvers' clusters, see :mod:`gapstack.resolvers.clusters`; files of one resolver are one source. After
-    ``fit`` they may be others, as of new texts, by the same resolvers."""
+    """Files of resolvers' clusters, one source a resolver; after ``fit`` other files of the same resolvers will do."""
     max_mentions: Count = 20
     max_mention_pieces: Count = 8
     """Most mentions of a cluster, and most pieces of a mention; longer mentions are left out."""

@@ -73,16 +73,14 @@ class MaskedLM(EncoderMember):
     pairs: Count = 2
     """Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row."""
     names: Mapping[str, Sequence[str]] | None = None
-    """First names to choose from; by default :data:`~gapstack.members.name_substitution.COMMON_NAMES`. Those of more
-    than one piece are left out."""
+    """First names by gender, if of one piece; by default :data:`~gapstack.members.name_substitution.COMMON_NAMES`."""
     texts: Literal["given", "stage2", "taught"] = STAGE2
-    """What an encoder without a masked-LM head learns one from. Texts without labels: ``stage2``, the rows of Kaggle's
-    second stage, or ``given``, the rows given to ``fit``. Or ``taught``, the rows of ``extra`` and ``teacher``: the
-    name that they have for the pronoun is the target in its place."""
+    """What an encoder without a masked-LM head learns one from: unlabelled texts, ``stage2`` or those ``given`` to
+    ``fit``; or ``taught``, rows of ``extra`` and ``teacher``, whose answer is the target in the pronoun's place."""
     masked_examples: AtLeastTwo = 4000
     """Most texts with a mask to make of these."""
     training: Plan | None = None
-    """Fields of that training's plan that differ from :attr:`PLAN`; its ``precision`` holds for prediction too."""
+    """Changes of that training's :attr:`PLAN`; its ``precision`` holds for prediction too."""
     strength: Positive = 1.0
     """Inverse of the regression's L2 penalty, scikit-learn's ``C``."""
     max_pieces: Count | None = None

@@ -41,8 +41,7 @@ class MSNet(FineTuned):
     width: Count = 16
     """Number of values that each layer gives."""
     pooling: Literal["attention", "mean"] = "attention"
-    """How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, with which the paper
-    compares it."""
+    """How a name's pieces become its vector: by ``attention`` to the pronoun, or their ``mean``, for comparison."""
     attention_dropout: FractionBelowOne = 0.4
     dropout: FractionBelowOne = 0.6
     """Dropout on each layer's inputs of attention and products, and on all layers' numbers."""

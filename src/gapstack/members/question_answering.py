@@ -50,8 +50,7 @@ class QuestionAnswering(FineTuned):
     """Answer spans, and a logistic regression over their logits."""
 
     calibration_share: Annotated[float, Interval(ge=0, le=0.5)] = 0.1
-    """Share of the training rows, whole pages, that the regression is fitted on and the network is not; 0: both are
-    fitted on all rows."""
+    """Share of the rows, whole pages, that only the regression is fitted on; 0: it is fitted on all, as the network."""
     strength: Positive = 0.1
     """Inverse of the regression's L2 penalty, scikit-learn's ``C``."""
 

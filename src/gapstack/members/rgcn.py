@@ -41,8 +41,7 @@ class RGCN(EncoderMember, FrozenHead):
     """Gated relational graph convolution around the mentions, over a frozen encoder."""
 
     layer: LayerNumber | None = None
-    """Layer of the vectors, from 0 (embeddings) up or from -1 (the last) down; by default at two thirds of the
-    depth."""
+    """Layer of the vectors, from 0 (embeddings) up or -1 (the last) down; by default at two thirds of the depth."""
     widths: Sequence[Count] = (256,)
     """Widths of the layers over the graph; empty for no graph."""
     text_width: Count | None = None

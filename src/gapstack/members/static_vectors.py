@@ -41,11 +41,9 @@ class StaticVectors(FrozenHead):
     """A siamese head over means of static vectors in and around the mentions."""
 
     vectors: str = ENCODER
-    """A file of word vectors, or ``encoder`` or ``encoder:NAME`` for input embeddings; see
-    :func:`gapstack.encoding.static_vectors.read_vectors`."""
+    """A file of word vectors, or ``encoder`` or ``encoder:NAME`` for an encoder's input embeddings."""
     debias: DebiaserName | Literal[""] = ""
-    """Debiaser of the space, by its name in :data:`gapstack.encoding.debias.DEBIASERS`, with default settings; empty
-    for none."""
+    """Debiaser of the space with default settings, in :data:`gapstack.encoding.debias.DEBIASERS`; empty for none."""
     contextual: bool = False
     """Read the encoder's vectors of the mentions too."""
     encoder: str | None = None

@@ -12,6 +12,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -192,14 +193,12 @@ def refuse_changed(what: str, record: Mapping[str, Any], now: Mapping[str, str])
     then = record.get("versions", {})
     newer = [f"{name} {then[name]}" for name, one in versions().items() if then.get(name, one) != one]
     if differing or newer:
-        message = f"{what} was fitted with another version of {', '.join([*differing, *newer])}"
-        if message not in _warned:
-            _warned.add(message)
-            _log.warning("%s; results may differ slightly", message)
+        _warn_of_versions(what, ", ".join([*differing, *newer]))
 
 
-_warned: set[str] = set()
-"""Warnings of this process, each given once: a run has many folds."""
+@cache  # once a process: a run has many folds
+def _warn_of_versions(what: str, names: str) -> None:
+    _log.warning("%s was fitted with another version of %s; results may differ slightly", what, names)
 
 
 @dataclass

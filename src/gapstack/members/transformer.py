@@ -44,11 +44,9 @@ class TransformerSingle(CueMember):
 
     layer: Natural | None = None
     head: Natural | None = None
-    """The head, both counted from 0. By default the one with the best overall F1 on the training rows, among all heads
-    or those of ``layer``."""
+    """The head, both counted from 0; by default the one with the best overall F1 on the training rows."""
     direction: Direction = "both"
-    """``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each``; see
-    :class:`~gapstack.encoding.attention.Direction`."""
+    """``pronoun-to-name``, ``name-to-pronoun``, their sum ``both``, or ``each`` direction as a head of its own."""
     encoder: str | None = None
     """As for :func:`~gapstack.encoding.encoders.load_encoder`; by default the embedded one."""
 
@@ -98,8 +96,7 @@ class TransformerMulti(SoftLabelMember):
     heads: Count = 3
     """Largest number of heads that chi-square selects."""
     features: Literal["choice", "share"] = "choice"
-    """``choice``: the head's favourite counts for the name, as in the paper. ``share``: the name's share of the head's
-    attention to A and B, which suits a stack."""
+    """``choice``: 1 for the head's favourite, as in the paper; ``share``: the name's share of attention to A and B."""
     trees: Count = 100
     min_samples_leaf: Count = 1
     """Size of the forest and of its smallest leaf."""

@@ -46,8 +46,7 @@ class TunedSpans(FineTuned):
     attention: bool = True
     """Add the attention of the encoder before fine-tuning."""
     forms: Natural = 1
-    """Forms with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, that are learned with each
-    row."""
+    """Copies with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, learned with each row."""
     answer_forms: Natural = 2
     """Such forms, 0 to 4, over which answers are averaged with that of the row itself."""
     width: Count = 64

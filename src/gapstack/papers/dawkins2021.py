@@ -28,7 +28,8 @@ from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DamageError, DataError
 from gapstack.evaluation import Interval, score
 from gapstack.files import cache_root, discard, fingerprint
-from gapstack.members import Member, create
+from gapstack.members import create
+from gapstack.members.member import Member
 from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
 from gapstack.papers import PaperReport, Rows, tables_report, two_sections

@@ -16,7 +16,8 @@ from gapstack.ensemble.nested import NestedStack, fit_nested
 from gapstack.ensemble.stack import FitStore, cross_fit
 from gapstack.errors import DataError
 from gapstack.evaluation import Scores, score
-from gapstack.members import Member, create
+from gapstack.members import create
+from gapstack.members.member import Member
 from gapstack.runs.predictors import FileOfProbabilities
 from gapstack.types import Probabilities
 

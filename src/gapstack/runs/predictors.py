@@ -18,8 +18,8 @@ from gapstack.ensemble.stacker import EVIDENCE
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.evaluation import read_predictions
 from gapstack.files import atomic_folder, fingerprint, sha256
-from gapstack.members import Member, create, store
-from gapstack.members.member import Predictor, each_once
+from gapstack.members import create, store
+from gapstack.members.member import Member, Predictor, each_once
 from gapstack.members.store import READS, Identity, identity_of, refuse_changed
 from gapstack.progress import progress
 from gapstack.records import source_digest, versions

@@ -9,11 +9,10 @@ inputs will do.
 """
 
 from gapstack.training.checkpoints import CheckpointContext, Evaluation, History, checkpoint_context
-from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, validation_rows
+from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, predict, validation_rows
 from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.loop import train, train_once
 from gapstack.training.plan import PLAIN, Schedule, TrainingPlan
-from gapstack.training.prediction import predict
 
 __all__ = [
     "PLAIN",

@@ -34,7 +34,7 @@ from gapstack.training.checkpoints import (
     current_context,
     identity,
 )
-from gapstack.training.data import TARGET, Data, Objective, cross_entropy, epoch_batches
+from gapstack.training.data import TARGET, Data, Objective, cross_entropy, epoch_batches, passes
 from gapstack.training.devices import (
     Tensors,
     compute_dtype,
@@ -47,7 +47,6 @@ from gapstack.training.devices import (
 )
 from gapstack.training.parameters import ENCODER, Optimizer, Weights, freeze, keep_activations
 from gapstack.training.plan import TrainingPlan
-from gapstack.training.prediction import passes
 from gapstack.types import Rows
 
 _log = logging.getLogger(__name__)
