@@ -57,13 +57,13 @@ def test_candidates_have_their_full_name_and_reasons(alphabet):
     (answer,) = alphabet.ask(text)
     found = {one.full_name: one.reasons for one in answer.candidates}
     assert found == {
-        "Emma": ("feminine title or first name", "preferred in 2 of 2 pairs of names"),
+        "Emma": ("feminine title or first name", "preferred in 2 of 2 pairs"),
         "Miss Taylor": (
             "feminine title or first name",
             "named 2 times",
-            "preferred in 1 of 2 pairs of names",
+            "preferred in 1 of 2 pairs",
         ),
-        "Mr. Weston": ("masculine title or first name, unlike 'her'", "preferred in 0 of 2 pairs of names"),
+        "Mr. Weston": ("masculine title or first name, unlike 'her'", "preferred in 0 of 2 pairs"),
     }
     ((only,),) = [one.candidates for one in alphabet.ask("Taylor said that they left.")]
     assert only.reasons == ("the only person named nearby",)

@@ -34,7 +34,7 @@ def _pairs(question: Question, place: int, probabilities: Probabilities) -> str:
     ]
     if len(won) == 1:
         return "preferred to the other name" if won[0] else "the other name is preferred"
-    return f"preferred in {sum(won)} of {len(won)} pairs of names" if won else ""
+    return f"preferred in {sum(won)} of {len(won)} pairs" if won else ""
 
 
 def _gender(suggested: Gender | None, form: str) -> str:
