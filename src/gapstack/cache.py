@@ -54,9 +54,7 @@ def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
     return intact
 
 
-@cache
-def _sweep_once(folder: Path) -> None:
-    sweep(folder)
+_sweep_once = cache(sweep)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,9 +111,3 @@ def test_what_kaggle_would_refuse_is_not_written(tmp_path, ids, probabilities):
     with pytest.raises(DataError):
         write_submission(tmp_path / "x.csv", ids, probabilities)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("decisions", [[[1, 0]], [[1, 2], [0, 0]], [[1], [0]]])
-def test_decisions_of_another_shape_or_value_are_not_written(tmp_path, decisions):
-    with pytest.raises(DataError, match="decisions"):
-        write_scorer_tsv(tmp_path / "x.tsv", ["a", "b"], decisions)

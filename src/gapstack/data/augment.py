@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Gender, Label, Replacement, Span, edit, occurrences
 from gapstack.data.gender import feminise, swap_gender
-from gapstack.errors import DataError
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
 
@@ -71,15 +70,9 @@ def average(
 ) -> NDArray[np.float64]:
     """Average the variants' (n, 3) probabilities, with equal weights by default, in the original's columns.
 
-    If the original is among the variants, unchanged rows of the others have no weight. DataError if lengths differ or
-    no weight is positive.
+    If the original is among the variants, unchanged rows of the others have no weight.
     """
     weights = [1.0] * len(variants) if weights is None else list(weights)
-    if not len(variants) == len(probabilities) == len(weights) or min(weights) < 0 or max(weights) == 0:
-        raise DataError(
-            f"{len(variants)} variants, {len(probabilities)} arrays and the weights {weights}",
-            expected="an array and a weight for each variant, no weight negative and one positive",
-        )
     has_original = any(v.name == "original" and w > 0 for v, w in zip(variants, weights, strict=True))
     total = np.zeros((len(variants[0].corpus), 3))
     for variant, p, weight in zip(variants, probabilities, weights, strict=True):
@@ -100,8 +93,6 @@ def anonymise_names(example: Example, variant: int = 0) -> Example | None:
     a placeholder occurs in the text or contains a name; a name is unchanged if it has more than two words, or two words
     of which one occurs more often than the whole name. Unlike Liu's code, only whole words are replaced.
     """
-    if variant not in range(4):
-        raise DataError(f"there is no placeholder variant {variant!r}", expected="0, 1, 2 or 3")
     text, a, b = example.text, example.a_text, example.b_text
     pair = PLACEHOLDERS[example.gender][variant] if example.gender in PLACEHOLDERS else None
     if pair is None or a in b or b in a or any(p in text or a in p or b in p for p in pair):

@@ -140,11 +140,6 @@ def stream_table(
         raise DataError(problem, place=place, expected="at least one good row after the header")
 
 
-def read_lines(path: Path) -> list[bytes]:
-    """All lines of a file; raises as :func:`iter_lines` does."""
-    return list(iter_lines(path))
-
-
 def iter_lines(path: Path) -> Iterator[bytes]:
     """Split a file at line feeds alone; DataError if it is empty, damaged or begins with a byte-order mark."""
     with open_bytes(path) as stream:

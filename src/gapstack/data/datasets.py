@@ -10,12 +10,11 @@ import os
 import tarfile
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gapstack.errors import DataNotFoundError, IntegrityError
-from gapstack.files import atomic_folder, cache_root, digest, discard, read_bytes, sha256
+from gapstack.files import atomic_folder, cache_root, digest, discard, read_bytes
 from gapstack.registry import unknown
 
 ARCHIVE = Path(__file__).parent / "embedded.tar.xz"
@@ -140,18 +139,9 @@ def download(dataset: Dataset, *, again: bool = False) -> Path:
 
 
 def embedded_folder() -> Path:
-    """Data folder with the embedded data sets, unpacked into the cache; a copy that changed is unpacked again."""
-    return _unpack(cache_root() / "embedded" / digest(ARCHIVE)[:16])
-
-
-@lru_cache(maxsize=4)
-def _unpack(target: Path) -> Path:
-    try:
-        sums = [line.split("  ", 1) for line in (target / SUMS).read_text(encoding="utf-8").splitlines()]
-        is_intact = all(sha256(target / name) == expected for expected, name in sums)
-    except (OSError, ValueError):
-        is_intact = False
-    if not is_intact:
+    """Data folder with the embedded data sets, unpacked into the cache."""
+    target = cache_root() / "embedded" / digest(ARCHIVE)[:16]
+    if not target.is_dir():
         with atomic_folder(target) as temporary, tarfile.open(ARCHIVE) as archive:
             archive.extractall(temporary, filter="data")
     return target

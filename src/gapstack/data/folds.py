@@ -48,8 +48,6 @@ class Folds:
 
     def split(self, fold: int) -> tuple[Rows, Rows]:
         """Training rows and held-out rows of ``fold``, each in the corpus's order."""
-        if not 0 <= fold < self.k:
-            raise IndexError(f"fold {fold} of {self.k}: folds are numbered from 0")
         held_out = self.assignment == fold
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 

@@ -204,11 +204,6 @@ def write_gap(path: Path, corpus: Corpus) -> None:
 def write_scorer_tsv(path: Path, ids: Sequence[str], decisions: ArrayLike) -> None:
     """Write (n, 2) decisions (1 or True, 0 or False, ``MISSING``) for the official scorer."""
     values = np.asarray(decisions).astype(np.int8)
-    if values.shape != (len(ids), 2) or not np.isin(values, (0, 1, MISSING)).all():
-        raise DataError(
-            f"decisions of shape {values.shape} for {len(ids)} ids",
-            expected=f"shape ({len(ids)}, 2) of 1, 0 or {MISSING}",
-        )
     words = {1: "TRUE", 0: "FALSE", MISSING: ""}
     _write_tsv(Path(path), [[i, words[int(a)], words[int(b)]] for i, (a, b) in zip(ids, values, strict=True)])
 

@@ -21,7 +21,6 @@ from gapstack.errors import (
     DataNotFoundError,
     IntegrityError,
     MemberError,
-    MismatchError,
     Place,
     first_line,
 )
@@ -108,16 +107,9 @@ class Encoder:
         return self.fresh_model().eval()
 
     def fresh_model(self, **options: Any) -> Any:
-        """Load a new copy of the model, in training mode; ``options`` go to ``AutoModel.from_pretrained``.
-
-        Raises MismatchError if the files have changed since :func:`load_encoder` found them.
-        """
+        """Load a new copy of the model, in training mode; ``options`` go to ``AutoModel.from_pretrained``."""
         from transformers import AutoModel
 
-        if self.contents and _contents(self.folder) != self.contents:
-            raise MismatchError(
-                f"the files of encoder {self.name} have changed since they were found; run again"
-            )
         # other families refuse the argument
         if self.config.get("model_type") in _WITH_POOLER:
             options.setdefault("add_pooling_layer", False)

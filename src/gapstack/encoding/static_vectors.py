@@ -43,8 +43,6 @@ class Vectors:
     matrix: Matrix
 
     def __post_init__(self) -> None:
-        if self.matrix.ndim != 2 or len(self.matrix) != len(self.words):
-            raise DataError(f"{self.name}: {len(self.words)} words for vectors of shape {self.matrix.shape}")
         if len(self._rows) != len(self.words):
             raise DataError(f"{self.name}: a word occurs twice", expected="one vector for each word")
         if not np.isfinite(self.matrix).all():

@@ -29,7 +29,7 @@ from annotated_types import Len
 from pydantic import ConfigDict, FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import read_json, read_lines
+from gapstack.data.cells import iter_lines, read_json
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
 from gapstack.errors import DataError, Place, shown
@@ -215,7 +215,7 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     texts = None if corpus is None else {example.id: example.text for example in corpus}
     documents: dict[str, Document] = {}
     source: tuple[str, str] | None = None
-    for number, raw in enumerate(read_lines(path), start=1):
+    for number, raw in enumerate(iter_lines(path), start=1):
         place = Place(path, number)
         line: ClusterLine = validate(_LINE, read_json(raw, path, number), place)
         source = source or (line["resolver"], line["version"])

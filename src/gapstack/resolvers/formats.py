@@ -16,7 +16,7 @@ from typing import Any, NotRequired, TypeVar
 from pydantic import FiniteFloat, TypeAdapter
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import decode, read_json, read_lines
+from gapstack.data.cells import decode, iter_lines, read_json
 from gapstack.data.example import Span
 from gapstack.data.extra import conll
 from gapstack.errors import DataError, Place, shown
@@ -104,7 +104,7 @@ def _json_format(
         return bool(document.__required_keys__ <= first.keys())
 
     def read(path: Path) -> Iterator[Output]:
-        for number, (line, record) in enumerate(_records(path, read_lines(path)), start=1):
+        for number, (line, record) in enumerate(_records(path, list(iter_lines(path))), start=1):
             try:
                 yield parse(_document_id(record), validate(adapter, record, Place(path, line)))
             except DataError as problem:
@@ -198,7 +198,7 @@ def _coreferee(name: str | None, record: dict[str, Any]) -> Output:
 def _read_conll2012(path: Path) -> Iterator[Output]:
     """CoNLL-2012 columns (Pradhan et al. 2012, section 4): the fourth is the token, the last the mentions."""
     lines = []
-    for line in decode(b"\n".join(read_lines(path)), path).split("\n"):
+    for line in decode(b"\n".join(iter_lines(path)), path).split("\n"):
         cells = line.split()
         is_token = len(cells) > 3 and not line.startswith("#")
         lines.append("\t".join([*cells[:4], cells[-1]]) if is_token else line)
@@ -265,7 +265,7 @@ FORMATS: Registry[Format] = Registry(
 
 def detect(path: Path) -> str:
     """Name of a file's format; DataError if it is unknown, DataNotFoundError if the file does not exist."""
-    lines = read_lines(Path(path))
+    lines = list(iter_lines(Path(path)))
     if lines[0].startswith(b"{") and b'"resolver"' in lines[0] and b'"version"' in lines[0]:
         return EXCHANGE
     for name, one in FORMATS.items():

@@ -16,7 +16,7 @@ from gapstack.data.cells import Quarantine
 from gapstack.data.contamination import warn_of_contamination
 from gapstack.data.gap_files import read_gap_chunks, submission_text
 from gapstack.ensemble.stack import Executor
-from gapstack.errors import DataError, MemberError, Place
+from gapstack.errors import MemberError
 from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.member import Predictor
 from gapstack.progress import progress
@@ -121,7 +121,7 @@ def resumable(
 
             for chunk in execute(partial(_compute, compute=compute, folder=folder), missing()):
                 ticker.advance(chunk.size)
-        yield (_read(folder, key) for key in keys)
+        yield (_stored(folder, key)[0].read_bytes() for key in keys)
     shutil.rmtree(folder)
 
 
@@ -131,9 +131,3 @@ def _compute(chunk: Chunk, compute: Callable[[Any], bytes], folder: Path) -> Non
 
 def _stored(folder: Path, key: str) -> list[Path]:
     return intact_files(folder, ".chunk", f"{key}-")
-
-
-def _read(folder: Path, key: str) -> bytes:
-    if not (paths := _stored(folder, key)):
-        raise DataError("stored results disappeared", place=Place(folder), remedy="Run the command again")
-    return paths[0].read_bytes()

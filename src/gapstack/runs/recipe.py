@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -37,47 +36,34 @@ class Recipe:
 
     Values are checked against the annotations of its fields and of the members' settings; RecipeError if one is
     invalid, or the recipe could not run.
-
-    Attributes
-    ----------
-    name : str
-        Also the run folder's and the submission's name.
-    train, test : tuple of str
-        Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on, and
-        to hold out; or ``stage2`` to hold out, which has no labels.
-    labels : str
-        Label set.
-    folds, seed : int
-        Number of URL-grouped folds and the seed of their assignment.
-    members, stackers : tuple of Part
-        Members to cross-validate; stackers to choose from, the simplest first (none: no stack).
-    calibrators : tuple of str
-        Calibrators to choose from, the simplest first.
-    title, note : str
-        One line of description, and a caveat about its results that is printed when it is run.
     """
 
     name: FolderName
+    """Also the run folder's and the submission's name."""
     members: tuple[Part, ...]
+    """Members to cross-validate."""
     stackers: tuple[Part, ...] = ()
+    """Stackers to choose from, the simplest first; none: no stack."""
     train: Sequence[sources.SplitName] = ("development", "validation")
+    """Splits of GAP, or files of rows like GAP's (``.tsv``, ``.tsv.gz``, ``.tsv.xz``), to cross-validate on."""
     test: Sequence[sources.HeldOutName] = ("test",)
+    """The same, or ``stage2``, to hold out."""
     labels: LabelSetName = "official"
     folds: FoldCount = 5
     seed: Seed = 2019
+    """Seed of the folds, which are grouped by page."""
     title: str = ""
     calibrators: Sequence[CalibratorName] = ("none",)
+    """Calibrators to choose from, the simplest first."""
     note: str = ""
+    """A caveat about its results that is printed when it is run."""
 
     def __post_init__(self) -> None:
         """Check everything that can be checked before anything is computed."""
         where = f"recipe {self.name if isinstance(self.name, str) and self.name.isprintable() else shown(self.name)}"
         _check(asdict(self), where)
         twice = _repeated([*self.train, *self.test])
-        # as file systems that ignore case and the encoding of accents see labels
-        labels = {part.label: unicodedata.normalize("NFC", part.label).casefold() for part in self.members}
-        names = [labels[part.label] for part in self.members]
-        clashing = [label for label, name in labels.items() if name in _repeated(names)]
+        labels = [part.label for part in self.members]
         both, stage2 = set(self.train) & set(self.test), sources.STAGE2
         for found, problem in (
             (not self.members, " has no members"),
@@ -85,8 +71,8 @@ class Recipe:
             (both, f": {', '.join(twice)} would be both trained and scored on"),
             (twice, f": {', '.join(twice)} is named twice"),
             (stage2 in self.test and len(self.test) > 1, f": {stage2} has no labels; hold it out alone"),
-            (STACK in names, f": {STACK!r} is what the stack is called; choose another label"),
-            (clashing, f": label {' and '.join(clashing)} is used twice, or differs in case alone"),
+            (STACK in labels, f": {STACK!r} is what the stack is called; choose another label"),
+            (_repeated(labels), f": label {' and '.join(_repeated(labels))} is used twice"),
         ):
             if found:
                 raise RecipeError(f"{where}{problem}")

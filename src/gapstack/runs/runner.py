@@ -133,8 +133,7 @@ def run(
     recipe : Recipe, str or Path
         Or the name of one that comes with the package, a TOML file, or the folder of a run.
     train, test : Corpus, optional
-        Labelled corpus to cross-validate on, and rows to hold out (their labels are not used here). Both or neither:
-        by default the recipe's splits of GAP, as :func:`~gapstack.runs.recipe.corpora` loads them.
+        Labelled corpus to cross-validate on, and rows to hold out; by default the recipe's splits of GAP.
     data : str, optional
         Folder to look for GAP in first, or ``sample`` for the embedded sample.
     root : Path, optional
@@ -148,18 +147,11 @@ def run(
     tensorboard : bool
         Write TensorBoard event files for each member that is fine-tuned.
     on_fold : callable, optional
-        Called in this process with the run's folder, the member's label and the fold for each finished fold, those
-        of an earlier call first.
+        Called with the run's folder, the member's label and the fold for each finished fold.
 
-    Raises
-    ------
-    MismatchError
-        If the run's folder holds results on other corpora, labels or folds.
-    RecipeError, DataError
-        If there is no such recipe, a member trains on other data that share rows with its test splits, or one of
-        ``train`` and ``test`` is given without the other.
-    MemberError
-        If TensorBoard is not installed, a worker is lost, or ``torchrun`` started several processes.
+    Raises MismatchError if the run's folder holds results on other corpora, labels or folds; RecipeError if there is
+    no such recipe, or a member trains on data that share rows with its test splits; MemberError if TensorBoard is not
+    installed, or a worker is lost.
     """
     if not isinstance(recipe, Recipe):
         recipe = Recipe.load(str(recipe))
