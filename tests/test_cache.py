@@ -14,9 +14,7 @@ from gapstack.cache import (
     Ragged,
     content_key,
     fetch_arrays,
-    forget_all,
     intact_files,
-    remembered,
     store,
 )
 from tests.damage import apply_damage
@@ -133,14 +131,3 @@ def test_least_recently_used_values_are_evicted_first():
     assert computed == ["a", "b", "c", "b"]
     memory.forget()
     assert memory.fetch("ab", lambda positions: [7 for _ in positions]) == [7, 7]
-
-
-def test_forgotten_values_are_computed_again():
-    calls = []
-    length = remembered(8)(lambda text: calls.append(text) or len(text))
-    memory: Memory[int] = Memory(8)
-    for _ in range(2):
-        for _ in range(2):
-            assert [length("ab"), *memory.fetch(["key"], lambda rows: [calls.append("key") or 1])] == [2, 1]
-        forget_all()
-    assert calls == ["ab", "key", "ab", "key"]

@@ -18,8 +18,6 @@ from gapstack.errors import DataError, DataNotFoundError
 from gapstack.files import (
     atomic_folder,
     atomic_path,
-    by_content,
-    contents,
     discard,
     read_bytes,
     sweep,
@@ -108,25 +106,6 @@ def test_what_a_writer_elsewhere_left_is_swept_after_a_day(tmp_path):
     os.utime(tmp_path / name, (yesterday, yesterday))
     sweep(tmp_path)
     assert not (tmp_path / name).exists()
-
-
-def test_the_same_contents_are_read_once(tmp_path):
-    read_files = []
-
-    @by_content(lambda path: contents([path]), most=1)
-    def text(path):
-        read_files.append(path)
-        return path.read_text()
-
-    one, two = tmp_path / "one", tmp_path / "two"
-    one.write_text("1")
-    two.write_text("1")
-    assert text(one) == text(two) == "1"
-    two.write_text("2")
-    assert (text(two), text(one)) == ("2", "1")
-    assert read_files == [one, two, one]
-    with pytest.raises(FileNotFoundError):
-        text(tmp_path / "none")
 
 
 PACK = {".gz": gzip.compress, ".xz": lzma.compress}

@@ -11,7 +11,6 @@ from sklearn.base import clone
 
 from gapstack.cli.catalogue import descriptions_of
 from gapstack.ensemble import STACKERS
-from gapstack.errors import closest, shown
 from gapstack.features.blocks import BlockName
 from gapstack.members import MEMBERS
 from gapstack.members.member import Member
@@ -110,21 +109,6 @@ def test_any_value_passes_or_is_refused_in_one_printable_line(value, name):
         message = str(refused)
     assert len(message) < 1000
     assert message.isprintable()
-
-
-def test_shown_values_are_short_and_printable():
-    deep: list = []
-    for _ in range(100_000):
-        deep = [deep]
-    for value in ("\x1b[2J", "a\nb", "x" * 5000, 10**5000, deep, {"a": object()}, {3: 4}):
-        assert shown(value).isprintable()
-        assert len(shown(value)) <= 60
-
-
-def test_the_closest_name_is_offered_else_all():
-    assert closest("URL", ["url", "prior"]) == "did you mean url?"
-    for name in ("zzz", 5):
-        assert closest(name, ["url", "prior"]) == "there are: url, prior"
 
 
 ALL = [(registry, name) for registry in (MEMBERS, STACKERS) for name in registry]

@@ -1,12 +1,8 @@
 """Winogender: policies with known answers give exactly the paper's figures for them."""
 
-import csv
-
-import numpy as np
 import pytest
 
 from gapstack.audits import SUITES
-from gapstack.audits.winogender import occupation_statistics
 from gapstack.data.gender import swap_gender
 from tests.audits import policies
 
@@ -21,14 +17,6 @@ def panels(items):
     names = ("oracle", "always_occupation", "always_male_occupation", "stereotype")
     systems = {name: getattr(policies, name)(items) for name in names}
     return {panel.key: panel.rows for panel in SUITES["winogender"].measure(items, systems).panels}
-
-
-@pytest.fixture(scope="module")
-def statistics(gap_folder):
-    """Percent of women by occupation, BLS and text, read here by the standard library."""
-    with (gap_folder / "winogender/occupations-stats.tsv").open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream, delimiter="\t"))
-    return {r["occupation"]: (float(r["bls_pct_female"]), float(r["bergsma_pct_female"])) for r in rows}
 
 
 # M/F flips; resolved to the occupation: masculine, feminine, neutral; neither: neutral;
@@ -60,9 +48,3 @@ def test_swapping_the_gender_of_a_sentence_gives_the_other_of_its_pair(items):
     for example in items.corpus:
         name = example.id.replace(".female", ".?").replace(".male", ".female").replace(".?", ".male")
         assert swap_gender(example).text == by_id[name]
-
-
-def test_the_two_statistics_correlate_as_in_figure_3(gap_folder, statistics):
-    found = occupation_statistics(gap_folder)
-    assert found == statistics
-    assert round(float(np.corrcoef(np.array(list(found.values())).T)[0, 1]), 2) == 0.67

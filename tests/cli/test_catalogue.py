@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from gapstack.data import read_gap, read_scorer_tsv, sources, write_gap
+from gapstack.data import read_gap, sources
 from gapstack.data.sources import sample
-from gapstack.resolvers.clusters import text_sha256
 from gapstack.runs import Recipe
 from tests.commands import gap, refused
 
@@ -88,28 +87,3 @@ def test_mining_errors(arguments, problem, pages, tmp_path, monkeypatch):
     (tmp_path / "dull.txt").write_text("Nobody is here.\n")
     assert problem in refused("mine", "-o", "out.tsv", *arguments.split())
     assert not (tmp_path / "out.tsv").exists()
-
-
-def test_clusters_match_by_words_anywhere_and_by_heads_in_place(sample_test, tmp_path):
-    rows = sample_test[:6]
-    write_gap(tmp_path / "gold.tsv", rows)
-    lines, starts = [], []
-    for i, row in enumerate(rows):
-        # the pronoun with another mention of A's words, if there is one, else with A itself
-        again = row.text.find(row.a_text, row.a.end)
-        starts.append(again if i % 2 and again >= 0 else row.a.start)
-        mentions = [[starts[-1], starts[-1] + len(row.a_text)], list(row.pronoun)]
-        key = {"id": row.id, "resolver": "r", "version": "1", "text_sha256": text_sha256(row.text)}
-        lines.append(json.dumps(key | {"clusters": [mentions]}) + "\n")
-    (tmp_path / "clusters.jsonl").write_text("".join(lines), encoding="utf-8")
-    found = {}
-    for how in ("words", "heads"):
-        command = ("clusters-to-gap", tmp_path / "clusters.jsonl", "--gold", tmp_path / "gold.tsv")
-        printed = gap(*command, "--match", how, "--output", tmp_path / f"{how}.tsv")
-        assert "F1 on all rows" in printed
-        found[how] = read_scorer_tsv(tmp_path / f"{how}.tsv").decisions
-    assert found["words"][:, 0].all()
-    assert found["heads"][:, 0].tolist() == [
-        row.a.start == start for row, start in zip(rows, starts, strict=True)
-    ]
-    assert not found["heads"][:, 1].any()

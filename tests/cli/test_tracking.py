@@ -13,8 +13,8 @@ from gapstack.cli.tracking import log_fold, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
 from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.recipe import Part
-from gapstack.training.checkpoints import Evaluation, Log
 from tests.commands import RECIPE, gap
+from tests.training.toys import write_log
 
 RECIPE_OF_ONE = Recipe("mine", (Part("probert", "probert", {"training": {"epochs": 2}}),))
 TUNED = """
@@ -41,15 +41,7 @@ class Notebook:
 
 
 def log(folder, *losses):
-    folder.mkdir(parents=True)
-    lines = [
-        Evaluation(
-            phase=0, epoch=0, update=5 * number, loss=loss, validation=None, rate=1.0, examples_per_second=1.0,
-            seconds=1.0,
-        )
-        for number, loss in enumerate(losses, 1)
-    ]  # fmt: skip
-    Log(folder, tensorboard=False).write(lines)
+    write_log(folder, *((0, 5 * number, loss, None) for number, loss in enumerate(losses, 1)))
 
 
 def test_each_training_of_a_fold_is_sent_by_update(tmp_path):

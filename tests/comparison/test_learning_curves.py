@@ -9,29 +9,16 @@ import pytest
 from gapstack.comparison.learning_curves import learning_curves
 from gapstack.comparison.plots import plots
 from gapstack.runs import RunFolder
-from gapstack.training.checkpoints import Evaluation, Log
-
-
-def log(folder, *evaluations):
-    """What a training writes for (phase, update, loss, validation)."""
-    folder.mkdir(parents=True)
-    lines = [
-        Evaluation(
-            phase=phase, epoch=0, update=update, loss=loss, validation=validation, rate=1.0,
-            examples_per_second=1.0, seconds=1.0,
-        )
-        for phase, update, loss, validation in evaluations
-    ]  # fmt: skip
-    Log(folder, tensorboard=False).write(lines)
+from tests.training.toys import write_log
 
 
 @pytest.fixture
 def folder(tmp_path):
     folder = RunFolder(tmp_path / "run")
     first, second = (folder.fold("probert", fold) / "training" for fold in (0, 1))
-    log(first / "abc", (0, 5, 0.9, 0.8), (0, 10, 0.7, 0.6), (1, 4, 0.5, 0.55))
-    log(second / "abc", (0, 5, 1.0, None))
-    log(second / "abd", (0, 5, 0.8, None))
+    write_log(first / "abc", (0, 5, 0.9, 0.8), (0, 10, 0.7, 0.6), (1, 4, 0.5, 0.55))
+    write_log(second / "abc", (0, 5, 1.0, None))
+    write_log(second / "abd", (0, 5, 0.8, None))
     return folder
 
 

@@ -71,10 +71,6 @@ def test_best_is_bold_in_markdown_and_never_a_row_aside() -> None:
     assert "| two | 2.500 | **52.0** | 2 |" in text
 
 
-def test_one_row_alone_is_not_called_best() -> None:
-    assert "**0.500**" not in table("only").markdown()
-
-
 def test_markdown_escapes_pipes_and_emphasis() -> None:
     assert r"| a\|b\*c\_d\<e\> |" in table("a|b*c_d<e>").markdown()
 
@@ -86,7 +82,3 @@ def test_json_is_unrounded_and_has_null_for_no_value() -> None:
         {"title": "s", "rows": [{"name": "x", "loss": 1 / 3, "f1": None, "n": None}]}
     ]
     assert " -" in made.text()
-
-
-def test_table_without_rows_still_prints() -> None:
-    assert Table(COLUMNS, [Section("empty", [])]).text().startswith("          loss")

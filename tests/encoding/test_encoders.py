@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gapstack.encoding import encoders
-from gapstack.encoding.encoders import encoder_size, is_available, load_encoder
+from gapstack.encoding.encoders import encoder_size, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, IntegrityError
 
 
@@ -70,11 +70,3 @@ def test_parameters_are_those_of_the_model(name, tiny_encoder_folder):
     name = str(tiny_encoder_folder) if name == "tiny" else name
     model = load_encoder(name).model
     assert encoder_size(name).parameters == sum(parameter.numel() for parameter in model.parameters())
-
-
-def test_sizes_of_encoders_that_are_not_available_are_those_of_their_paper():
-    # Devlin et al. 2019, section 3: 340 million, with a pooler
-    assert not is_available("google-bert/bert-large-uncased")
-    assert encoder_size("google-bert/bert-large-uncased").parameters == pytest.approx(340e6, rel=0.02)
-    assert encoder_size("nobody/no-encoder") is None
-    assert not is_available("not a repository/at/all")

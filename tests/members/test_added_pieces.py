@@ -9,7 +9,7 @@ from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.pieces import PieceView
 from gapstack.errors import MemberError
-from gapstack.members.added_pieces import before_text, insert_tags, tagged, with_endings
+from gapstack.members.added_pieces import before_text, insert_tags, tagged
 
 TEXT = "Ann met Beth when she sang"
 #       012345678901234567890123456
@@ -32,24 +32,6 @@ def test_the_question_comes_first_and_the_mentions_are_the_texts():
     assert mentions(view) == ["she", "ann", "beth"]
     assert view.mentions[0, 0, 0] == 8  # and not the question's own "she"
     assert text.tolist() == [[4, 10]]
-
-
-def test_windows_leave_room_for_what_is_added_and_lose_no_mention(sample, tiny_encoder):
-    questions = [example.text[: 5 * (row % 4)] for row, example in enumerate(sample)]
-    whole, _ = before_text(sample, tiny_encoder, questions)
-    view, text = before_text(sample, tiny_encoder, questions, 130)
-    assert (view.lengths == np.minimum(whole.lengths, 130)).all()
-    assert (view.lengths < whole.lengths).any()
-    endings = [(example.a_text, example.b_text, "other") for example in sample]
-    closed = with_endings(sample, tiny_encoder, [" her"] * len(sample), endings, 130)
-    assert closed.lengths.reshape(-1, 3).max() == 130
-    for row, example in enumerate(sample):
-        for one, at in ((view, row), (closed, 3 * row), (closed, 3 * row + 2)):
-            chars = one.chars[one.row(at)]
-            found = [(chars[low, 0], chars[high - 1, 1]) for low, high in one.mentions[at]]
-            assert found == [(span.start, span.end) for span in (example.pronoun, example.a, example.b)]
-        assert (view.mentions[row] >= text[row, 0]).all()
-        assert (view.mentions[row] <= text[row, 1]).all()
 
 
 @given(st.data())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gapstack.data import Example, Span
+from gapstack.data import Example
 from gapstack.encoding.encoders import load_encoder
 from gapstack.members import create
 from gapstack.members.frozen_mlp import repair_stars
@@ -36,8 +36,7 @@ def test_the_encoder_never_sees_the_names_asked_about(settings, sample_test):
 
 
 def row(text: str, pronoun: str = "she", a: str = "Ann", b: str = "Eve") -> Example:
-    spans = [Span(text.index(word), text.index(word) + len(word)) for word in (pronoun, a, b)]
-    return Example("row", text, *spans)
+    return Example.from_text(text, pronoun, a, b, id="row")
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,19 @@
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus, Example, Label, Span
+from gapstack.data import Corpus, Example, Label
 from gapstack.errors import MemberError
 from gapstack.members import create, store
 from gapstack.members.kernel_svm import fit_reduction, scalars
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"
-
-
-def at(word: str) -> Span:
-    return Span(TEXT.rindex(word), TEXT.rindex(word) + len(word))
-
-
 SCALARS = (("Lee_family", [1, 0]), ("Robert_Bob_(singer)", [0, 1]), ("Bobby_Annan", [0, 0]), (None, [0, 0]))
 
 
 @pytest.mark.parametrize(("page", "topics"), SCALARS)
 def test_the_seven_scalars(page, topics):
-    row = Example("r", TEXT, at("her"), at("Ann Lee"), at("Bob"), page and WIKI + page)
+    row = Example.from_text(TEXT, "her", "Ann Lee", "Bob", url=page and WIKI + page)
     # words: Long ago Ann Lee lived here . | Then Bob met her.
     expected = [(2 - 10) / 500, (8 - 10) / 500, 2 / 7, 1 / 5, 3 / 5, *topics]
     np.testing.assert_allclose(scalars(Corpus([row])), [expected])
@@ -30,11 +24,7 @@ def settings(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder)}
 
 
-@pytest.mark.parametrize(("gamma", "factor"), [("scale", None), (0.5, 0.5)])
-def test_the_kernels_width_may_be_chosen(gamma, factor, sample_train, settings):
-    member = create("kernel_svm", gamma=gamma, **settings).fit(sample_train[:40])
-    inputs = member._inputs(member._vectors(sample_train[:40]), sample_train[:40])
-    assert member.arrays_["machine_gamma"] == pytest.approx(factor or 1 / inputs.shape[1] / inputs.var())
+def test_a_class_without_rows_is_refused(sample_train, settings):
     named = Corpus([e for e in sample_train if e.label is not Label.NEITHER])
     with pytest.raises(MemberError, match="two rows of each class"):
         create("kernel_svm", **settings).fit(named)

@@ -6,9 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
-from scipy.special import log_softmax
-from transformers import BertForMaskedLM
 
 from gapstack.data import Corpus, Example, Label, Span, sources
 from gapstack.data.corpus import one_hot
@@ -93,29 +90,15 @@ def test_a_head_can_learn_the_names_that_a_teacher_has_for_pronouns(again, tiny_
     assert one.model_key_ == fold.model_key_ != other.model_key_
 
 
-def test_an_encoder_with_its_own_head_learns_nothing_and_keeps_its_probabilities(
-    again, tiny_language_model_folder, monkeypatch
-):
+def test_an_encoder_with_its_own_head_learns_nothing(again, tiny_language_model_folder, monkeypatch):
     monkeypatch.setattr(loop, "train", lambda *a, **k: pytest.fail("there is nothing to train"))
-    encoder = load_encoder(str(tiny_language_model_folder))
-    assert has_own_head(encoder)
+    assert has_own_head(load_encoder(str(tiny_language_model_folder)))
     member = create(
         "masked_lm", **{"encoder": str(tiny_language_model_folder), **QUICK, "texts": "stage2"}
     ).fit(again)
     assert member.contaminated_by == ()
     assert member.model_state_.arrays == {}
     assert "own" in member.state().values["learned_from"]
-    data, _ = member._substituted(again[:2], encoder)
-    batch = data.batch(np.arange(4))
-    words, at = batch.pop("words"), batch["at"]
-    model = BertForMaskedLM.from_pretrained(tiny_language_model_folder).eval()
-    mask = batch["keep"].long() if "keep" in batch else None
-    with torch.inference_mode():
-        found = member.model_(**batch, words=words)
-        logits = model(input_ids=batch["ids"], attention_mask=mask).logits[torch.arange(4), at]
-    log_p = log_softmax(logits.double().numpy(), axis=1)
-    np.testing.assert_allclose(found[:, :2], np.take_along_axis(log_p, words.numpy(), 1), atol=1e-5)
-    np.testing.assert_allclose(np.exp(found.numpy()).sum(1), 1)
 
 
 def test_a_head_that_is_promised_and_not_there_is_refused(tiny_encoder_folder, tmp_path):

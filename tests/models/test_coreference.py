@@ -8,9 +8,7 @@ import pytest
 import spacy
 
 from gapstack.data import Corpus, Example
-from gapstack.data.extra.conll import ConllDocument, Mention
 from gapstack.data.teacher import SoftLabels
-from gapstack.encoding.encoders import load_encoder
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(
@@ -18,24 +16,10 @@ sys.path.insert(
 )  # a spaCy project: its scripts import each other by name
 
 import documents  # noqa: E402
-from documents import Text, row_text, text_of  # noqa: E402
+from documents import row_text  # noqa: E402
 from scores import Scores  # noqa: E402
 
 NEEDS = "the extra 'fastcoref' is not installed"
-WORDS = ["Ann", "Lee", "met", "Beth", ".", "She", "saw", "her", ".", "Bo", "slept", "."]
-SENTENCES = [range(0, 5), range(5, 9), range(9, 12)]
-MENTIONS = [(0, 2, "ann"), (3, 4, "beth"), (5, 6, "ann"), (7, 8, "beth"), (9, 10, "bo")]
-DOCUMENT = ConllDocument("one", WORDS, SENTENCES, [Mention(*one) for one in MENTIONS])
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return load_encoder().tokenizer
-
-
-def test_places_count_from_the_part_s_first_word_and_mentions_that_reach_out_are_left_out():
-    assert text_of(DOCUMENT, range(12)).clusters == [[(0, 1), (5, 5)], [(3, 3), (7, 7)], [(9, 9)]]
-    assert text_of(DOCUMENT, range(1, 9)) == Text("one", WORDS[1:9], [[(2, 2), (6, 6)], [(4, 4)]])
 
 
 def test_a_row_has_the_pronoun_and_all_occurrences_of_its_names():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
 from pathlib import Path
 
@@ -76,19 +75,6 @@ def test_conversion_keeps_text_splits_contractions_and_leaves_ewt_names_missing(
     assert [e.text for e in gum[0].ents] == ["Bush", "Ana de la Cruz-Lee"]
     assert gum[1].has_annotation("ENT_IOB"), "a GUM sentence without names says that there are none"
     assert not any(d.has_annotation("ENT_IOB") for d in ewt)
-
-
-@pytest.mark.parametrize(
-    ("words", "spelt"),
-    [
-        (['"', "Yes", '"'], ["``", "Yes", "''"]),
-        (["Zoë", "—", "\u2019s"], ["Zo*", "--", "'s"]),
-        (["“", "a", "”"], ["``", "a", "''"]),
-        ([], []),
-    ],
-)
-def test_snippet_spelling(words: list[str], spelt: list[str]):
-    assert convert.snippet_words(words, random.Random(0), accents=0.0) == spelt
 
 
 @pytest.mark.parametrize(

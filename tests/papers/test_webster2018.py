@@ -17,7 +17,6 @@ from gapstack.papers.webster2018_systems import (
     CUES,
     SETTINGS,
     cue_decisions,
-    read_resolvers,
 )
 from gapstack.text.parses import parses
 
@@ -83,23 +82,6 @@ def test_our_cues_reach_the_papers_less_three_points(gap_splits, figures):
         for name, decided in cue_decisions(development, setting).items():
             f1 = score_decisions(development, decided).f1_overall
             assert f1 >= theirs[name][3] - 3, name
-
-
-@pytest.mark.slow
-def test_real_resolvers_are_read_row_by_row(gap_splits, gap_folder):
-    test = read_resolvers(gap_splits["test"], "test", gap_folder / "resolvers")
-    assert list(test) == ["neuralcoref", "e2e-coref"]
-    assert (~test["neuralcoref"].given).sum() == 498
-    assert not test["neuralcoref"].decided[~test["neuralcoref"].given].any()
-    # on shuffled rows e2e-coref would be near 40
-    assert score_decisions(gap_splits["test"], test["e2e-coref"].decided).f1_overall > 55
-    rows = [5, 0, 1999]
-    some = read_resolvers(gap_splits["test"].take(rows), "test", gap_folder / "resolvers")
-    for name, resolver in test.items():
-        np.testing.assert_array_equal(some[name].decided, resolver.decided[rows])
-    assert list(read_resolvers(gap_splits["development"], "development", gap_folder / "resolvers")) == [
-        "neuralcoref"
-    ]
 
 
 def test_the_figure_has_three_points_a_system_and_escapes_names(sample_test):

@@ -6,11 +6,9 @@ import pytest
 from gapstack.data import Corpus, Example, Label, Span
 from gapstack.errors import DataError
 from gapstack.papers.webster2018_agreement import (
-    CATEGORIES,
     RED_ROWS,
     agreement_with_gold,
     read_red,
-    red_table,
     red_template,
 )
 
@@ -29,20 +27,6 @@ def test_a_template_has_red_pairs_alone_each_once(template, sample):
     pairs = [tuple(line.split("\t")[:2]) for line in lines]
     assert set(pairs) <= ids
     assert len(set(pairs)) == len(pairs)
-
-
-def test_annotations_are_counted_next_to_the_papers(template, tmp_path):
-    header, *lines = template[0].splitlines()
-    filled = [
-        line.replace("\t\t", f"\t{word}\t", 1)
-        for line, word in zip(lines[:3], ["roles", "Syntax", "roles"], strict=True)
-    ]
-    path = tmp_path / "red.tsv"
-    path.write_text("\n".join([header, *filled, *lines[3:]]) + "\n", encoding="utf-8")
-    counts = read_red(path)
-    assert counts == {"roles": 2, "syntax": 1}
-    (section,) = red_table({"table12_75_red_examples": {CATEGORIES["roles"]: 28}}, counts).sections
-    assert [(row["paper"], row["ours"]) for _, row in section.rows][:3] == [(28, 2), (None, 1), (None, 0)]
 
 
 @pytest.mark.parametrize(

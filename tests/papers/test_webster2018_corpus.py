@@ -6,21 +6,11 @@ from gapstack.data.sources import paper
 from gapstack.papers.webster2018_corpus import (
     annotation_table,
     diversity_table,
-    patterns_table,
 )
 
 
 def cells(table):
     return {name: cells for section in table.sections for name, cells in section.rows}
-
-
-def test_patterns_of_the_sample(sample_test):
-    found = cells(patterns_table({"test": sample_test}))
-    assert sum(row["rows"] for row in found.values()) == len(sample_test)
-    assert found["FinalPro"]["order"] == "name, name, pronoun"
-    assert "initial" not in found["FinalPro"]
-    for pattern in found.values():
-        assert 0 <= pattern["mined"] <= pattern["sentences"] <= 100
 
 
 def test_the_files_of_gap_have_the_papers_final_counts(gap_splits):

@@ -34,14 +34,6 @@ def test_baselines_and_stage_2_are_read_from_the_papers(gap_folder):
     assert [line["logloss"] for line in lines["msnet"] if line["split"] == "stage 2"] == [0.17289]
 
 
-def test_without_the_papers_the_notes_are_left(monkeypatch):
-    monkeypatch.setattr(webster2019, "paper", lambda *_: {})
-    lines = reported()
-    assert "url" not in lines
-    assert all("logloss" not in line for line in lines["msnet"] if line["split"] == "stage 2")
-    assert "- our grep" in webster2019.teams_table(["grep"], {}).text()
-
-
 def test_no_member_is_dropped(report):
     members = report.data["systems"]
     assert [one["member"] for one in members] == ["prior", "topical", "stack"]

@@ -149,19 +149,14 @@ def test_show_lists_what_each_result_was_computed_from(execute, small, tmp_path,
 
     monkeypatch.setenv("GAPSTACK_HOME", str(tmp_path))
     done, _ = execute(PAIR, tmp_path, stackers=(Part("logistic", "logistic"),))
-    shown = show("small", "--identity")
-    for one in (small[0].fingerprint, small[1].fingerprint, "official", "lightgbm", "45 rows"):
-        assert one in shown
     stored = done.folder.job("member", 0)["identity"]
-    row = next(line for line in shown.splitlines() if line.startswith("member"))
-    assert row.split()[1:4] == ["3", "of", "3"]
-    assert stored["source"][:8] in row
+    shown = show("small", "--identity")
+    for one in (small[0].fingerprint, small[1].fingerprint, stored["source"][:8]):
+        assert one in shown
     found = json.loads(show("small", "--identity", "--json"))["results"]
     expected = [("prior", "3 of 3"), ("member", "3 of 3"), ("stack", "yes")]
     assert [(each["label"], each["done"]) for each in found] == expected
     assert found[1]["identity"] == stored
-    assert found[1]["versions"]["numpy"] == np.__version__
-
     path = done.folder.fold("member", 2) / "job.json"
     record = read_sealed(path)
     record["identity"]["source"] = "0" * 16

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from gapstack.files import fingerprint
+from gapstack.training.checkpoints import Evaluation, Log
 
 
 class ToyEncoder(nn.Module):
@@ -62,3 +63,16 @@ class ToyData:
         ids = self.ids[rows, :longest]
         batch = {"ids": torch.from_numpy(ids * keep)}
         return batch | ({"target": torch.from_numpy(target)} if self.labels else {})
+
+
+def write_log(folder, *evaluations):
+    """What a training writes for (phase, update, loss, validation)."""
+    folder.mkdir(parents=True)
+    lines = [
+        Evaluation(
+            phase=phase, epoch=0, update=update, loss=loss, validation=validation, rate=1.0,
+            examples_per_second=1.0, seconds=1.0,
+        )
+        for phase, update, loss, validation in evaluations
+    ]  # fmt: skip
+    Log(folder, tensorboard=False).write(lines)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from gapstack.audits.embeddings.measures import (
     clustering,
     most_gendered_pairs,
-    proximity_bias,
     recoverability,
     sembias,
 )
@@ -88,30 +87,6 @@ def test_two_groups_far_apart_are_found():
     space, _ = planted(strength=9)
     assert clustering(space, LISTS).measure(space)["kmeans"] == pytest.approx(100)
     assert set(recoverability(space, LISTS).measure(space).values()) == {100}
-
-
-def gipe_word_by_word(unit, original, g, rows, count, threshold):
-    def beta(w, v):
-        across = cosine(w - (w @ g) * g, v - (v @ g) * g)
-        return (w @ v - across) / (w @ v)
-
-    edges = {}
-    for i in rows:
-        near = sorted((k for k in range(len(unit)) if k != i), key=lambda k: -(unit[i] @ unit[k]))[:count]
-        edges |= {(i, k): beta(original[i], original[k]) > threshold for k in near}
-    eta = {i: np.mean([bad for (s, _), bad in edges.items() if s == i]) for i in rows}
-    gamma = {}
-    for i in rows:
-        into = [bad for (_, target), bad in edges.items() if target == i]
-        gamma[i] = 1 + (np.mean(into) if into else 0)
-    return np.mean(list(eta.values())), sum(gamma[i] * eta[i] for i in rows) / sum(gamma.values())
-
-
-def test_gipe_is_that_of_the_papers_graph():
-    unit, original, g = units(40, 6, 0), units(40, 6, 9), units(1, 6, 99)[0]
-    rows = np.arange(5, 40, 2)
-    found = proximity_bias(unit, original, g, rows, count=7, threshold=0.05)
-    assert found == pytest.approx(gipe_word_by_word(unit, original, g, rows, 7, 0.05))
 
 
 def test_the_pair_that_differs_most_like_he_and_she_is_chosen():
