@@ -66,12 +66,12 @@ def test_a_source_without_the_text_gives_an_empty_cluster():
 def test_pieces_are_the_mentions_own(tiny_encoder):
     view = align(CORPUS, tiny_encoder)
     found = cluster_pieces(view, [[(BETH, SHE), ()]])
-    assert found.places.shape == found.keep.shape == (1, 2, 2, 4)
-    words = [read(view, tiny_encoder, found.places[0, 0, m], found.keep[0, 0, m]) for m in range(2)]
+    assert found["places"].shape == found["kept"].shape == (1, 2, 2, 4)
+    words = [read(view, tiny_encoder, found["places"][0, 0, m], found["kept"][0, 0, m]) for m in range(2)]
     assert words == ["beth", "she"]
-    assert not found.keep[0, 1].any()
-    assert not found.places[~found.keep].any()
-    assert cluster_pieces(view, [[(), ()]]).keep.tolist() == [[[[False]], [[False]]]]
+    assert not found["kept"][0, 1].any()
+    assert not found["places"][~found["kept"]].any()
+    assert cluster_pieces(view, [[(), ()]])["kept"].tolist() == [[[[False]], [[False]]]]
 
 
 def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
@@ -80,6 +80,7 @@ def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
     for most, limit, words in ((20, 4, ["ann", "she"]), (20, 2, ["she"]), (1, 4, ["ann"]), (2, 2, ["she"])):
         found = cluster_pieces(view, [[cluster]], max_mentions=most, max_pieces=limit)
         kept = [
-            read(view, tiny_encoder, p, k) for p, k in zip(found.places[0, 0], found.keep[0, 0], strict=True)
+            read(view, tiny_encoder, p, k)
+            for p, k in zip(found["places"][0, 0], found["kept"][0, 0], strict=True)
         ]
         assert kept == words

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, Example, Gender
-from gapstack.errors import MemberError
 from gapstack.registry import Entry, Registry
 from gapstack.settings import OneOf
 from gapstack.text.grammar import Parse
@@ -79,10 +78,9 @@ class Features:
 
 
 def features(corpus: Corpus, blocks: Sequence[str] = ("surface",)) -> Features:
-    """Compute blocks and concatenate their columns in order; MemberError if a block does not exist or none is given."""
-    if not blocks:
-        raise MemberError(f"no feature block given; expected some of {', '.join(BLOCKS)}")
-    parts = [BLOCKS[name](corpus) for name in blocks]
+    """Compute blocks and concatenate their columns in order; UnknownNameError if a block does not exist."""
+    empty = Features((), (), np.empty((len(corpus), 2, 0)), np.empty((len(corpus), 0)))
+    parts = [empty, *(BLOCKS[name](corpus) for name in blocks)]
     return Features(
         candidate_names=tuple(name for part in parts for name in part.candidate_names),
         shared_names=tuple(name for part in parts for name in part.shared_names),

@@ -13,6 +13,7 @@ import numpy as np
 from gapstack.data import Corpus
 from gapstack.encoding.encoders import Encoder
 from gapstack.encoding.pieces import PieceView, align, special_pieces
+from gapstack.errors import MemberError
 from gapstack.types import Ints
 
 TAGS = ("<P>", "<A>", "<B>")
@@ -86,6 +87,16 @@ def pieces(encoder: Encoder, texts: Sequence[str]) -> list[Ints]:
     backend.no_padding()
     encodings = backend.encode_batch(list(texts), add_special_tokens=False)
     return [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
+
+
+def mask_token(encoder: Encoder) -> str:
+    """The encoder's mask; MemberError if it has none."""
+    mask: str | None = encoder.tokenizer.mask_token
+    if mask is None:
+        raise MemberError(
+            f"encoder {encoder.name} has no mask among its pieces; use one trained to fill masks"
+        )
+    return mask
 
 
 def separator(encoder: Encoder) -> Ints:

@@ -7,12 +7,11 @@ members.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ from gapstack.encoding.activations import hidden_states
 from gapstack.encoding.encoders import Encoder, encoder_size, load_encoder
 from gapstack.encoding.pieces import align
 from gapstack.errors import MemberError
-from gapstack.files import fingerprint
 from gapstack.members.member import State
 from gapstack.members.soft_labels import DistilledMember
 from gapstack.progress import progress
@@ -253,14 +251,14 @@ class Network(nn.Module):
         return self.head(hidden, **inputs)
 
 
-class HiddenData:
+class HiddenData(PieceData):
     """Rows as ``data`` with float16 hidden states of a network's encoder in place of the pieces' ids.
 
     Those of a pre-trained encoder that nothing has changed are cached.
     """
 
     def __init__(self, data: PieceData, network: Network, pretrained: Encoder | None, precision: str):
-        self._data, self.sizes = data, data.sizes
+        self.view, self._columns = data.view, data._columns
         dtype = compute_dtype(precision, processes().device)
         # (pieces, D), all rows end to end
         self._states = (
@@ -269,18 +267,15 @@ class HiddenData:
             else _tuned_states(data, network, dtype)
         )
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """Hash of the rows and their hidden states."""
-        states = hashlib.blake2b(self._states.numpy().data, digest_size=8).hexdigest()
-        return fingerprint(self._data.fingerprint, states)
+    def _contents(self) -> dict[str, NDArray[Any]]:
+        return {**super()._contents(), "hidden": self._states.numpy()}
 
-    def batch(self, rows: Rows) -> dict[str, Tensor]:
-        """The rows' inputs with ``hidden`` (b, L, D) float32 in place of ``ids``."""
-        found = self._data.batch(rows)
-        del found["ids"]
-        states = [self._states[self._data.view.row(row)] for row in rows]
-        return {**found, "hidden": pad_sequence(states, batch_first=True).float()}
+    def _texts(self, rows: Rows) -> dict[str, Tensor]:
+        """The mask of :class:`PieceData`, and ``hidden`` (b, L, D) float32 in place of ``ids``."""
+        texts = super()._texts(rows)
+        del texts["ids"]
+        states = [self._states[self.view.row(row)] for row in rows]
+        return {**texts, "hidden": pad_sequence(states, batch_first=True).float()}
 
 
 @torch.inference_mode()

@@ -28,8 +28,8 @@ from gapstack.data import Corpus, Example, Label
 from gapstack.data.example import Replacement, edit
 from gapstack.encoding.activations import window_activations
 from gapstack.encoding.encoders import Encoder
-from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, features
+from gapstack.members.added_pieces import mask_token
 from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors
 from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block
 from gapstack.settings import Count, FractionBelowOne
@@ -128,11 +128,7 @@ class TowersNetwork(nn.Module):
 
 def mask_names(example: Example, encoder: Encoder) -> Example:
     """Replace A and B by the encoder's mask token, MemberError if it has none; other occurrences of the names stay."""
-    mask: str | None = encoder.tokenizer.mask_token
-    if mask is None:
-        raise MemberError(
-            f"encoder {encoder.name} has no mask token to hide names; use a masked language model"
-        )
+    mask = mask_token(encoder)
     return edit(example, [Replacement(span.start, span.end, mask) for span in (example.a, example.b)])
 
 

@@ -126,9 +126,8 @@ class FrozenSpans(EncoderMember):
             heads = range(1, encoder.num_layers + 1)
         activations = span_activations(corpus, encoder, layers, heads)
         pieces, spans = activations.padded()
-        relations = [attention_relations(activations), distance_relations(corpus)]
-        if self.blocks:
-            relations.append(feature_relations(features(corpus, self.blocks)))
+        own = feature_relations(features(corpus, self.blocks))
+        relations = [attention_relations(activations), distance_relations(corpus), own]
         return pieces, spans, np.concatenate(relations, axis=-1)
 
     def _build(self, inputs: int, relations: int, members: int = 1) -> SiameseSpans:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -34,7 +33,6 @@ from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.layers import initialise_like_bert
 from gapstack.members.member import State
 from gapstack.members.probert import ATTREE
-from gapstack.registry import Registry
 from gapstack.resolvers.align import read_resolvers
 from gapstack.resolvers.clusters import Cluster, Clusters, without_overlaps
 from gapstack.settings import Count, OneOf
@@ -42,16 +40,13 @@ from gapstack.text.cues import Cue, decide
 from gapstack.training import PieceData, Targets
 from gapstack.types import Probabilities
 
-HEURISTICS: Registry[Cue] = Registry(
-    "heuristic",
-    {
-        "parallelism+url": Cue.URL,
-        "parallelism": Cue.PARALLELISM,
-        "syntactic_distance": Cue.SYNTACTIC_DISTANCE,
-        "topical_entity": Cue.TOPICAL_ENTITY,
-        "token_distance": Cue.TOKEN_DISTANCE,
-    },
-)
+HEURISTICS = {
+    "parallelism+url": Cue.URL,
+    "parallelism": Cue.PARALLELISM,
+    "syntactic_distance": Cue.SYNTACTIC_DISTANCE,
+    "topical_entity": Cue.TOPICAL_ENTITY,
+    "token_distance": Cue.TOKEN_DISTANCE,
+}
 """Cues by their names as sources of evidence."""
 HeuristicName = Annotated[str, OneOf(HEURISTICS)]
 
@@ -77,20 +72,10 @@ def pronoun_clusters(
     return [list(row) for row in zip(*by_source, strict=True)] if by_source else [[] for _ in corpus]
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterPieces:
-    """Pieces of the mentions in the clusters of n texts, (n, sources, mentions, pieces), padded."""
-
-    places: NDArray[np.int64]
-    """Indices of the pieces in the text, 0 on padding."""
-    keep: NDArray[np.bool_]
-    """True on pieces."""
-
-
 def cluster_pieces(
     view: PieceView, clusters: Sequence[Sequence[Cluster]], max_mentions: int = 20, max_pieces: int = 8
-) -> ClusterPieces:
-    """Map the mentions of each text's clusters to word pieces.
+) -> dict[str, NDArray[Any]]:
+    """``places`` of the pieces of clusters' mentions, (n, sources, mentions, pieces), 0 on padding, and mask ``kept``.
 
     Mentions outside the window and those of more than ``max_pieces`` pieces are dropped; of the rest, the first
     ``max_mentions`` of a cluster are used (both limits are Attree's).
@@ -112,7 +97,7 @@ def cluster_pieces(
     for row, source, mention, pieces in entries:
         places[row, source, mention, : len(pieces)] = pieces
         keep[row, source, mention, : len(pieces)] = True
-    return ClusterPieces(places, keep)
+    return {"places": places, "kept": keep}
 
 
 class Grep(FineTuned):
@@ -185,8 +170,8 @@ class Grep(FineTuned):
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = tagged(corpus, encoder, self.max_pieces)
         clusters = pronoun_clusters(corpus, list(self._evidence().values()), self.parser)
-        pieces = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
-        return PieceData(view, targets, {"places": pieces.places, "kept": pieces.keep})
+        evidence = cluster_pieces(view, clusters, self.max_mentions, self.max_mention_pieces)
+        return PieceData(view, targets, evidence)
 
     def _state(self) -> State:
         return State(self.arrays_, values={"sources": self.sources_})
@@ -259,7 +244,7 @@ class EvidencePooling(nn.Module):
     def forward(self, hidden: Tensor, mentions: Tensor, places: Tensor, kept: Tensor) -> Tensor:
         """Evidence (b, H) from hidden states (b, L, H), mentions (b, 3, 2) and places (b, N, M, T) with mask ``kept``.
 
-        It is zero where no resolver has a cluster; see :class:`ClusterPieces`.
+        It is zero where no resolver has a cluster; see :func:`cluster_pieces`.
         """
         length = hidden.shape[1]
         at = torch.arange(length, device=hidden.device)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from gapstack.encoding.encoders import Encoder, quiet
 from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
+from gapstack.members.added_pieces import mask_token
 from gapstack.members.fine_tuned import ON_GAP, compact
 from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.layers import initialise_like_bert
@@ -56,9 +57,6 @@ from gapstack.training.parameters import freeze
 from gapstack.training.plan import Plan
 from gapstack.types import Floats, Ints, Probabilities
 
-GIVEN: Final = "given"
-STAGE2: Final = "stage2"
-TAUGHT: Final = "taught"
 FEATURES = ("log_p_a", "log_p_b", "log_p_rest", "gap")
 """Inputs of the regression: mean log probabilities, and the absolute difference of the first two."""
 _MIRROR = (1, 0, 2, 3)
@@ -74,7 +72,7 @@ class MaskedLM(EncoderMember):
     """Most pairs of names for each row, each in both orders: 2 * ``pairs`` passes for a row."""
     names: Mapping[str, Sequence[str]] | None = None
     """First names by gender, if of one piece; by default :data:`~gapstack.members.name_substitution.COMMON_NAMES`."""
-    texts: Literal["given", "stage2", "taught"] = STAGE2
+    texts: Literal["given", "stage2", "taught"] = "stage2"
     """What an encoder without a masked-LM head learns one from: unlabelled texts, ``stage2`` or those ``given`` to
     ``fit``; or ``taught``, rows of ``extra`` and ``teacher``, whose answer is the target in the pronoun's place."""
     masked_examples: AtLeastTwo = 4000
@@ -96,11 +94,13 @@ class MaskedLM(EncoderMember):
     def contaminated_by(self) -> tuple[str, ...]:
         """Stage 2, if its texts are trained on, though without labels."""
         learns = not has_own_head(self._encoder())
-        return each_once(super().contaminated_by, ("gap-stage2",) if learns and self.texts == STAGE2 else ())
+        return each_once(
+            super().contaminated_by, ("gap-stage2",) if learns and self.texts == "stage2" else ()
+        )
 
     def reads(self) -> dict[str, Any]:
         """Leave the texts out unless they are trained on."""
-        learns = self.texts == STAGE2 and not has_own_head(self._encoder())
+        learns = self.texts == "stage2" and not has_own_head(self._encoder())
         return super().reads() | ({} if learns else {"texts": False})
 
     def _plan(self) -> TrainingPlan:
@@ -111,7 +111,7 @@ class MaskedLM(EncoderMember):
         state = State(values={"learned_from": "nothing: its own masked-LM head"})
         read = training_set
         if not has_own_head(encoder):
-            if self.texts == TAUGHT:  # the regression would be surer of the rows that the head has learned
+            if self.texts == "taught":  # the regression would be surer of the rows that the head has learned
                 read = training_set.take(np.arange(training_set.gold))
             self._substituted(read.corpus, encoder)  # texts that do not fit are refused before training
             state = self._learn_head(training_set, encoder)
@@ -123,14 +123,14 @@ class MaskedLM(EncoderMember):
     def _learn_head(self, training_set: TrainingSet, encoder: Encoder) -> State:
         """Train a tied head and layers on masked names; return the tensors, and what they learned from."""
         plan, model = self._plan(), self._fresh(encoder)
-        texts, kind = sources.stage2() if self.texts == STAGE2 else training_set.corpus, "without labels"
+        texts, kind = sources.stage2() if self.texts == "stage2" else training_set.corpus, "without labels"
         title, lacks, taught = texts.name, "names A and B and then either again", None
-        if self.texts == TAUGHT:
+        if self.texts == "taught":
             rows = np.arange(training_set.gold, len(training_set))
             texts, taught = texts.take(rows), training_set.targets[rows]
             title, kind, lacks = "extra and teacher", "with answers", "has A or B for an answer"
         names, most = self._names(encoder, texts), self.masked_examples
-        examples, targets = masked_texts(texts, names, _mask(encoder), most, self.seed, taught)
+        examples, targets = masked_texts(texts, names, mask_token(encoder), most, self.seed, taught)
         if not targets:
             raise MemberError(
                 f"no text of {title} {lacks}, so encoder {encoder.name}, which has no masked-LM head, cannot learn one "
@@ -159,7 +159,7 @@ class MaskedLM(EncoderMember):
 
     def _substituted(self, corpus: Corpus, encoder: Encoder) -> tuple[PieceData, Ints]:
         """Every row with every pair of names in both orders, and the row number of each copy."""
-        mask, ids = _mask(encoder), self._names(encoder, corpus)
+        mask, ids = mask_token(encoder), self._names(encoder, corpus)
         copies, words, owners = [], [], []
         for row, example in enumerate(corpus):
             of_name = ids[example.gender]
@@ -208,15 +208,6 @@ class MaskedLM(EncoderMember):
 
 _read: Memory[Floats] = Memory(100_000)  # about 20 MB
 """Mean log probabilities, (3,), by row and model: folds with the same model compute each row once."""
-
-
-def _mask(encoder: Encoder) -> str:
-    mask: str | None = encoder.tokenizer.mask_token
-    if mask is None:
-        raise MemberError(
-            f"encoder {encoder.name} has no mask among its pieces; use one trained to fill masks"
-        )
-    return mask
 
 
 def _masked(view: PieceView) -> Ints:

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -120,8 +119,6 @@ class SpanHead(FineTuned):
 
     def _features(self, corpus: Corpus) -> dict[str, Floats]:
         """Features ``names`` (n, 2, k) of A and B and ``row`` (n, m); NaN for missing values."""
-        if not self.blocks:
-            return {"names": np.empty((len(corpus), 2, 0)), "row": np.empty((len(corpus), 0))}
         table = features(corpus, self.blocks)
         return {"names": table.candidates, "row": table.shared}
 

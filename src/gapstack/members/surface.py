@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import softmax
 
 from gapstack.data import Corpus, Label
+from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, Features, features
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
@@ -54,6 +55,8 @@ class Surface(SoftLabelMember):
         features(corpus, self.blocks)
 
     def _learn(self, training_set: TrainingSet) -> None:
+        if not self.blocks:
+            raise MemberError("surface has no feature block; name some in blocks")
         table = candidate_table(features(training_set.corpus, self.blocks))
         truth, weights = training_set.targets, training_set.weights[:, None]
 

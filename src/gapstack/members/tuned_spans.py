@@ -86,9 +86,7 @@ class TunedSpans(FineTuned):
         if self.attention:
             heads = range(1, encoder.num_layers + 1)
             relations.append(attention_relations(span_activations(corpus, encoder, (), heads)))
-        if self.blocks:
-            relations.append(feature_relations(features(corpus, self.blocks)))
-        return np.concatenate(relations, axis=-1)
+        return np.concatenate([*relations, feature_relations(features(corpus, self.blocks))], axis=-1)
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         encoder = self._encoder()
