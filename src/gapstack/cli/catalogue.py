@@ -67,9 +67,7 @@ def recipes_command(
 @app.command("members")
 def members_command(
     name: str | None = Argument(
-        None,
-        help="A member, to see its settings.",
-        autocompletion=common.completion("gapstack.members:MEMBERS"),
+        None, help="A member, for its settings.", autocompletion=common.completion("gapstack.members:MEMBERS")
     ),
     as_json: common.JsonOption = False,
 ) -> None:
@@ -132,10 +130,8 @@ def _member_text(record: dict[str, Any]) -> str:
         if setting["description"]:
             lines.append(f"    {setting['description']}")
     if any("published" in setting for setting in settings.values()):
-        lines += [
-            "",
-            f'All published settings in a recipe: name = "{record["name"]}", settings = "published"',
-        ]
+        whole = f'name = "{record["name"]}", settings = "published"'
+        lines += ["", f"All published settings in a recipe: {whole}"]
     return "\n".join(lines)
 
 

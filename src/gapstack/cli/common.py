@@ -54,14 +54,12 @@ complete_recipe = completion("gapstack.runs:available")
 
 DataOption = Annotated[
     str | None,
-    Option("--data", help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."),
+    Option(help="Folder with the GAP files, or 'sample' for the embedded sample. Default: search."),
 ]
-LabelsOption = Annotated[
-    str | None, Option("--labels", help="Label set: official, liu, kaggle, attree, majority.")
-]
+LabelsOption = Annotated[str | None, Option(help="Label set: official, liu, kaggle, attree, majority.")]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of a table.")]
-EncoderOption = Annotated[str | None, Option("--encoder", help="Folder or hub name. Default: MiniLM.")]
-ParserOption = Annotated[str | None, Option("--parser", help="spaCy pipeline. Default: en_gapstack.")]
+EncoderOption = Annotated[str | None, Option(help="Folder or hub name. Default: MiniLM.")]
+ParserOption = Annotated[str | None, Option(help="spaCy pipeline. Default: en_gapstack.")]
 OnErrorOption = Annotated[
     Literal["stop", "quarantine"], Option("--on-error", help="Stop at a bad row, or set bad rows aside.")
 ]

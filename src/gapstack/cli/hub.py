@@ -47,12 +47,10 @@ gapstack.load("{repository}").ask("Kate told Mary that she should leave.")
 @app.command("push")
 def push_command(
     what: str = Argument(
-        ...,
-        metavar="WHAT",
         help="A finished run (name or folder), or a saved member's folder.",
         autocompletion=common.complete_run,
     ),
-    repository: str = Argument(..., metavar="OWNER/NAME", help="Repository of the Hub."),
+    repository: str = Argument(metavar="OWNER/NAME", help="Repository of the Hub."),
     data: common.DataOption = None,
     private: bool = Option(False, "--private", help="Make a new repository private."),
     as_json: common.JsonOption = False,
@@ -102,9 +100,7 @@ def _run_card(
     facts = {
         "Members": [f"`{part.label}`" for part in recipe.members],
         "Trained on": [recipe.trained_on, f"{recipe.labels} labels", f"{recipe.folds} folds"],
-        "Never to be scored on": sorted(
-            {name for names in recipe.contaminated_by().values() for name in names}
-        ),
+        "Never to be scored on": sorted(set().union(*recipe.contaminated_by().values())),
         "Fitted with": [f"{name} {version}" for name, version in versions.items()],
     }
     about = f"A run of gapstack, recipe `{recipe.name}`{f': {recipe.title}' if recipe.title else ''}."
@@ -115,7 +111,5 @@ def _run_card(
 def _card(repository: str, about: str, facts: Mapping[str, Iterable[str]], scores: str = "") -> str:
     """Markdown with the Hub's metadata in front."""
     lines = [f"- {name}: {listed}." for name, words in facts.items() if (listed := ", ".join(words))]
-    title = repository.rpartition("/")[2]
-    return _CARD.format(
-        title=title, repository=repository, about=about, facts="\n".join(lines), scores=scores
-    )
+    title, shown = repository.rpartition("/")[2], "\n".join(lines)
+    return _CARD.format(title=title, repository=repository, about=about, facts=shown, scores=scores)

@@ -27,22 +27,19 @@ _SCRIPTS = {
 SCRIPTS: Registry[Path] = Registry("benchmark", {name: _BENCHMARKS / file for name, file in _SCRIPTS.items()})
 """Scripts of ``gap bench`` by what they measure."""
 
-Paper = Literal["webster2018", "webster2019", "shared_task", "dawkins2021", "rudinger2018", "sowinobias"]
-"""Papers whose tables can be reproduced; shared_task and sowinobias are former names."""
-
 
 @app.command("reproduce")
 def reproduce_command(
-    paper: Paper = Argument(..., help="Paper whose tables are reproduced."),
+    paper: Literal["webster2018", "webster2019", "dawkins2021", "rudinger2018"] = Argument(
+        help="Paper whose tables are reproduced."
+    ),
     data: common.DataOption = None,
     encoder: common.EncoderOption = None,
     parser: common.ParserOption = None,
     executor: common.ExecutorOption = "local",
     workers: common.WorkersOption = 1,
     red: Path | None = Option(None, help="webster2018: annotated red.tsv of an earlier --output (table 12)."),
-    runs: list[str] | None = Option(
-        None, "--run", help="rudinger2018: also a run, RUN:MEMBER, member or folder of answers."
-    ),
+    runs: list[str] | None = Option(None, "--run", help="rudinger2018: also one that gap audit takes."),
     ablations: bool = Option(False, "--ablations", help="webster2019: the overview's findings, measured."),
     output: Path | None = Option(None, help="Folder for the tables and plots as files."),
     as_json: common.JsonOption = False,
@@ -50,7 +47,7 @@ def reproduce_command(
     """Print a paper's tables next to our figures.
 
     webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations three small
-    ones; dawkins2021 (formerly sowinobias) trains the members of the recipe `sowinobias` with each of three seeds.
+    ones; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder
     from gapstack.papers import PaperReport, dawkins2021, rudinger2018, webster2018, webster2019
@@ -59,7 +56,7 @@ def reproduce_command(
 
     if runs and paper != "rudinger2018":
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
-    if ablations and paper not in ("webster2019", "shared_task"):
+    if ablations and paper != "webster2019":
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
     report: PaperReport
     folder = data_folder(data)
@@ -67,14 +64,14 @@ def reproduce_command(
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
         finished = [execute(*corpora(plan, data), executor, workers) for plan in plans]
         report = findings.report(finished, encoder, folder)
-    elif paper in ("webster2019", "shared_task"):
+    elif paper == "webster2019":
         plan = load_recipe(webster2019.RECIPE, encoder, parser=parser)
         report = webster2019.report(execute(*corpora(plan, data), executor, workers), folder)
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
         report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
-    elif paper in ("dawkins2021", "sowinobias"):
+    elif paper == "dawkins2021":
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)

@@ -144,9 +144,7 @@ def runs_command(data: common.DataOption = None, as_json: common.JsonOption = Fa
 
 @app.command("show")
 def show_command(
-    run: str = Argument(
-        help="A run, finished or not: its name or folder.", autocompletion=common.complete_run
-    ),
+    run: str = Argument(help="A run's name or folder, finished or not.", autocompletion=common.complete_run),
     data: common.DataOption = None,
     identity: bool = Option(False, "--identity", help="What each result was computed from."),
     as_json: common.JsonOption = False,

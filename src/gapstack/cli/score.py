@@ -21,9 +21,7 @@ app = typer.Typer()
 
 GoldOption = Annotated[
     Path | None,
-    Option(
-        help="GAP TSV with labels. Default: the split of GAP that the ids name.", parser=common.input_file
-    ),
+    Option(help="Labelled GAP TSV. Default: the split that the ids name.", parser=common.input_file),
 ]
 AgainstOption = Annotated[Path, Option(help="The rows that it should predict.")]
 
@@ -118,9 +116,7 @@ def stack_command(
     folds: int = Option(10, min=3, help="Page-grouped folds of the outer and the inner loop."),
     seed: int = Option(2019, help="Seed of the folds."),
     stacker: list[str] | None = Option(None, help="Stacker to choose from; repeatable."),
-    output: Path | None = Option(
-        None, help="Submission CSV for the out-of-fold predictions.", parser=common.output_file
-    ),
+    output: Path | None = Option(None, help="Submission CSV, out of fold.", parser=common.output_file),
     as_json: common.JsonOption = False,
 ) -> None:
     """Stack submission files, scored by nested cross-validation."""
@@ -158,9 +154,7 @@ def compare_command(
         help="GAP TSV with labels. Default: what the first run held out; without runs, the split that the first "
         "file's ids name.",
     ),
-    out_of_fold: bool = Option(
-        False, "--out-of-fold", help="Compare on the rows that the run predicted out of fold."
-    ),
+    out_of_fold: bool = Option(False, "--out-of-fold", help="Compare on the run's rows out of fold."),
     trained_on: list[Path] | None = Option(None, help="GAP TSV that files were trained on, to find leaks."),
     labels: common.LabelsOption = None,
     data: common.DataOption = None,

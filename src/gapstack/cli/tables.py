@@ -17,33 +17,17 @@ def plan_table(plan: RunPlan) -> Table:
     """Table of a run's members: encoder, parameters, models of all folds, memory, disk space and hours."""
     recipe = plan.recipe
     columns = [
-        Column("encoder", "encoder"),
-        Column("parameters", "parameters"),
-        Column("models", "models"),
-        Column("memory", "memory GB", 1),
-        Column("disk", "disk GB", 1),
-        Column("hours", "hours", 2),
+        *(Column("encoder", "encoder"), Column("parameters", "parameters"), Column("models", "models")),
+        *(Column("memory", "memory GB", 1), Column("disk", "disk GB", 1), Column("hours", "hours", 2)),
     ]
-    rows: list[tuple[str, dict[str, Cell]]] = [
-        (
-            member.label,
-            {
-                "encoder": member.encoder,
-                "parameters": None if member.parameters is None else f"{member.parameters / 1e6:.1f} M",
-                "models": member.models,
-                "memory": member.memory / 1e9 if member.memory else None,
-                "disk": member.disk / 1e9 if member.disk else None,
-                "hours": member.seconds / 3600 if member.seconds else None,
-            },
-        )
-        for member in plan.members
-    ]
-    total: dict[str, Cell] = {
-        "models": sum(member.models for member in plan.members),
-        "memory": plan.memory / 1e9,
-        "disk": plan.disk / 1e9,
-        "hours": plan.seconds / 3600,
-    }
+    rows: list[tuple[str, dict[str, Cell]]] = []
+    for member in plan.members:
+        cells: dict[str, Cell] = {"encoder": member.encoder, "models": member.models}
+        cells["parameters"] = None if member.parameters is None else f"{member.parameters / 1e6:.1f} M"
+        cells |= {"memory": member.memory / 1e9 or None, "disk": member.disk / 1e9 or None}
+        rows.append((member.label, cells | {"hours": member.seconds / 3600 or None}))
+    total: dict[str, Cell] = {"models": sum(member.models for member in plan.members)}
+    total |= {"memory": plan.memory / 1e9, "disk": plan.disk / 1e9, "hours": plan.seconds / 3600}
     (trained, count), (held, held_count) = plan.train, plan.test
     stackers = " or ".join(part.label for part in recipe.stackers) if recipe.stacked else "none"
     return Table(
