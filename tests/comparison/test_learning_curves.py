@@ -37,7 +37,7 @@ def test_a_damaged_curve_is_left_out_with_a_warning(folder, caplog):
     path.write_text('{"phase": 0}\n')
     with caplog.at_level(logging.WARNING, "gapstack"):
         assert len(learning_curves(folder, "probert")) == 2
-    assert "history.jsonl, line 1" in caplog.text
+    assert "history.jsonl" in caplog.text
 
 
 def test_the_page_draws_them(folder, made):

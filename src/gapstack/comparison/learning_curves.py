@@ -6,26 +6,16 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from typing_extensions import TypedDict
 
-from gapstack.data.cells import read_json
-from gapstack.errors import DataError
 from gapstack.types import Floats
 
 if TYPE_CHECKING:
     from gapstack.runs import RunFolder
 
 _log = logging.getLogger(__name__)
-
-
-class _Line(TypedDict):
-    phase: int
-    update: int
-    loss: float
-    validation: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +46,17 @@ def learning_curves(
             name = fold.name.replace("-", " ") + (f", training {number}" if len(paths) > 1 else "")
             try:
                 curves.append(_read_curve(path, name))
-            except DataError as damage:
-                _log.warning("a learning curve is left out: %s", damage)
+            except (ValueError, KeyError) as damage:
+                _log.warning("a learning curve is left out: %s: %s", path, damage)
     return tuple(curves)
 
 
 def _read_curve(path: Path, name: str) -> LearningCurve:
-    lines: list[dict[str, Any]] = [
-        read_json(line, path, number, _Line) for number, line in enumerate(path.read_bytes().splitlines(), 1)
-    ]
-    if not lines:
-        raise DataError(f"{path} is empty", expected="a line for each evaluation of a training")
-    phases, updates = (np.array([line[key] for line in lines]) for key in ("phase", "update"))
+    import pandas as pd  # slow to import
+
+    lines = pd.read_json(path, lines=True, precise_float=True)
+    lines = lines[["phase", "update", "loss", "validation"]].astype(np.float64)
     # a phase counts its own updates
-    before = np.cumsum(np.where(np.diff(phases, prepend=phases[0]), np.roll(updates, 1), 0))
-    losses = [np.array([line[key] for line in lines], dtype=np.float64) for key in ("loss", "validation")]
-    return LearningCurve(name, (updates + before).astype(np.float64), *losses)
+    before = lines["update"].shift().where(lines["phase"].diff() > 0, 0.0).cumsum()
+    columns = (lines["update"] + before, lines["loss"], lines["validation"])
+    return LearningCurve(name, *(column.to_numpy() for column in columns))

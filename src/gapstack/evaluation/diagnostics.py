@@ -33,10 +33,8 @@ def reliability(labels: Labels, probabilities: ArrayLike, *, bins: int = ECE_BIN
     normalised = normalise(probabilities)
     place = confidence_bins(normalised, bins)
     rows = np.bincount(place, minlength=bins)
-    sums = [
-        np.bincount(place, each, minlength=bins)
-        for each in (normalised.max(axis=1), answers(normalised) == labels)
-    ]
+    values = (normalised.max(axis=1), answers(normalised) == labels)
+    sums = [np.bincount(place, each, minlength=bins) for each in values]
     confidence, accuracy = np.divide(sums, rows, out=np.full((2, bins), np.nan), where=rows > 0)
     return Reliability(confidence, accuracy, rows)
 

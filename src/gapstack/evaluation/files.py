@@ -21,8 +21,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gapstack.data import Corpus
 from gapstack.data.cells import Quarantine
@@ -38,21 +40,20 @@ SUM_TOLERANCE = 1e-4
 """Row sums further from 1 are worth a note; sums of float32 probabilities stay well within."""
 
 
-def _is_scorer_tsv(path: Path) -> bool:
-    """True if the first line has a tab."""
+def _read(path: Path) -> tuple[bool, Sequence[str], NDArray[Any]]:
+    """True for a scorer TSV, which has a tab in its first line; ids, and decisions or probabilities."""
     with open_bytes(path) as stream:
-        return b"\t" in stream.readline()
+        is_tsv = b"\t" in stream.readline()
+    return is_tsv, *(read_scorer_tsv if is_tsv else read_submission)(path)
 
 
 def read_predictions(path: Path, corpus: Corpus) -> Predictions:
     """Read a submission CSV or a scorer TSV and put it in the order of ``corpus``.
 
     A tab in the first line makes it a scorer TSV. Raises DataError for what the readers refuse, for a submission whose
-    ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is no such
-    file.
+    ids are not those of the corpus, and for a file that shares no id with it; DataNotFoundError if there is none.
     """
-    scorer = _is_scorer_tsv(path)
-    ids, values = read_scorer_tsv(path) if scorer else read_submission(path)
+    scorer, ids, values = _read(path)
     first = {name: row for row, name in reversed(list(enumerate(ids)))}
     rows = np.array([first.get(name, -1) for name in corpus.ids], dtype=np.int64)
     absent = [name for name in corpus.ids if name not in first]
@@ -78,15 +79,12 @@ def read_predictions(path: Path, corpus: Corpus) -> Predictions:
     notes = []
     if repeated := [name for name, times in Counter(ids).items() if times > 1]:
         notes.append(f"{_describe(repeated, 'again in the file')}: the first row of each counts")
+    where = "even where gold is FALSE"
     if absent:
-        notes.append(
-            f"{_describe(absent, 'not in the file', corpus.name)}: "
-            "each counts as two false negatives, even where gold is FALSE"
-        )
+        described = _describe(absent, "not in the file", corpus.name)
+        notes.append(f"{described}: each counts as two false negatives, {where}")
     if silent := int((~answered[rows >= 0]).sum()):
-        notes.append(
-            f"empty decisions in the file: {silent:,}; each counts as a false negative, even where gold is FALSE"
-        )
+        notes.append(f"empty decisions in the file: {silent:,}; each counts as a false negative, {where}")
     if unknown:
         notes.append(f"{_describe(unknown, f'not in {corpus.name}')}: ignored")
     return Predictions(None, ordered == 1, answered, tuple(notes))
@@ -94,14 +92,11 @@ def read_predictions(path: Path, corpus: Corpus) -> Predictions:
 
 def prediction_ids(path: Path) -> list[str]:
     """The ids of a submission CSV or scorer TSV, in its order; raises as its reader does."""
-    return list((read_scorer_tsv if _is_scorer_tsv(path) else read_submission)(path)[0])
+    return list(_read(path)[1])
 
 
 def score_file(path: Path, corpus: Corpus) -> tuple[Scores, tuple[str, ...]]:
-    """Score a submission CSV or scorer TSV on a labelled corpus: scores and notes.
-
-    Raises as :func:`read_predictions` does, and DataError for a corpus without labels.
-    """
+    """Score a submission CSV or scorer TSV on a labelled corpus: scores and notes; :func:`read_predictions` raises."""
     predictions = read_predictions(path, corpus)
     return score_predictions(corpus, predictions), predictions.notes
 
@@ -189,10 +184,8 @@ def _not_in(ids: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def _id_problems(absent: Sequence[str], unknown: Sequence[str], corpus: Corpus) -> list[str]:
     """Ids that a submission lacks, and those that it must not have."""
-    return [
-        *([_describe(absent, "not in the file", corpus.name)] if absent else []),
-        *([_describe(unknown, f"not in {corpus.name}")] if unknown else []),
-    ]
+    problems = [_describe(absent, "not in the file", corpus.name)] if absent else []
+    return problems + ([_describe(unknown, f"not in {corpus.name}")] if unknown else [])
 
 
 def _describe(ids: Sequence[str], state: str, of: str = "") -> str:

@@ -106,8 +106,7 @@ def resample(
 ) -> tuple[Floats, Floats]:
     """Scores of all rows, (...), and of resampled pages, (replicates, ...), which are NaN of a single page.
 
-    ``rows`` (n, ..., k) are the rows' contributions to the sums that the score follows from; other axes may hold
-    members.
+    ``rows`` (n, ..., k) are the rows' contributions to the sums that the score follows from.
     """
     pages = Pages(groups)
     sums = pages.row_sums(rows)
@@ -226,8 +225,7 @@ def holm(p: ArrayLike) -> Floats:
 def contributions(corpus: Corpus, predictions: Predictions | ArrayLike) -> Floats:
     """Contributions of each row to the sums behind every metric, (n, columns); NaN for what needs probabilities.
 
-    ``predictions`` are (n, 3) probabilities or :class:`~gapstack.evaluation.Predictions`. Raises DataError as
-    :func:`gapstack.evaluation.score`.
+    ``predictions`` are (n, 3) probabilities or :class:`~gapstack.evaluation.Predictions`.
     """
     found = predictions if isinstance(predictions, Predictions) else Predictions.of(predictions)
     return np.concatenate([metric.contributions(corpus, found) for metric in METRICS.values()], axis=1)
@@ -270,7 +268,6 @@ def bootstrap(
     Raises DataError if there is nothing to resample, MismatchError if there are other rows than ``groups``.
     """
     rows = np.stack(list(members.values()), axis=1) if members else np.empty((len(groups), 0, 1))
-
     points, samples = resample(groups, rows, _all_scores, replicates=replicates, seed=seed)
     ends = np.stack([points, *percentiles(samples)], axis=1)
     return Bootstrap(
@@ -319,10 +316,7 @@ def all_pairs(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> dict[str, PairwiseTests]:
-    """Compare every pair of members under each of ``metrics``, which need a direction.
-
-    ``found`` is the bootstrap of the same members; ``replicates`` and ``seed`` are of the exchanges.
-    """
+    """Compare all pairs of members by each of ``metrics``; ``found`` is the bootstrap of the same members."""
     rows = np.stack(list(members.values()), axis=1)
     upper = np.triu_indices(len(members), 1)
     tests = {}

@@ -1,8 +1,7 @@
 """The overview's findings (Webster et al. 2019) as measured ablations: ``gap reproduce webster2019 --ablations``.
 
-Each finding is a recipe whose members differ in one setting and in the seed: Wang's attention pooling against mean
-pooling, the encoder layer by layer (Yang et al., Abzaliev), and Abzaliev's gender feature. Arms are compared by logloss
-out of fold on GAP's training splits, never on test. SEAT and WEAT (Bao and Qiao) need no run.
+Each finding is a recipe whose members differ in one setting and in the seed. Arms are compared by logloss out of fold
+on GAP's training splits, never on test. SEAT and WEAT (Bao and Qiao) need no run.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import MismatchError
 from gapstack.evaluation import Difference, example_losses, paired, score
+from gapstack.evaluation.metrics import mean_score
 from gapstack.papers import PaperReport
 from gapstack.runs import Recipe, Run
 from gapstack.types import Floats
@@ -57,10 +57,10 @@ FINDINGS = (
     ),
 )
 RECIPES = tuple(finding.recipe for finding in FINDINGS)
-_TITLES = {"difference": "difference [95%]", "p": "p", "range": "by seed", "against": "to"}
 _COLUMNS = (
     *(Column("seeds", "seeds"), Column("logloss", "logloss", 4), Column("spread", "sd of seeds", 4)),
-    *(Column("f1", "F1", 1), *(Column(key, title) for key, title in _TITLES.items())),
+    *(Column("f1", "F1", 1), Column("difference", "difference [95%]"), Column("p", "p")),
+    *(Column("range", "by seed"), Column("against", "to")),
 )
 
 
@@ -81,10 +81,7 @@ class Ablation:
 
 
 def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> PaperReport:
-    """Compare the arms of finished runs of :data:`RECIPES`, and test the encoder's sentences.
-
-    Raises MismatchError if a run is of another recipe, or lacks an arm.
-    """
+    """Compare the arms of finished runs of :data:`RECIPES`, and test the encoder's sentences."""
     ablations = [measure(run) for run in runs]
     seat = sentences(encoder, data)
     published: Mapping[str, str] = paper("webster2019", data).get("findings", {})
@@ -123,7 +120,10 @@ def sentences(encoder: str | None = None, data: Path | None = None) -> SentenceA
 
 
 def measure(run: Run) -> Ablation:
-    """Compare the arms of a run, whose members are labelled by their arm and seed: ``mean, seed 0``."""
+    """Compare the arms of a run, whose members are labelled by their arm and seed: ``mean, seed 0``.
+
+    Raises MismatchError if the run is of another recipe, or lacks an arm.
+    """
     finding = {finding.recipe: finding for finding in FINDINGS}.get(run.recipe.name)
     if finding is None:
         raise MismatchError(f"run {run.recipe.name} is not one of {', '.join(RECIPES)}")
@@ -138,13 +138,7 @@ def measure(run: Run) -> Ablation:
         raise MismatchError(f"run {run.recipe.name} has no member {', '.join(sorted(missing))}, seed ...")
     means = {name: np.mean(each, axis=0)[:, None] for name, each in losses.items()}
     differences = {
-        name: paired(
-            run.train.groups,
-            means[name],
-            means[other],
-            lambda sums: sums[..., 1] / sums[..., 0],
-            replicates=REPLICATES,
-        )
+        name: paired(run.train.groups, means[name], means[other], mean_score, replicates=REPLICATES)
         for name, other in finding.against.items()
     }
     logloss = {name: np.mean(each, axis=1) for name, each in losses.items()}

@@ -60,10 +60,9 @@ OURS: Mapping[str, tuple[str | None, str | None, tuple[str, ...]]] = {
 default: clusters of a resolver are a setting of ``grep``.
 """
 
-_WORDS = (("encoder", "encoder"), ("cross_validated", "logloss CV"), ("logloss", "logloss"))
 METRICS = ("logloss", "f1_masculine", "f1_feminine", "f1_overall", "bias")
 _COLUMNS = (
-    *(Column(key, title) for key, title in _WORDS),
+    *(Column("encoder", "encoder"), Column("cross_validated", "logloss CV"), Column("logloss", "logloss")),
     *(Column("f1_masculine", "F1 M", 1), Column("f1_feminine", "F1 F", 1), Column("f1_overall", "F1 O", 1)),
     *(Column("bias", "bias"), Column("seconds", "seconds", 0), Column("parameters", "learned")),
 )
@@ -175,10 +174,7 @@ def teams_table(names: Sequence[str], overview: Mapping[str, Any]) -> Table:
 
 
 def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Published figures by member, each with its conditions: the papers', if available, and the notes.
-
-    ``note`` is True for a figure of :data:`NOTES`.
-    """
+    """Published figures by member, each with its conditions; ``note`` is True for those of :data:`NOTES`."""
     lines: dict[str, list[dict[str, Any]]] = {}
     line: dict[str, Any]
     gap, teams = paper("webster2018", data), paper("webster2019", data).get("systems", {})
@@ -186,13 +182,9 @@ def reported(data: Path | None = None) -> dict[str, list[dict[str, Any]]]:
         for key, split in _BASELINE_TABLES.items():
             if system in gap.get(key, {}):
                 keys = ("f1_masculine", "f1_feminine", "bias", "f1_overall")
-                line = {
-                    "who": "Webster et al. 2018",
-                    "models": "one model",
-                    "split": split,
-                    "labels": "official",
-                }
-                line |= {"note": False, "encoder": None, "source": f"GAP paper, {key.partition('_')[0]}"}
+                line = {"who": "Webster et al. 2018", "models": "one model", "split": split}
+                line |= {"labels": "official", "note": False, "encoder": None}
+                line["source"] = f"GAP paper, {key.partition('_')[0]}"
                 line |= zip(keys, gap[key][system], strict=True)
                 lines.setdefault(member, []).append(line)
     for member, own in NOTES["systems"].items():
