@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 import gapstack
 from gapstack.data import Corpus, sources
 from gapstack.errors import DataError
-from gapstack.runs import RunFolder
+from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Part
 
 ROOT = Path(__file__).resolve().parents[1]

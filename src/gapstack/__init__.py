@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from gapstack.data.sources import load_gap
     from gapstack.evaluation import score
     from gapstack.members import create
-    from gapstack.runs import Recipe, run
     from gapstack.runs.cross_validation import cross_validate, stack
     from gapstack.runs.predictors import load, save
+    from gapstack.runs.recipe import Recipe
+    from gapstack.runs.runner import run
 else:
     __getattr__ = lazy(
         __name__,

@@ -12,8 +12,8 @@ from gapstack.data import Corpus, Example
 from gapstack.errors import DataNotFoundError
 from gapstack.resolvers.clusters import read_clusters
 from gapstack.resolvers.live import resolve
-from gapstack.runs import Recipe, run
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 TEXT = "Kate told Mary that she should leave."
 

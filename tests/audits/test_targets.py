@@ -8,7 +8,9 @@ from gapstack.data import Corpus
 from gapstack.data.gap_files import write_submission
 from gapstack.errors import DataError, MemberError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.runs import Recipe, RunFolder, run
+from gapstack.runs.folder import RunFolder
+from gapstack.runs.recipe import Recipe
+from gapstack.runs.runner import run
 from tests.runs.conftest import predict
 
 RECIPE = {

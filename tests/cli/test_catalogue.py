@@ -6,7 +6,7 @@ import pytest
 
 from gapstack.data import read_gap, sources
 from gapstack.data.sources import sample
-from gapstack.runs import Recipe
+from gapstack.runs.recipe import Recipe
 from tests.commands import gap, refused
 
 

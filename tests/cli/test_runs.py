@@ -12,8 +12,9 @@ from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_gap, write_submission
 from gapstack.errors import DataNotFoundError
 from gapstack.files import read_bytes
-from gapstack.runs import Recipe, folder, predictors
+from gapstack.runs import folder, predictors
 from gapstack.runs.folder import home
+from gapstack.runs.recipe import Recipe
 from tests.commands import gap, refused
 
 AGAIN = ("run", "tiny.toml", "--data", "sample")

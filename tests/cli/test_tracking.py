@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from gapstack.cli import app
 from gapstack.cli.tracking import log_fold, tracking
 from gapstack.errors import ExtraError, MemberError, RemoteError
-from gapstack.runs import Recipe, RunFolder
-from gapstack.runs.recipe import Part
+from gapstack.runs.folder import RunFolder
+from gapstack.runs.recipe import Part, Recipe
 from tests.commands import RECIPE, gap
 from tests.training.toys import write_log
 

@@ -10,8 +10,9 @@ from gapstack.data import Corpus
 from gapstack.data.gap_files import read_submission, write_submission
 from gapstack.errors import DataError
 from gapstack.members.baselines import Prior
-from gapstack.runs import Recipe, predictors, run
-from gapstack.runs.recipe import Part
+from gapstack.runs import predictors
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 from gapstack.comparison import measure, read_entries, tables
 from gapstack.comparison.flips import counterfactual_flips
 from gapstack.data import Gender
-from gapstack.runs import Recipe, run
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

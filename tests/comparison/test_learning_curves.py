@@ -8,7 +8,7 @@ import pytest
 
 from gapstack.comparison.learning_curves import learning_curves
 from gapstack.comparison.plots import plots
-from gapstack.runs import RunFolder
+from gapstack.runs.folder import RunFolder
 from tests.training.toys import write_log
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gapstack.comparison.results import run_table, score_run
-from gapstack.runs import Recipe, run
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

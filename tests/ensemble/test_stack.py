@@ -10,8 +10,9 @@ from gapstack.data.teacher import SoftLabels
 from gapstack.ensemble.stack import Stack
 from gapstack.errors import MemberError
 from gapstack.members import create, soft_labels, store
-from gapstack.runs import Recipe, run
 from gapstack.runs.predictors import FittedRun, load
+from gapstack.runs.recipe import Recipe
+from gapstack.runs.runner import run
 
 MEMBERS = ["token_distance", {"name": "surface", "settings": {"rounds": 10, "bags": 1}}]
 MEMBERS_OF_A_RECIPE = [{"name": "token_distance"}, MEMBERS[1]]

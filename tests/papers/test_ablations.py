@@ -7,8 +7,8 @@ from gapstack.errors import MismatchError
 from gapstack.evaluation import score
 from gapstack.papers import ablations
 from gapstack.papers.ablations import RECIPES
-from gapstack.runs import Recipe, run
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

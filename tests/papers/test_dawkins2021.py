@@ -8,8 +8,7 @@ from gapstack.errors import DataError
 from gapstack.evaluation import score
 from gapstack.members import create
 from gapstack.papers import dawkins2021
-from gapstack.runs import Recipe
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
 
 SMALL = Recipe("small", (Part("token_distance", "glove"), Part("random", "inlp_swap")), folds=3)
 

@@ -5,8 +5,8 @@ import pytest
 from gapstack.members import MEMBERS
 from gapstack.papers import webster2019
 from gapstack.papers.webster2019 import NOTES, OURS, reported
-from gapstack.runs import Recipe, run
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gapstack.data import Corpus
-from gapstack.runs import Recipe, RunFolder, run
+from gapstack.runs.folder import RunFolder
 from gapstack.runs.predictors import FittedRun
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 RECIPE = Recipe(
     "tiny-sample",

@@ -8,9 +8,11 @@ import pytest
 
 from gapstack.errors import DamageError
 from gapstack.files import discard
-from gapstack.runs import Recipe, RunFolder, run
+from gapstack.runs.folder import RunFolder
 from gapstack.runs.predictors import FittedRun
+from gapstack.runs.recipe import Recipe
 from gapstack.runs.results import run_answers
+from gapstack.runs.runner import run
 from tests.damage import apply_damage, copied, files_below
 
 HARMLESS = ("history.jsonl", "folds.json", ".lock")

@@ -5,8 +5,9 @@ import pytest
 from gapstack.cli.tables import plan_table
 from gapstack.encoding.encoders import KNOWN
 from gapstack.errors import DataNotFoundError
-from gapstack.runs import Recipe, available, estimate
+from gapstack.runs import estimate
 from gapstack.runs.estimate import plan_run
+from gapstack.runs.recipe import Recipe, available
 
 
 @pytest.fixture(autouse=True)

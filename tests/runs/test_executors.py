@@ -13,9 +13,10 @@ import torch
 
 from gapstack import progress
 from gapstack.errors import ExtraError, MemberError
-from gapstack.runs import executors, run
+from gapstack.runs import executors
 from gapstack.runs.executors import create_executor
 from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from gapstack.members.resolver import Resolver
 from gapstack.records import read_sealed, seal
 from gapstack.registry import UnknownNameError
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.runs import Recipe, run
 from gapstack.runs.predictors import stack_identity
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 from gapstack.text.parses import ENVIRONMENT
 from tests.fixtures_encoder import build_tiny_encoder
 from tests.runs.conftest import predict

@@ -14,8 +14,8 @@ from gapstack.evaluation import log_loss
 from gapstack.members import create
 from gapstack.members.baselines import Prior, TokenDistance
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
-from gapstack.runs import RunFolder
 from gapstack.runs.cross_validation import stack_files
+from gapstack.runs.folder import RunFolder
 from gapstack.runs.predict import predict_file
 from gapstack.runs.predictors import FittedRun, load
 from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers, run_corpora

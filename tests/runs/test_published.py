@@ -11,8 +11,9 @@ from gapstack.data import sources
 from gapstack.members import soft_labels
 from gapstack.members.name_substitution import COMMON_NAMES
 from gapstack.members.part import Part
-from gapstack.runs import Recipe, available, run
+from gapstack.runs.recipe import Recipe, available
 from gapstack.runs.rescale import on_encoder
+from gapstack.runs.runner import run
 from tests.fixtures_encoder import build_tiny_encoder
 
 TEAMS = [name for name in available() if name.endswith("2019")]

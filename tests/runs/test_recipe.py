@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from gapstack.errors import RecipeError
 from gapstack.members import published
 from gapstack.records import seal
-from gapstack.runs import Recipe, available
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe, available
 
 MINIMAL = {"name": "r", "members": [{"name": "prior"}]}
 

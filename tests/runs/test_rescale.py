@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.runs import Recipe
+from gapstack.runs.recipe import Recipe
 from gapstack.runs.rescale import at_same_depth, on_encoder
 
 

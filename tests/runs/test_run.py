@@ -18,9 +18,9 @@ from gapstack.data.gap_files import read_submission
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.members.baselines import Prior
 from gapstack.records import seal
-from gapstack.runs import Recipe, RunFolder, run
-from gapstack.runs.folder import find_run
-from gapstack.runs.recipe import Part
+from gapstack.runs.folder import RunFolder, find_run
+from gapstack.runs.recipe import Part, Recipe
+from gapstack.runs.runner import run
 from tests.runs.conftest import RECIPE, predict
 
 CHANGED = RECIPE.revised(members=(*RECIPE.members[:2], Part("random", "surface", {"seed": 6})))
@@ -172,7 +172,7 @@ SCRIPT = """
     import sys
     from pathlib import Path
     from gapstack.data.sources import sample
-    from gapstack.runs import run
+    from gapstack.runs.runner import run
     from tests.runs.test_run import probert
     data = sample()
     root = Path(sys.argv[2])

@@ -11,9 +11,8 @@ from gapstack.cli.runs import part_text
 from gapstack.errors import ExtraError, MemberError, RecipeError
 from gapstack.members import create
 from gapstack.registry import UnknownNameError
-from gapstack.runs import Recipe
 from gapstack.runs.cross_validation import cross_validate
-from gapstack.runs.recipe import Part
+from gapstack.runs.recipe import Part, Recipe
 from gapstack.runs.tune import Dimension, derived_space, read_space, tune, values_of, with_values
 from tests.commands import gap
 

@@ -11,8 +11,7 @@ from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
 from gapstack.members.store import load, saved_record
-from gapstack.runs import RunFolder, home
-from gapstack.runs.folder import find_run
+from gapstack.runs.folder import RunFolder, find_run, home
 from gapstack.runs.predictors import (
     CLUSTERS,
     PROBABILITIES,

@@ -37,8 +37,7 @@ def recipes_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """List the recipes that come with the package, or show or export one."""
-    from gapstack.runs import Recipe, available
-    from gapstack.runs.recipe import text_of
+    from gapstack.runs.recipe import Recipe, available, text_of
 
     if name is None:
         if export:

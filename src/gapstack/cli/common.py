@@ -50,7 +50,7 @@ def complete_run(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-complete_recipe = completion("gapstack.runs:available")
+complete_recipe = completion("gapstack.runs.recipe:available")
 
 DataOption = Annotated[
     str | None,

@@ -15,7 +15,7 @@ from gapstack.errors import DataError
 
 if TYPE_CHECKING:
     from gapstack.comparison.results import PartScores
-    from gapstack.runs import Recipe
+    from gapstack.runs.recipe import Recipe
 
 app = typer.Typer()
 

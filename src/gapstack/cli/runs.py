@@ -19,8 +19,8 @@ from gapstack.errors import DataError, Place
 
 if TYPE_CHECKING:
     from gapstack.data import Corpus
-    from gapstack.runs import Recipe, Run
-    from gapstack.runs.recipe import Part
+    from gapstack.runs.recipe import Part, Recipe
+    from gapstack.runs.results import Run
 
 app = typer.Typer()
 
@@ -200,7 +200,7 @@ def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
 
 def load_recipe(name: str, encoder: str | None = None, **settings: Any) -> Recipe:
     """Load a recipe, put it on another encoder, and override settings that are not None in members that have them."""
-    from gapstack.runs import Recipe
+    from gapstack.runs.recipe import Recipe
 
     recipe = Recipe.load(name)
     if encoder is not None:
@@ -226,8 +226,8 @@ def execute(
     **options: Any,
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
-    from gapstack.runs import run
     from gapstack.runs.executors import create_executor
+    from gapstack.runs.runner import run
 
     root = None
     if stored is not None:
@@ -257,8 +257,7 @@ def tune_command(
 
     The held-out split is never used. A killed search resumes when the command is repeated.
     """
-    from gapstack.runs import Recipe
-    from gapstack.runs.recipe import corpora
+    from gapstack.runs.recipe import Recipe, corpora
     from gapstack.runs.tune import derived_space, read_space, tune
 
     if ranges and settings:

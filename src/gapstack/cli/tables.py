@@ -8,9 +8,9 @@ from typing import Any
 
 from gapstack.display.render import WIDTH, Cell, Column, Section, Table
 from gapstack.errors import printable
-from gapstack.runs import Recipe, RunFolder
 from gapstack.runs.estimate import UTILISATION, RunPlan
-from gapstack.runs.folder import STACK
+from gapstack.runs.folder import STACK, RunFolder
+from gapstack.runs.recipe import Recipe
 
 
 def plan_table(plan: RunPlan) -> Table:

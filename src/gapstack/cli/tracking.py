@@ -27,7 +27,9 @@ from gapstack.comparison.results import PartScores
 from gapstack.errors import RemoteError
 from gapstack.evaluation import METRICS
 from gapstack.registry import import_extra
-from gapstack.runs import Recipe, Run, RunFolder
+from gapstack.runs.folder import RunFolder
+from gapstack.runs.recipe import Recipe
+from gapstack.runs.results import Run
 from gapstack.types import Floats
 
 

@@ -22,7 +22,7 @@ from gapstack.evaluation import Predictions, read_predictions
 
 if TYPE_CHECKING:
     from gapstack.members.member import Predictor
-    from gapstack.runs import RunFolder
+    from gapstack.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _systems(folder: RunFolder) -> Callable[[str], Predictor]:
 def _run_entries(
     folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str], system: Callable[[str], Predictor]
 ) -> list[ComparedEntry]:
-    from gapstack.runs import Recipe
+    from gapstack.runs.recipe import Recipe
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
     part, members = run_answers(folder, gold, [member] if member else ())

@@ -13,7 +13,7 @@ import numpy as np
 from gapstack.types import Floats
 
 if TYPE_CHECKING:
-    from gapstack.runs import RunFolder
+    from gapstack.runs.folder import RunFolder
 
 _log = logging.getLogger(__name__)
 

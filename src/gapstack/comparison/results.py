@@ -26,8 +26,8 @@ from gapstack.evaluation import (
 
 if TYPE_CHECKING:
     from gapstack.resolvers.clusters import Clusters, Heads
-    from gapstack.runs import Run
     from gapstack.runs.cross_validation import FileStack
+    from gapstack.runs.results import Run
 
 
 _REPLICATES = 2000

@@ -196,16 +196,11 @@ def _window(ranges: NDArray[np.int64], total: int, space: int) -> NDArray[np.int
 
 def _shares(lengths: NDArray[np.int64], room: int) -> list[int]:
     """Remaining pieces of each segment when the longest, outer ones counting double, loses one at a time."""
-    weights = np.array([2, 1, 1, 2])
-    # in the end every segment's weighted length is at most one common level
-    levels = np.arange(2 * int(lengths.sum()) + 1)
-    totals = np.minimum(lengths[:, None], levels // weights[:, None]).sum(axis=0)
-    level = int(np.searchsorted(totals, room, side="right")) - 1
-    shares = np.minimum(lengths, level // weights)
-    for segment in (1, 2, 0, 3):  # pieces that the step to the next level would have shared out
-        if shares.sum() < room and shares[segment] < lengths[segment]:
-            shares[segment] += 1
-    return [int(share) for share in shares]
+    shares: list[int] = lengths.tolist()
+    weights = {3: 2, 0: 2, 2: 1, 1: 1}  # of several longest segments, the first here loses one
+    while sum(shares) > room:
+        shares[max(weights, key=lambda segment: shares[segment] * weights[segment])] -= 1
+    return shares
 
 
 def padded_ids(view: PieceView, rows: Ints) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -23,7 +23,8 @@ from gapstack.errors import MismatchError
 from gapstack.evaluation import Difference, example_losses, paired, score
 from gapstack.evaluation.metrics import mean_score
 from gapstack.papers import PaperReport
-from gapstack.runs import Recipe, Run
+from gapstack.runs.recipe import Recipe
+from gapstack.runs.results import Run
 from gapstack.types import Floats
 
 _WORD2VEC = "w2v_gnews_weat348.txt"

@@ -34,7 +34,7 @@ from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
 from gapstack.papers import PaperReport, Rows, tables_report, two_sections
 from gapstack.progress import progress
-from gapstack.runs import Recipe
+from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
 
 PAPER = "dawkins2021"

@@ -18,7 +18,7 @@ from gapstack.encoding.encoders import EMBEDDED
 from gapstack.evaluation import score
 from gapstack.members import MEMBERS, create
 from gapstack.papers import PaperReport
-from gapstack.runs import Result, Run
+from gapstack.runs.results import Result, Run
 
 NOTES: dict[str, Any] = json.loads(
     (resources.files("gapstack.papers") / "team_papers.json").read_text(encoding="utf-8")
