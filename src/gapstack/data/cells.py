@@ -179,10 +179,19 @@ def decode(blob: bytes, name: Path | str) -> str:
 
 def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
     """Parse JSON and check it strictly against a type; DataError with the place, the key and the value found."""
+    return _checked("validate_json", blob, kind, Place(file, line))
+
+
+def check_parsed(value: object, kind: Any, place: Place) -> Any:
+    """As :func:`read_json`, of JSON that is parsed already."""
+    return _checked("validate_python", value, kind, place)
+
+
+def _checked(method: str, value: object, kind: Any, place: Place) -> Any:
     from pydantic import ValidationError  # slow to import
 
     try:
-        return _type_adapter(kind).validate_json(blob, strict=True)
+        return getattr(_type_adapter(kind), method)(value, strict=True)
     except ValidationError as error:
         (first, *_) = error.errors()
         where = ".".join(map(str, first["loc"]))
@@ -192,7 +201,7 @@ def read_json(blob: bytes, file: Path, line: int = 1, kind: Any = Any) -> Any:
             problem, expected = f"is not valid JSON ({first['ctx']['error']})", "JSON in UTF-8"
         elif first["type"] == "missing":
             problem, expected = f"has no {where!r}", "this key"
-        raise DataError(problem, place=Place(file, line), expected=expected) from None
+        raise DataError(problem, place=place, expected=expected) from None
 
 
 @lru_cache(maxsize=64)

@@ -26,13 +26,13 @@ from typing import Annotated, Any, NotRequired
 
 import numpy as np
 from annotated_types import Len
-from pydantic import ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import ConfigDict, FiniteFloat
 from typing_extensions import TypedDict
 
 from gapstack.data.cells import iter_lines, read_json
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Span
-from gapstack.errors import DataError, Place, shown
+from gapstack.errors import DataError, Place
 from gapstack.files import write_text
 from gapstack.types import Bools
 
@@ -60,9 +60,6 @@ class ClusterLine(TypedDict):
     text_sha256: NotRequired[str]
     mention_scores: NotRequired[list[Annotated[list[FiniteFloat], Len(3, 3)]]]
     link_scores: NotRequired[list[Annotated[list[FiniteFloat], Len(5, 5)]]]
-
-
-_LINE = TypeAdapter(ClusterLine)
 
 
 def text_sha256(text: str) -> str:
@@ -194,16 +191,6 @@ def checked_span(start: int, end: int, length: float) -> Span:
     return Span(start, end)
 
 
-def validate(adapter: TypeAdapter[Any], value: object, place: Place) -> Any:
-    """Check parsed JSON against a type, strictly; DataError with the key and the value found."""
-    try:
-        return adapter.validate_python(value, strict=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "document"
-        raise DataError(f"{key} is {shown(first['input'])}", place=place, expected=first["msg"]) from None
-
-
 def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     """Read a file of clusters; with a corpus, ids, texts and spans are checked and lines may lack ``text_sha256``.
 
@@ -217,7 +204,7 @@ def read_clusters(path: Path, corpus: Corpus | None = None) -> Clusters:
     source: tuple[str, str] | None = None
     for number, raw in enumerate(iter_lines(path), start=1):
         place = Place(path, number)
-        line: ClusterLine = validate(_LINE, read_json(raw, path, number), place)
+        line: ClusterLine = read_json(raw, path, number, ClusterLine)
         source = source or (line["resolver"], line["version"])
         try:
             if line["id"] in documents:

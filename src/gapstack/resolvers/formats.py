@@ -13,15 +13,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NotRequired, TypeVar
 
-from pydantic import FiniteFloat, TypeAdapter
+from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
-from gapstack.data.cells import decode, iter_lines, read_json
+from gapstack.data.cells import check_parsed, decode, iter_lines, read_json
 from gapstack.data.example import Span
 from gapstack.data.extra import conll
 from gapstack.errors import DataError, Place, shown
 from gapstack.registry import Registry
-from gapstack.resolvers.clusters import Cluster, Link, Pair, checked_span, validate
+from gapstack.resolvers.clusters import Cluster, Link, Pair, checked_span
 
 T = TypeVar("T")
 EXCHANGE = "gapstack"
@@ -94,7 +94,6 @@ def _json_format(
     resolver: str, document: Any, parse: Callable[[str | None, dict[str, Any]], Output]
 ) -> Format:
     """Format of JSON objects, one a line or in a list, that have the keys of ``document``, parsed by ``parse``."""
-    adapter = TypeAdapter(document)
 
     def recognises(lines: Sequence[bytes]) -> bool:
         try:
@@ -106,7 +105,7 @@ def _json_format(
     def read(path: Path) -> Iterator[Output]:
         for number, (line, record) in enumerate(_records(path, list(iter_lines(path))), start=1):
             try:
-                yield parse(_document_id(record), validate(adapter, record, Place(path, line)))
+                yield parse(_document_id(record), check_parsed(record, document, Place(path, line)))
             except DataError as problem:
                 raise DataError(
                     f"document {number} is not valid output of {resolver}: {problem.problem}",
@@ -144,12 +143,12 @@ def _document_id(record: Mapping[str, Any]) -> str | None:
 
 
 # start, end, kind, score of having no antecedent, antecedent's index, its score
-_MENTION = TypeAdapter(tuple[int, int, str, FiniteFloat | None, int | None, FiniteFloat | None])
+_MENTION = tuple[int, int, str, FiniteFloat | None, int | None, FiniteFloat | None]
 
 
 def _neuralcoref(name: str | None, record: dict[str, Any]) -> Output:
     text, place = record["text"], Place("mentions")
-    rows = [validate(_MENTION, tuple(row[:6]), place) for row in record["mentions"]]
+    rows = [check_parsed(tuple(row[:6]), _MENTION, place) for row in record["mentions"]]
     places = [checked_span(start, end, len(text)) for start, end, *_ in rows]
     singles: dict[Span, float] = {}
     links: dict[Link, float] = {}
