@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -106,10 +105,10 @@ class FrozenSpans(EncoderMember):
             torch.manual_seed(self.seed)
             network = self._build(pieces.shape[-1], relations.shape[-1], len(members))
             train(network, data, plan, objective=_summed)
-        network.cpu()
-        for number, member in enumerate(members):
-            member.scales_ = scales
-            member.network_ = network.take(slice(number * self.seeds, (number + 1) * self.seeds))
+            network.cpu()
+            for number, member in enumerate(members):
+                own = slice(number * self.seeds, (number + 1) * self.seeds)
+                member._restore(State(network.weights(own) | scales))
 
     @torch.inference_mode()
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
@@ -135,8 +134,7 @@ class FrozenSpans(EncoderMember):
         return SiameseSpans(self.seeds * members, inputs, relations, self.width, self.hidden, dropout)
 
     def _state(self) -> State:
-        weights: dict[str, Any] = {key: value.numpy() for key, value in self.network_.state_dict().items()}
-        return State(arrays=weights | self.scales_)
+        return State(self.network_.weights(slice(None)) | self.scales_)
 
     def _restore(self, state: State) -> None:
         weights = dict(state.arrays)
@@ -210,13 +208,13 @@ class SiameseSpans(nn.Module):
         self.relate = SharedLinear(seeds, relations, hidden)
         self.relate_out = ParallelLinear(seeds, hidden, OUTPUTS)
 
-    def take(self, which: slice) -> SiameseSpans:
-        """Copy of only these networks."""
-        part = deepcopy(self)
-        part.seeds = len(range(*which.indices(self.seeds)))
-        for layer in (part.project, part.attend, part.cross, part.cross_out, part.relate, part.relate_out):
-            layer.keep(which)
-        return part
+    def weights(self, which: slice) -> dict[str, NDArray[Any]]:
+        """Weights of only these networks, by name."""
+        second_axis = {"project.weight", "relate.weight"}  # of SharedLinear, which has the networks there
+        return {
+            name: (weight[:, which] if name in second_axis else weight[which]).numpy()
+            for name, weight in self.state_dict().items()
+        }
 
     def forward(self, pieces: Tensor, spans: Tensor, relations: Tensor) -> Tensor:
         """Map pieces (n, T, inputs), mention ranges (n, 3, 2) and (n, 2, relations) to logits (seeds, n, 3).

@@ -42,11 +42,6 @@ class ParallelLinear(nn.Module):
         """Map (count, rows, inputs) to (count, rows, outputs)."""
         return _product(self, torch.baddbmm, self.bias, rows, self.weight)
 
-    def keep(self, which: slice) -> None:
-        """Keep only these layers."""
-        self.weight = nn.Parameter(self.weight[which].detach().clone())
-        self.bias = nn.Parameter(self.bias[which].detach().clone())
-
 
 class SharedLinear(nn.Module):
     """Linear layers of one shape over the same rows, as one product: (rows, inputs) -> (rows, count, outputs)."""
@@ -60,11 +55,6 @@ class SharedLinear(nn.Module):
         """Map (rows, inputs) to (rows, count, outputs)."""
         product = _product(self, torch.addmm, self.bias.flatten(), rows, self.weight.flatten(1))
         return product.unflatten(1, self.bias.shape)
-
-    def keep(self, which: slice) -> None:
-        """Keep only these layers."""
-        self.weight = nn.Parameter(self.weight[:, which].detach().clone())
-        self.bias = nn.Parameter(self.bias[which].detach().clone())
 
 
 class BatchNorm(nn.BatchNorm1d):
