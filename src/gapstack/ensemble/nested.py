@@ -1,15 +1,12 @@
 """Choose, fit and calibrate a stacker by nested cross-validation.
 
 The outer loop scores: a row's out-of-fold prediction comes from a stacker chosen, fitted and calibrated on the other
-folds. The inner loop chooses: it compares candidates on those other folds, each predicted by a fit on the rest. Both
-loops read one table of fits, each made without one or two folds.
-
-Base predictions are out of fold themselves, so no row is scored by a fit that saw its label, with the usual
-reservation of stacking: the members behind the *other* rows' base predictions were fitted on this row.
+folds. The inner loop chooses: it compares candidates on those folds, each predicted by a fit on the rest. Base
+predictions are out of fold themselves, so no row is scored by a fit that saw its label, with stacking's usual
+reservation: the members behind the *other* rows' base predictions were fitted on this row.
 
 The choice is the simplest candidate within one standard error of the best (Breiman et al. 1984, section 3.4.3), the
-error of the difference between the two, with pages as sampling units. Candidates and calibrators are given in order of
-simplicity.
+error of the difference between the two, with pages as sampling units.
 """
 
 from __future__ import annotations
@@ -41,12 +38,10 @@ _MIN_FOLDS = 3
 
 @dataclass(frozen=True)
 class NestedStack:
-    """The stacker and calibrator that were chosen, and the figures behind the choice.
+    """The chosen stacker ``name`` and ``calibration``, ``fitted`` on all rows, and the figures behind the choice.
 
-    ``name`` and ``calibration`` name them, and ``fitted`` has them fitted on all rows. ``out_of_fold`` (n, 3) are
-    nested predictions: chosen, fitted and calibrated without the row's fold. ``choices`` are the pairs chosen in the
-    outer folds. ``logloss`` is that of each pair, cross-validated over all rows, and ``errors`` the standard error of
-    its difference from the best.
+    ``out_of_fold`` (n, 3) are nested predictions; ``choices`` are the pairs chosen in the outer folds. ``logloss`` is
+    that of each pair, cross-validated over all rows, and ``errors`` the standard error of its difference from the best.
     """
 
     name: str
@@ -124,18 +119,11 @@ def fit_nested(
     folds: Ints,
     calibrators: Sequence[str] = ("none",),
 ) -> NestedStack:
-    """Choose among ``candidates`` by nested cross-validation and fit the chosen one on all rows.
+    """Choose among ``candidates`` and ``calibrators``, the simplest first, and fit the chosen ones on all rows.
 
-    Parameters
-    ----------
-    candidates : mapping of name to unfitted Stacker
-        The simplest first.
-    base_predictions : (n, m, 3) float64
-        Out-of-fold probabilities of the members for the labelled ``rows``.
-    folds : (n,) int64
-        Fold of each row, at least three different ones (else MemberError); rows of one page share a fold.
-    calibrators : sequence of str
-        Names in :data:`~gapstack.ensemble.CALIBRATORS`, the simplest first.
+    ``base_predictions`` (n, m, 3) are the members' out-of-fold probabilities of the labelled ``rows``, and ``folds``
+    (n,) the rows' folds; rows of one page share a fold. Raises MemberError with fewer than three folds or nothing to
+    choose.
     """
     names, numbered = np.unique(folds, return_inverse=True)
     if not candidates or not calibrators:

@@ -161,14 +161,10 @@ class Stack(Member):
     """Cross-fitted members and the stacker that suits them best.
 
     ``fit`` cross-fits the members over page-grouped folds and chooses, fits and calibrates a stacker on their
-    out-of-fold predictions. New rows are predicted by the members of every fold: the stacker pools each fold's
-    members, and the result is the mean over folds. ``fits_`` has each fold's fitted members by label, ``stacker_`` the
-    fitted stacker, and ``out_of_fold_`` (n, 3) the nested out-of-fold predictions of the training rows (not stored).
-
-    Raises
-    ------
-    MemberError
-        Without members, or for a corpus with too few pages or rows of each kind for 3 folds.
+    out-of-fold predictions. New rows are predicted by the members of every fold: the stacker pools each fold's members,
+    and the result is the mean over folds. ``fits_`` has each fold's fitted members by label, ``stacker_`` the fitted
+    stacker, and ``out_of_fold_`` (n, 3) the nested out-of-fold predictions (not stored). ``fit`` raises MemberError
+    without members, or for a corpus with too few pages or rows of each kind for 3 folds.
     """
 
     members: Sequence[MemberPart] = ()

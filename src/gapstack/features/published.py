@@ -1,28 +1,18 @@
 """Two papers' 17 features each, six for each name and five for the row, as the blocks of their members.
 
-``fill_the_gap``, of Yang et al. 2019 (after Krige's public kernel):
-
-- characters of the name that the page title shares;
-- True if the pronoun c-commands it, which excludes it;
-- parallelism, theta-prominence, and nearness in the tree and in characters, each the maximum over the mentions that
-  binding theory admits: A's, B's, and for the row all third persons', NaN without any. Nearness is, as in the kernel,
-  the mean distance of all candidates minus the mention's own;
-- the number of persons that are candidates.
-
+``fill_the_gap``, of Yang et al. 2019 (after Krige's public kernel): characters of the name that the page title shares;
+whether the pronoun c-commands it, which excludes it; parallelism, theta-prominence, and nearness in the tree and in
+characters, each the maximum over the mentions that binding theory admits, A's, B's, and for the row all third persons';
+and the number of persons that are candidates. Nearness is the mean distance of all candidates minus the mention's own.
 The kernel takes candidates from spaCy and excludes names of the other gender by a list; here persons are the PERSON
 names of the project's parser and no name's gender is looked up.
 
-``positions``, of Abzaliev 2019, scaled as there unless stated otherwise:
-
-- the page title has the name (:mod:`~gapstack.text.page_title`): all of its distinctive tokens, where the released code
-  looks for the lower-cased name in the URL's last part;
-- position in the text, offset / length in characters, of A, B and the pronoun;
-- index of the sentence / number of sentences, of each (the parser's sentences);
-- depth in its tree / 10, of each (edges to the root);
-- words from name to pronoun, and from A to B, here as log(1 + words) / 5, which is near 1 in long texts;
-- edges on the path in the tree from name to pronoun, / 10. The paper counts them in a constituency tree of CoreNLP,
-  with 11 on failure; these are dependency edges, and a step from one sentence to the next counts as one;
-- the pronoun is feminine (of no effect, according to the author).
+``positions``, of Abzaliev 2019, scaled as there: whether the page title has all distinctive tokens of the name (the
+released code looks for the lower-cased name in the URL's last part); place in the text, index of the sentence, and
+depth in its tree, of A, B and the pronoun; words from name to pronoun, and from A to B, here as log(1 + words) / 5,
+which is near 1 in long texts; edges on the path in the tree from name to pronoun (dependency edges, with one from a
+sentence to the next, for the paper's constituency tree of CoreNLP); and whether the pronoun is feminine (of no effect,
+according to the author).
 
 Features that need the parse are NaN for a mention without a token.
 """

@@ -1,9 +1,9 @@
 """Baselines: the class prior, a coin, and the five coreference cues of Webster et al. 2018, section 4.3.
 
-A cue decides for a name in one of the passes of its sieve (:mod:`gapstack.text.cues`), with a margin. One small
-monotone model turns decisions into probabilities: the logits of (A, B, NEITHER) are (+s, -s, n) where A is chosen and
-(-s, +s, n) where B is, so that swapping the names swaps the probabilities. For each pass, s is never negative and grows
-with the margin, and n never grows with it. The weights are fitted by ridge-penalised maximum likelihood.
+A cue decides for a name in one of the passes of its sieve (:mod:`gapstack.text.cues`), with a margin. A monotone model
+turns decisions into probabilities: the logits of (A, B, NEITHER) are (+s, -s, n) where A is chosen and (-s, +s, n)
+where B is. For each pass, s is never negative and grows with the margin, and n never grows with it. The weights are
+fitted by ridge-penalised maximum likelihood.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ MemberPart = Annotated[str, OneOf(MEMBERS)] | PartTable
 def expand(table: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Expand a member's table of a recipe.
 
-    ``settings = "published"`` takes the paper's settings, ``settings = { base = "published", ... }`` changes some of
-    them. ``each = { seed = [42, 59], ... }`` makes one member of every combination, whose label ends in the values.
-    Raises MemberError if there are no published settings; SettingError if ``base`` or ``each`` is invalid.
+    ``settings = "published"`` takes the paper's settings, ``{ base = "published", ... }`` changes some of them. ``each
+    = { seed = [42, 59], ... }`` makes one member of every combination, whose label ends in the values. Raises
+    MemberError if there are no published settings; SettingError if ``base`` or ``each`` is invalid.
     """
     settings = table.get("settings", {})
     if settings == _PUBLISHED:

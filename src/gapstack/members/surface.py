@@ -1,11 +1,8 @@
 """Boosted trees over hand-made features: no encoder, no parser, a few seconds to fit.
 
 A conditional logit (McFadden 1974) whose utilities are boosted trees: one function ``u`` scores a candidate from its
-own features, their differences to the rival's, and the row's features, and
-
-    P(A), P(B), P(NEITHER)  =  softmax(u(A), u(B), 0).
-
-Both names go through the same trees, so swapping A and B swaps the probabilities. The defaults were chosen on GAP
+own features, their differences to the rival's, and the row's features, and P(A), P(B), P(NEITHER) = softmax(u(A), u(B),
+0). Both names go through the same trees, so swapping A and B swaps the probabilities. The defaults were chosen on GAP
 development and validation by 5-fold cross-validation grouped by page. Rows without a page are predicted as if the title
 named neither, since every row of GAP has a page.
 """

@@ -1,8 +1,8 @@
 """Attention heads as cues: Transformer-Single and Transformer-Multi (Webster et al. 2018, section 4.4).
 
-The paper reads its own translation model, Transformer-Single one head chosen on GAP validation, Transformer-Multi three
-heads combined by extremely random trees. Here the attention is any encoder's, and it is read in both directions by
-default (:mod:`gapstack.encoding.attention`); ``direction="name-to-pronoun"`` is the paper's.
+The paper reads its own translation model, one head chosen on GAP validation, or three heads combined by extremely
+random trees. Here the attention is any encoder's, by default read in both directions; the paper's is
+``name-to-pronoun``.
 """
 
 from __future__ import annotations

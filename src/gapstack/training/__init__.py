@@ -1,11 +1,7 @@
 """The fine-tuning loop: plans, batches by length, precision, checkpoints, early stopping.
 
-A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits. Its attribute ``encoder``, if any, is
-the pre-trained part, with its own learning rate, precision and freezing; the rest is the head. Any classes and
-inputs will do.
-
-    history = train(model, data, TrainingPlan(epochs=3), validation=validation_data)
-    logits = predict(model, data)
+A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits, of any classes and inputs. Its attribute
+``encoder``, if any, is the pre-trained part, with its own learning rate, precision and freezing; the rest is the head.
 """
 
 from gapstack.training.checkpoints import CheckpointContext, Evaluation, History, checkpoint_context

@@ -152,11 +152,10 @@ def _attributes(part: nn.Module) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """One evaluation of a run.
+    """One evaluation, in ``phase`` and ``epoch`` (from 0), after ``update`` of the phase.
 
-    ``phase`` and ``epoch`` count from 0, ``update`` within the phase. ``loss`` is the mean training loss since the
-    previous evaluation, with label smoothing; ``validation`` the mean validation loss without it; ``rate`` the
-    schedule's factor. Speed and seconds are ignored when records are compared.
+    ``loss`` is the mean training loss since the previous one, with label smoothing; ``validation`` the mean validation
+    loss without it; ``rate`` the schedule's factor.
     """
 
     phase: int

@@ -1,7 +1,7 @@
 """The training loop: updates, evaluations and checkpoints of one or more phases.
 
-Random numbers depend on the seed and the number of the update alone, or on a generator whose state is part of the
-checkpoint, so an interrupted run resumes in the middle of an epoch with the result of an uninterrupted one.
+Random numbers depend on the seed and the update's number alone, or on a generator whose state is in the checkpoint, so
+an interrupted run resumes in the middle of an epoch with the result of an uninterrupted one.
 """
 
 from __future__ import annotations
