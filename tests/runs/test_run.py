@@ -163,7 +163,7 @@ def test_runs_are_found_by_name_or_folder_and_members_after_a_colon_or_alone(hom
 
 
 def probert(encoder) -> Recipe:
-    settings = {"max_pieces": 96, "training": {"epochs": 20, "precision": "float32"}}
+    settings = {"max_pieces": 96, "training": {"epochs": 12, "precision": "float32"}}
     members = Part("prior", "prior"), Part("probert", "probert", {"encoder": str(encoder)} | settings)
     return Recipe("r", members, (Part("logistic", "logistic"),), folds=3)
 
@@ -176,7 +176,7 @@ SCRIPT = """
     from tests.runs.test_run import probert
     data = sample()
     root = Path(sys.argv[2])
-    run(probert(sys.argv[1]), data["train"][:60], data["test"][:20], root=root, checkpoint_seconds=0.0)
+    run(probert(sys.argv[1]), data["train"][:45], data["test"][:10], root=root, checkpoint_seconds=0.0)
 """
 
 
@@ -200,7 +200,7 @@ def test_a_killed_run_continues_and_gives_what_an_undisturbed_one_gives(
     assert {path.parents[1].name for path in kept} == {"prior"}
     (folder.unfinished("dropped", 0) / "older").mkdir(parents=True)
 
-    rows = sample_train[:60], sample_test[:20]
+    rows = sample_train[:45], sample_test[:10]
     resumed = run(probert(tiny_encoder_folder), *rows, root=root)
     undisturbed = run(probert(tiny_encoder_folder), *rows, root=tmp_path / "undisturbed")
     assert resumed.reused == len(kept) == 3
@@ -209,5 +209,5 @@ def test_a_killed_run_continues_and_gives_what_an_undisturbed_one_gives(
     for left in ("unfinished/fold-*/*", "checkpoint.safetensors", ".writing-*"):
         assert not list(root.rglob(left))
     (losses,) = folder.fold("probert", 0).rglob("history.jsonl")
-    assert len(losses.read_text().splitlines()) == 20
+    assert len(losses.read_text().splitlines()) == 12
     assert resumed.members[1].parameters > 1000
