@@ -4,7 +4,7 @@ import pytest
 from gapstack.data import Corpus, Example, Label
 from gapstack.errors import MemberError
 from gapstack.members import create, store
-from gapstack.members.kernel_svm import fit_reduction, scalars
+from gapstack.members.kernel_svm import scalars
 
 TEXT = "Long ago Ann Lee lived here. Then Bob met her."
 WIKI = "http://en.wikipedia.org/wiki/"
@@ -39,18 +39,3 @@ def test_a_reduced_member_is_stored_with_its_reduction(sample_train, sample_test
     np.testing.assert_array_equal(
         store.load(tmp_path / "member").predict_proba(sample_test), member.predict_proba(sample_test)
     )
-
-
-def test_the_reduction_centres_vectors_and_leaves_out_the_first_directions():
-    vectors = np.random.default_rng(0).normal(size=(90, 30)) @ np.diag(np.linspace(5, 0.5, 30)) + 3
-    mean, projection = fit_reduction(vectors, 9, 4)
-    found = (vectors - mean) @ projection
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
-    assert not found[:, :4].any()
-    # the directions left are uncorrelated, and weaker than those removed
-    spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=0)[4:], spread[8:13])
-    assert fit_reduction(vectors[:9], 256, 2)[1].shape == (30, 6)  # nine rows span no more
-    for components, n in ((7, 90), (256, 15)):
-        with pytest.raises(MemberError, match="leaves nothing"):
-            fit_reduction(vectors[:n], components, 7)

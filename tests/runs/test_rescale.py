@@ -37,9 +37,3 @@ def test_a_plain_mean_keeps_its_balance_when_only_some_members_are_copies(tiny_e
     each = {"encoder": ["bert-large-cased", "bert-large-uncased"]}
     whole = recipe({"name": "probert", "each": each}, {"name": "surface"}, stackers=[{"name": "mean"}])
     assert on_encoder(whole, str(tiny_encoder_folder))[0].stackers[0].settings["weights"] == [2, 1]
-
-
-def test_recipes_of_our_own_stay_as_they_are_and_say_nothing(tiny_encoder_folder):
-    scaled, lines = on_encoder(Recipe.load("quickstart"), str(tiny_encoder_folder))
-    assert (scaled.name, lines) == ("quickstart", [])
-    assert {part.settings.get("encoder") for part in scaled.members} == {None, str(tiny_encoder_folder)}

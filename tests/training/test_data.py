@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.encoding.pieces import align, batches
+from gapstack.encoding.pieces import align
 from gapstack.errors import DataError
 from gapstack.training import PieceData, cross_entropy, validation_rows
 from gapstack.training.data import epoch_batches
@@ -69,15 +69,6 @@ def test_the_fingerprint_notices(change, sample_train, tiny_encoder):
     else:
         sample_train = sample_train.take(np.arange(len(sample_train))[::-1])
     assert data(labels, extra, sample_train) != same
-
-
-@pytest.mark.parametrize("budget", [1, 10, 64, 10_000])
-def test_batches_cover_all_rows_once_within_the_budget(budget):
-    lengths = np.sort(np.random.default_rng(0).integers(3, 30, 200))
-    found = list(batches(lengths, budget))
-    np.testing.assert_array_equal(np.concatenate(found), np.arange(200))
-    assert all(len(batch) == 1 or lengths[batch].max() * len(batch) <= budget for batch in found)
-    assert list(batches(lengths[:0], budget)) == []
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])

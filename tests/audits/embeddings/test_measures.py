@@ -11,7 +11,6 @@ from gapstack.audits.embeddings.measures import (
     clustering,
     most_gendered_pairs,
     recoverability,
-    sembias,
 )
 from gapstack.audits.embeddings.weat import (
     partition_test,
@@ -93,11 +92,3 @@ def test_the_pair_that_differs_most_like_he_and_she_is_chosen():
     unit = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0]], dtype=float)
     questions = np.array([[[0, 1], [2, 3], [1, 0], [4, 2]], [[0, 1], [3, 4], [0, 4], [3, 3]]])
     assert most_gendered_pairs(unit, np.eye(3)[0], questions).tolist() == [2, 1]
-
-
-def test_shares_add_up_and_a_planted_definition_wins():
-    space, _ = planted()
-    found = sembias(space, LISTS).measure(space)
-    for which in ("sembias", "subset"):
-        assert sum(v for k, v in found.items() if k.startswith(which)) == pytest.approx(100)
-        assert found[f"{which}_definition"] == 100
