@@ -5,10 +5,11 @@ An augmentation maps an example to a changed one, or to None where it does not a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -16,18 +17,28 @@ from numpy.typing import NDArray
 
 from gapstack.data.corpus import Corpus
 from gapstack.data.example import Example, Gender, Label, Replacement, Span, edit, occurrences
-from gapstack.data.gender import feminise, swap_gender
+from gapstack.data.gender import FirstNames, feminise, swap_gender
+from gapstack.errors import DataError
 from gapstack.registry import Registry
 from gapstack.settings import OneOf
 
 _SWAPPED = {Label.A: Label.B, Label.B: Label.A, Label.NEITHER: Label.NEITHER, None: None}
 Change = Callable[[Example], Example | None]
+People = Callable[[Example], Iterable[Span]]
+"""Returns the spans of the person names of a text."""
 
 PLACEHOLDERS: dict[Gender, tuple[tuple[str, str], ...]] = {
     Gender.FEMININE: (("Alice", "Kate"), ("Elizabeth", "Mary"), ("Kate", "Elizabeth"), ("Mary", "Alice")),
     Gender.MASCULINE: (("John", "Michael"), ("James", "Henry"), ("Michael", "James"), ("Henry", "John")),
 }
 """Liu's four pairs for the first and the second name in the text, by the pronoun's gender."""
+_CAPITALISED = re.compile(r"[^\W\d_][\w*'\u2019-]*")
+_POSSESSIVE = re.compile(r"(['\u2019]s?)?\Z")
+_BETWEEN_NAMES = re.compile(r" (?:[A-Z]\. )*")
+# Between two names of one person, "Samuel Clemens, known as Mark Twain", or of an actor and the role.
+_SAME_PERSON = re.compile(
+    r"\b(as|alias|aka|a\.k\.a|née|nee|born|called|named|nicknamed|pseudonym|stage|real|is|was|became)\b|=|\("
+)
 
 
 class Variant(NamedTuple):
@@ -120,6 +131,99 @@ def mentions(example: Example, span: Span) -> list[Span]:
     words = example.words(span)
     before = takewhile(lambda other: other.end <= span.start, occurrences(example.text, words))
     return [*before, span, *occurrences(example.text, words, span.end)]
+
+
+def people_by_first_name(names: FirstNames) -> People:
+    """Make a :data:`People` function for a first name, of the pronoun's gender, and one more capitalised word.
+
+    Initials may stand between the two. High precision without a parser, but low recall.
+    """
+
+    def find(example: Example) -> list[Span]:
+        text = example.text
+        runs: list[list[tuple[int, int]]] = []
+        for match in _CAPITALISED.finditer(text):
+            initial = len(match.group()) == 1 and text.startswith(".", match.end())
+            if initial or not match.group()[0].isupper():
+                continue
+            if runs and _BETWEEN_NAMES.fullmatch(text, runs[-1][-1][1], match.start()):
+                runs[-1].append(match.span())
+            else:
+                runs.append([match.span()])
+        return [
+            Span(run[0][0], run[1][0] + len(_POSSESSIVE.sub("", text[slice(*run[1])])))
+            for run in runs
+            if len(run) == 2 and names.genders.get(text[slice(*run[0])]) == example.gender
+        ]
+
+    return find
+
+
+def synthetic_neither(example: Example, people: People, rng: np.random.Generator) -> Example | None:
+    """Replace the right name by another person of the text, so that the answer is NEITHER; None if there is none.
+
+    The new name shares no word with A or B and is not linked to the right name by words such as "born" or "called".
+    """
+    if example.label not in (Label.A, Label.B):
+        return None
+    right, other = (example.a, example.b) if example.label == Label.A else (example.b, example.a)
+    name_words = _name_words(example.words(right)) | _name_words(example.words(other))
+    candidates = [
+        span
+        for span in sorted(set(people(example)))
+        if not _name_words(example.words(span)) & name_words
+        and not any(span.overlaps(mention) for mention in (example.pronoun, right, other))
+        and not _may_be_one_person(example.text, example.words(span), example.words(right))
+    ]
+    if not candidates:
+        return None
+    a, b = sorted((candidates[int(rng.integers(len(candidates)))], other))
+    return replace(example, id=f"{example.id}~neither", a=a, b=b, label=Label.NEITHER)
+
+
+def with_synthetic_neither(
+    corpus: Corpus, people: People, *, added: float = 0.05, share: float | None = None, seed: int = 0
+) -> Corpus:
+    """Append synthetic NEITHER rows to a labelled corpus, and copies of A and B rows with exchanged roles.
+
+    ``added`` is the number of synthetic rows as a fraction of the corpus, ``share`` that of NEITHER in the result, by
+    default the corpus's: Bao & Qiao added NEITHER rows alone, and their logloss got worse. DataError if too few rows
+    can be made, or the share cannot be met.
+    """
+    labels = corpus.labels
+    rng = np.random.default_rng(seed)
+    number = round(added * len(corpus))
+    made = (synthetic_neither(corpus[int(row)], people, rng) for row in rng.permutation(len(corpus)))
+    rows = list(islice((row for row in made if row is not None), number))
+    neither = int((labels == Label.NEITHER).sum())
+    target = neither / len(corpus) if share is None else share
+    count = (round((neither + number) / target) if target > 0 else 0) - len(corpus) - number if number else 0
+    pools = [rng.permutation(np.flatnonzero(labels == label)) for label in (Label.A, Label.B)]
+    if len(rows) < number or not 0 <= count <= sum(map(len, pools)):
+        raise DataError(
+            f"cannot add {number} NEITHER rows to {corpus.name} so that their share is {target:.3f}",
+            expected=f"at most {len(rows)} rows, and a share that copies of other rows can reach",
+            remedy="Change `added` or `share`, or use `people` that finds more names",
+        )
+    first = min(max(count // 2, count - len(pools[1])), len(pools[0]))
+    chosen = sorted([*pools[0][:first], *pools[1][: count - first]])
+    copies = [replace(swap_names(e), id=f"{e.id}~swapped") for e in corpus[[int(row) for row in chosen]]]
+    return Corpus([*corpus, *rows, *copies], label_set=corpus.label_set, name=f"{corpus.name}+neither")
+
+
+def _name_words(name: str) -> set[str]:
+    """Words of a name except particles, in lower case."""
+    return set(re.findall(r"[\w*]+", name.lower())) - {"of", "the", "de", "van", "von"}
+
+
+def _may_be_one_person(text: str, name: str, right: str) -> bool:
+    """True if a word of :data:`_SAME_PERSON` links occurrences of the two names within a sentence."""
+    places = sorted((*m.span(), one) for one in (name, right) for m in re.finditer(re.escape(one), text))
+    for (_, end, one), (start, _, other) in pairwise(places):
+        between = text[end:start]
+        if one != other and not re.search(r"[.;!?] ", between) and _SAME_PERSON.search(between):
+            return True
+    return False
 
 
 class Augmentation(NamedTuple):
