@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from gapstack.errors import MismatchError
 from gapstack.evaluation import score
 from gapstack.papers import ablations
 from gapstack.papers.ablations import RECIPES
@@ -28,8 +27,8 @@ def _without_sentences(monkeypatch):
     monkeypatch.setattr(ablations, "sentences", lambda *_: None)
 
 
-def test_differences_are_of_the_mean_over_the_seeds(finished):
-    one = ablations.measure(finished)
+def test_differences_are_of_the_mean_over_the_seeds(finished, monkeypatch):
+    one = ablations.measure(ablations.FINDINGS[0], finished)
     scores = {m.label: score(finished.train, m.out_of_fold).value("logloss") for m in finished.members}
     mean, attention = (
         np.array([scores[f"{arm}, seed {seed}"] for seed in range(2)]) for arm in ("mean", "attention")
@@ -38,20 +37,8 @@ def test_differences_are_of_the_mean_over_the_seeds(finished):
     found = one.differences["attention"]
     assert found.value == pytest.approx(attention.mean() - mean.mean())
     assert found.low < found.value < found.high
+    monkeypatch.setattr(ablations, "FINDINGS", ablations.FINDINGS[:1])
     (table,) = ablations.report([finished]).tables
     cells = dict(table.sections[0].rows)["attention"]
     assert cells["difference"] == f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
     assert cells["range"].startswith(f"{(attention - mean).min():+.4f} to")
-
-
-def test_a_run_of_another_recipe_or_without_an_arm_is_refused(finished, sample_train, sample_test, tmp_path):
-    other = run(
-        Recipe("other", finished.recipe.members[:1], folds=3), sample_train, sample_test, root=tmp_path
-    )
-    with pytest.raises(MismatchError, match="pooling_ablation"):
-        ablations.report([other])
-    lacking = run(
-        Recipe(RECIPES[0], finished.recipe.members[:2], folds=3), sample_train, sample_test, root=tmp_path
-    )
-    with pytest.raises(MismatchError, match="attention"):
-        ablations.report([lacking])

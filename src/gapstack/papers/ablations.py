@@ -19,7 +19,6 @@ from gapstack.data.sources import find, paper
 from gapstack.data.word_lists import read_lists
 from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.static_vectors import read_vectors
-from gapstack.errors import MismatchError
 from gapstack.evaluation import Difference, example_losses, paired, score
 from gapstack.evaluation.metrics import mean_score
 from gapstack.papers import PaperReport
@@ -82,8 +81,8 @@ class Ablation:
 
 
 def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> PaperReport:
-    """Compare the arms of finished runs of :data:`RECIPES`, and test the encoder's sentences."""
-    ablations = [measure(run) for run in runs]
+    """Compare the arms of finished runs of :data:`RECIPES`, in their order, and test the encoder's sentences."""
+    ablations = [measure(finding, run) for finding, run in zip(FINDINGS, runs, strict=True)]
     seat = sentences(encoder, data)
     published: Mapping[str, str] = paper("webster2019", data).get("findings", {})
     tables = [_table(one, published.get(one.finding.team)) for one in ablations]
@@ -120,23 +119,14 @@ def sentences(encoder: str | None = None, data: Path | None = None) -> SentenceA
     )
 
 
-def measure(run: Run) -> Ablation:
-    """Compare the arms of a run, whose members are labelled by their arm and seed: ``mean, seed 0``.
-
-    Raises MismatchError if the run is of another recipe, or lacks an arm.
-    """
-    finding = {finding.recipe: finding for finding in FINDINGS}.get(run.recipe.name)
-    if finding is None:
-        raise MismatchError(f"run {run.recipe.name} is not one of {', '.join(RECIPES)}")
+def measure(finding: Finding, run: Run) -> Ablation:
+    """Compare the arms of a finding's run, whose members are labelled by their arm and seed: ``mean, seed 0``."""
     losses: dict[str, list[Floats]] = {}
     f1: dict[str, list[float]] = {}
     for result in run.members:
         arm = result.label.partition(", seed")[0]
         losses.setdefault(arm, []).append(example_losses(run.train.labels, result.out_of_fold))
         f1.setdefault(arm, []).append(score(run.train, result.out_of_fold).f1_overall or 0.0)
-    missing = {*finding.against, *finding.against.values()} - set(losses)
-    if missing:
-        raise MismatchError(f"run {run.recipe.name} has no member {', '.join(sorted(missing))}, seed ...")
     means = {name: np.mean(each, axis=0)[:, None] for name, each in losses.items()}
     differences = {
         name: paired(run.train.groups, means[name], means[other], mean_score, replicates=REPLICATES)
