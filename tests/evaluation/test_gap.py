@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gapstack.data import Gender
 from gapstack.errors import DataError
-from gapstack.evaluation import DecisionCounts, GapScores, gap_scores
+from gapstack.evaluation.scores import DecisionCounts, GapScores, gap_scores
 
 GENDERS = [gender.value for gender in Gender]
 ANSWER = st.sampled_from([True, False, None])

@@ -23,7 +23,6 @@ from gapstack.evaluation import (
     METRICS,
     Bootstrap,
     Difference,
-    PairwiseTests,
     all_pairs,
     bootstrap,
     contributions,
@@ -42,7 +41,7 @@ from gapstack.evaluation.diagnostics import (
     label_quality,
     likely_errors,
 )
-from gapstack.evaluation.resampling import REPLICATES, mean_intervals
+from gapstack.evaluation.resampling import REPLICATES, PairwiseTests, mean_intervals
 from gapstack.evaluation.scores import score_predictions
 from gapstack.evaluation.slices import Slice, slice_scores
 from gapstack.types import Bools, Floats, Labels, Rows, Strings

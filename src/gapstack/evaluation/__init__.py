@@ -6,14 +6,13 @@ intervals and p-values of metrics; :func:`clustered` resamples any score. :data:
 :mod:`~gapstack.evaluation.slices`, :mod:`~gapstack.evaluation.contribution`, :mod:`~gapstack.evaluation.diagnostics`.
 """
 
-from gapstack.evaluation.files import SubmissionProblem, read_predictions, score_file, submit_check
+from gapstack.evaluation.files import read_predictions, score_file, submit_check
 from gapstack.evaluation.metrics import (
     METRICS,
     Predictions,
     answers,
     decisions,
     example_losses,
-    expected_calibration_error,
     gold_decisions,
     log_loss,
     metrics_in,
@@ -22,7 +21,6 @@ from gapstack.evaluation.resampling import (
     Bootstrap,
     Difference,
     Interval,
-    PairwiseTests,
     all_pairs,
     bootstrap,
     clustered,
@@ -32,7 +30,6 @@ from gapstack.evaluation.resampling import (
     paired,
 )
 from gapstack.evaluation.scores import (
-    DecisionCounts,
     GapScores,
     Scores,
     degenerate_scores,
@@ -44,14 +41,11 @@ from gapstack.evaluation.scores import (
 __all__ = [
     "METRICS",
     "Bootstrap",
-    "DecisionCounts",
     "Difference",
     "GapScores",
     "Interval",
-    "PairwiseTests",
     "Predictions",
     "Scores",
-    "SubmissionProblem",
     "all_pairs",
     "answers",
     "bootstrap",
@@ -60,7 +54,6 @@ __all__ = [
     "decisions",
     "degenerate_scores",
     "example_losses",
-    "expected_calibration_error",
     "few_pages_warning",
     "gap_scores",
     "gold_decisions",

@@ -8,7 +8,6 @@ WinoBias and SoWinoBias; ours are of the members of :data:`RECIPE`, each trained
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -85,8 +84,8 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
 
 
 def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:
-    """Fit every member of the recipe with every seed; figures by label."""
-    items = suites(data)
+    """Fit every member of the recipe with every seed; figures by label, of the suites as the audit samples them."""
+    items = {name: SUITES[name].load(data, cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
     arms: dict[str, DawkinsArm] = {}
     with progress("trainings", len(SEEDS) * len(recipe.members)) as ticker:
         for part in recipe.members:
@@ -98,18 +97,6 @@ def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -
                 ticker.advance(note=f"{part.label}, seed {seed}")
             arms[part.label] = DawkinsArm(float(np.mean(f1)), _sides(items, answers))
     return arms
-
-
-def suites(data: Path | None = None) -> dict[str, Items]:
-    """Rows of WinoBias's current release, and of SoWinoBias as the audit samples them.
-
-    Raises DataNotFoundError if the data of one are missing.
-    """
-    items = {name: SUITES[name].load(data, cap=SUITES[name].cap) for name in ("winobias", "sowinobias")}
-    every = items["winobias"]
-    rows = np.flatnonzero(every.facts["release"] == "current")
-    facts = {name: fact[rows] for name, fact in every.facts.items()}
-    return items | {"winobias": replace(every, corpus=every.corpus.take(rows), facts=facts)}
 
 
 def _fitted(part: Part, seed: int, train: Corpus) -> Member:
@@ -134,7 +121,8 @@ def _sides(
     suite = items["winobias"]
     counts = np.stack([winobias.f1_counts(suite, found["winobias"]) for found in answers])
     for kind in ("type1", "type2"):
-        pro, anti = pro_and_anti(suite, suite.facts["kind"] == kind)
+        where = (suite.facts["release"] == "current") & (suite.facts["kind"] == kind)
+        pro, anti = pro_and_anti(suite, where)
         pairs = np.arange(len(pro)).astype(str)
         figures[kind] = over_seeds(pairs, counts[:, pro], counts[:, anti], winobias.f1)
     suite = items["sowinobias"]
@@ -203,8 +191,7 @@ def downstream_tables(arms: Mapping[str, DawkinsArm]) -> tuple[Table, ...]:
                 cells: dict[str, Cell] = {"f1": arm.f1}
                 for part, side in product(one.parts, one.sides):
                     figure = arm.sides[part][side]
-                    interval = f"{figure.value:+.1f} [{figure.low:.1f}, {figure.high:.1f}]"
-                    cells[f"{part}_{side}"] = interval if side == "difference" else figure.value
+                    cells[f"{part}_{side}"] = figure if side == "difference" else figure.value
                 ours.append((one.names[label], cells))
         theirs: Rows = [
             (system, dict(zip((column.key for column in columns), map(float, row), strict=False)))
