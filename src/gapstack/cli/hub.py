@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,28 +20,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _METRICS = ("logloss", "f1_overall", "f1_masculine", "f1_feminine", "bias")
-_CARD = """---
-license: apache-2.0
-language: en
-library_name: gapstack
-tags: [coreference-resolution, gender-bias, gap]
----
-
-# {title}
-
-{about} Given a text, a pronoun and two names, it says how probable A, B and NEITHER are.
-
-```python
-import gapstack
-
-gapstack.load("{repository}").ask("Kate told Mary that she should leave.")
-```
-
-{facts}
-
-{scores}It knows he, him, his, she and her, and English. A bias suite can show that it is biased, never that it is not:
-`gap audit {repository}`.
-"""
 
 
 @app.command("push")
@@ -86,7 +64,7 @@ def push_command(
 def _member_card(repository: str, record: Mapping[str, Any]) -> str:
     facts = {
         "Settings": [f"`{json.dumps(record['parameters'], sort_keys=True)}`"],
-        "Reads": record["reads"].values(),
+        "Reads": list(record["reads"].values()),
         "Never to be scored on": record["not_for"],
     }
     return _card(repository, f"A fitted member of gapstack, `{record['name']}`.", facts)
@@ -105,11 +83,14 @@ def _run_card(
     }
     about = f"A run of gapstack, recipe `{recipe.name}`{f': {recipe.title}' if recipe.title else ''}."
     tables = scores_table({part.heading: list(part.systems.items()) for part in parts}, metrics=_METRICS)
-    return _card(repository, about, facts, f"{tables.markdown()}\n")
+    return _card(repository, about, facts, tables.markdown())
 
 
-def _card(repository: str, about: str, facts: Mapping[str, Iterable[str]], scores: str = "") -> str:
-    """Markdown with the Hub's metadata in front."""
-    lines = [f"- {name}: {listed}." for name, words in facts.items() if (listed := ", ".join(words))]
-    title, shown = repository.rpartition("/")[2], "\n".join(lines)
-    return _CARD.format(title=title, repository=repository, about=about, facts=shown, scores=scores)
+def _card(repository: str, about: str, facts: Mapping[str, Sequence[str]], scores: str = "") -> str:
+    from jinja2 import Environment, PackageLoader
+
+    markdown = Environment(
+        loader=PackageLoader("gapstack.cli", "."), trim_blocks=True, keep_trailing_newline=True
+    )
+    template = markdown.get_template("card.md.j2")
+    return template.render(repository=repository, about=about, facts=facts, scores=scores)
