@@ -10,7 +10,7 @@ import numpy as np
 from mentions import Kind, Mention
 
 from gapstack.text.grammar import Role
-from gapstack.text.page_title import same_token
+from gapstack.text.words import same_token
 from gapstack.types import Floats
 
 MOST = 40

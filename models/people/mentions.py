@@ -12,7 +12,7 @@ from lexicon import NOUN_GENDER, TITLES, Lexicon
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.text.grammar import Role, role_of
-from gapstack.text.page_title import distinctive_tokens
+from gapstack.text.words import distinctive_tokens
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token

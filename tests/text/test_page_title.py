@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapstack.text.page_title import PageTitle, page_title, same_name, same_token, shared_tokens, tokens
+from gapstack.text.words import PageTitle, page_title, same_name, same_token, shared_tokens, tokens
 
 WIKI = "http://en.wikipedia.org/wiki/"
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from gapstack.data import Gender, Span
 from gapstack.data.gender import gender_of_name
 from gapstack.text.grammar import Parse, PartOfSpeech
-from gapstack.text.page_title import distinctive_tokens, same_token
 from gapstack.text.patterns import is_word
+from gapstack.text.words import distinctive_tokens, same_token
 
 FIRST_NAMES = Path(__file__).with_name("first_names.tsv")
 _TITLE_WIDTH = 20  # characters before a name that may contain its title

@@ -12,8 +12,7 @@ from itertools import accumulate, takewhile
 from gapstack.data import Example, Gender, Span
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text import word_classes as classes
-from gapstack.text.page_title import PageTitle, distinctive_tokens, page_title, tokens
-from gapstack.text.words import Words, words
+from gapstack.text.words import PageTitle, Words, distinctive_tokens, page_title, tokens, words
 
 
 def looks_like_verb(word: str) -> bool:

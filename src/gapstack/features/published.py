@@ -27,9 +27,8 @@ from gapstack.data import Example, Gender, Span
 from gapstack.features.blocks import ParseFeatures, Values
 from gapstack.text.discourse import Discourse
 from gapstack.text.grammar import Parse
-from gapstack.text.page_title import distinctive_tokens, page_title, same_token, shared_tokens
 from gapstack.text.scenes import Barrier
-from gapstack.text.words import words
+from gapstack.text.words import distinctive_tokens, page_title, same_token, shared_tokens, words
 from gapstack.types import Floats
 
 _SCORES = ("parallel", "theta", "tree", "chars")

@@ -27,8 +27,7 @@ from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.member import State
 from gapstack.members.soft_labels import TrainingSet
 from gapstack.settings import Count, Natural, Positive, Seed
-from gapstack.text.page_title import page_title, shared_tokens
-from gapstack.text.words import words
+from gapstack.text.words import page_title, shared_tokens, words
 from gapstack.types import Floats, Ints, Probabilities
 
 CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}

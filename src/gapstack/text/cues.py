@@ -30,10 +30,9 @@ from gapstack.cache import Memory, row_key
 from gapstack.data import Corpus, Example, Span
 from gapstack.errors import MemberError
 from gapstack.text.grammar import Role, empty_parse
-from gapstack.text.page_title import fold, page_title, same_token, tokens
 from gapstack.text.parses import parser_key, parses
 from gapstack.text.scenes import DEFAULT, Candidates, Scene, Setting, person_spans, scene
-from gapstack.text.words import words
+from gapstack.text.words import fold, page_title, same_token, tokens, words
 from gapstack.types import Floats
 
 # Length in edges of the step between the roots of consecutive sentences; syntactic distance is insensitive to it.

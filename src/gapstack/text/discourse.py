@@ -16,8 +16,8 @@ from gapstack.data import Example, Span
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.text.cues import SENTENCE_COST, Cue, Measures, measure, passes, sieve
 from gapstack.text.grammar import Parse, Role
-from gapstack.text.page_title import distinctive_tokens, fold, tokens
 from gapstack.text.scenes import barriers, climb, scene, understood_subject
+from gapstack.text.words import distinctive_tokens, fold, tokens
 from gapstack.types import Floats
 
 

@@ -23,9 +23,9 @@ from gapstack.data.page_files import GoldClusters, Page
 from gapstack.errors import DataError
 from gapstack.progress import progress
 from gapstack.text.grammar import Parse
-from gapstack.text.page_title import tokens
 from gapstack.text.parses import head_span, parses
 from gapstack.text.patterns import FORMS, PER_PAGE, WORDS, Pattern, PatternMatch, contexts, person_names
+from gapstack.text.words import tokens
 
 RATIO = {Pattern.FINAL: 6, Pattern.MEDIAL: 1, Pattern.INITIAL: 1}
 """The paper's aim for the patterns."""

@@ -24,8 +24,8 @@ import numpy as np
 from gapstack.data import Gender, Span
 from gapstack.data.example import GENDER_BY_FORM, Example
 from gapstack.text.grammar import Parse, PartOfSpeech, Role
-from gapstack.text.page_title import distinctive_tokens
 from gapstack.text.word_classes import POSSESSIVE_MARKS
+from gapstack.text.words import distinctive_tokens
 
 PER_PAGE = 3
 """Maximum number of rows of one gender from a page."""
