@@ -18,8 +18,8 @@ from gapstack.data import Corpus, Example, Gender
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.features.blocks import Features, Values
 from gapstack.features.candidate import SurfaceCandidate, SurfaceRow, looks_like_verb
-from gapstack.text import page_title as page
 from gapstack.text import word_classes as classes
+from gapstack.text.words import distinctive_tokens, same_name, same_token, shared_tokens, tokens
 
 _ROLES = ("subject", "object", "owner", "oblique", "other")
 _FORMS = ("he", "she", "him", "her", "his", "hers", "himself", "herself")
@@ -36,7 +36,7 @@ def _kind(word: str) -> int:
 
 
 def _has(tokens: tuple[str, ...], token: str) -> bool:
-    return any(page.same_token(token, other) for other in tokens)
+    return any(same_token(token, other) for other in tokens)
 
 
 # Functions of a candidate.
@@ -62,7 +62,7 @@ def _titled(
     """Apply ``compare`` to a candidate and the distinctive tokens of the title; NaN without any."""
 
     def feature(c: SurfaceCandidate) -> float:
-        tokens = page.distinctive_tokens(c.row.title.title) if c.row.title else ()
+        tokens = distinctive_tokens(c.row.title.title) if c.row.title else ()
         return compare(c, tokens) if tokens else nan
 
     return feature
@@ -155,11 +155,11 @@ CANDIDATE: dict[str, Callable[[SurfaceCandidate], float]] = {
     "opens_early": lambda c: c.all_mentions[0] == c.row.sentence(c.all_mentions[0])[0],
     "exact_count": lambda c: c.row.example.text.count(c.text),
     # the page
-    "title_shared": lambda c: page.shared_tokens(c.text, c.row.title.title) if c.row.title else nan,
-    "title_same": lambda c: page.same_name(c.text, c.row.title.title) if c.row.title else nan,
+    "title_shared": lambda c: shared_tokens(c.text, c.row.title.title) if c.row.title else nan,
+    "title_same": lambda c: same_name(c.text, c.row.title.title) if c.row.title else nan,
     "title_share": _titled(lambda c, title: sum(_has(c.tokens, token) for token in title) / len(title)),
-    "title_first": _titled(lambda c, title: page.same_token(title[0], c.tokens[0]) if c.tokens else nan),
-    "title_last": _titled(lambda c, title: page.same_token(title[-1], c.tokens[-1]) if c.tokens else nan),
+    "title_first": _titled(lambda c, title: same_token(title[0], c.tokens[0]) if c.tokens else nan),
+    "title_last": _titled(lambda c, title: same_token(title[-1], c.tokens[-1]) if c.tokens else nan),
     "title_conflict": _titled(
         _title_conflict
     ),  # shares a word with the title and both have others: a relative?
@@ -214,7 +214,7 @@ def _title_elsewhere(r: SurfaceRow) -> float:
     """Words of other names that repeat the title."""
     if r.title is None:
         return nan
-    rest = tuple(set(page.distinctive_tokens(r.title.title)) - {*r.a.tokens, *r.b.tokens})
+    rest = tuple(set(distinctive_tokens(r.title.title)) - {*r.a.tokens, *r.b.tokens})
     return sum(_has(rest, token) for run in r.names for token in r.tokens(run))
 
 
@@ -266,7 +266,7 @@ SHARED: dict[str, Callable[[SurfaceRow], float]] = {
     # the page
     "title_elsewhere": _title_elsewhere,
     "title_person": _title_like_person,
-    "title_words": lambda r: len(page.tokens(r.title.title)) if r.title else nan,
+    "title_words": lambda r: len(tokens(r.title.title)) if r.title else nan,
     "title_qualified": lambda r: bool(r.title.qualifier) if r.title else nan,
     "title_list": lambda r: r.title.title.startswith("List of") if r.title else nan,
 }
