@@ -5,7 +5,6 @@ Members know no files: the caller names the folder, ``with checkpoint_context(fo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import time
@@ -16,7 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
@@ -25,7 +23,7 @@ from gapstack.errors import DamageError, MemberError, Place
 from gapstack.files import atomic_path, discard, fingerprint, sweep, write_text
 from gapstack.progress import console
 from gapstack.records import source_digest, versions
-from gapstack.training.data import Data, Objective, cross_entropy
+from gapstack.training.data import Data, Objective, array_digest, cross_entropy
 from gapstack.training.devices import Tensors, compute_dtype, processes, rng_states
 from gapstack.training.plan import TrainingPlan
 
@@ -101,12 +99,7 @@ class Checkpoints:
 
 
 def _digest(record: str, tensors: Tensors) -> str:
-    """SHA-256 of a record and of every tensor's name, type, shape and bytes."""
-    found = hashlib.sha256(record.encode())
-    for name, tensor in sorted(tensors.items()):
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+    return fingerprint(record, array_digest({name: tensor.numpy() for name, tensor in tensors.items()}))
 
 
 def identity(
@@ -117,20 +110,16 @@ def identity(
     objective: Objective = cross_entropy,
 ) -> str:
     """Hash of what decides a training: plans, data, weights, modules and their source, loss, versions, processes."""
-    weights = hashlib.blake2b(digest_size=8)
-    for name, tensor in model.state_dict().items():
-        weights.update(f"{name} {tuple(tensor.shape)}".encode())
-        weights.update(tensor.detach().cpu().contiguous().numpy().data)
+    tensors = dict(model.state_dict())
     if any(plan.draws_on_running_rng for plan in plans):
-        for state in rng_states().values():
-            weights.update(state.numpy().data)
+        tensors |= rng_states()
     kinds = sorted({type(part) for part in model.modules()}, key=lambda kind: kind.__qualname__)
     state = processes()
     return fingerprint(
         [(plan.as_dict(), str(compute_dtype(plan.precision, state.device))) for plan in plans],
         [data.fingerprint, validation.fingerprint if validation else None],
         objective.__qualname__,
-        weights.hexdigest(),
+        array_digest({name: tensor.cpu().numpy() for name, tensor in tensors.items()}),
         [(name, type(part).__qualname__, _attributes(part)) for name, part in model.named_modules()],
         [source_digest(kind, "gapstack") for kind in kinds],
         versions(),

@@ -33,6 +33,15 @@ TARGET = "target"
 _POOL = 16  # batches, within which rows are sorted by length
 
 
+def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Hash of every array's name, type, shape and contents."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
 class Data(Protocol):
     """Rows for training or prediction."""
 
@@ -66,11 +75,7 @@ class RowData:
     @cached_property
     def fingerprint(self) -> str:
         """See :class:`Data`."""
-        digest = hashlib.blake2b(digest_size=8)
-        for name, array in sorted(self._contents().items()):
-            digest.update(f"{name} {array.dtype} {array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        return array_digest(self._contents())
 
     def _contents(self) -> dict[str, NDArray[Any]]:
         return self._columns
