@@ -66,10 +66,10 @@ class BiDAF(FineTuned):
 
     def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
         view = align(corpus, encoder, self.max_pieces)
-        others = np.zeros((len(view), int(view.lengths.max(initial=0))), dtype=bool)
-        if self.neither == "names":
-            others = other_names(corpus, view)
-        return PieceData(view, targets, {"others": others})
+        none = np.zeros((len(view), 0), dtype=bool)
+        return PieceData(
+            view, targets, {"others": other_names(corpus, view) if self.neither == "names" else none}
+        )
 
 
 def other_names(corpus: Corpus, view: PieceView) -> Bools:

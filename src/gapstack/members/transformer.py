@@ -8,6 +8,7 @@ random trees. Here the attention is any encoder's, by default read in both direc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -76,12 +77,11 @@ class TransformerSingle(CueMember):
 
     def _learn(self, training_set: TrainingSet) -> None:
         table = head_f1(training_set, self._attention(training_set.corpus), self.direction)
-        allowed = np.full_like(table, -1.0)
-        which = tuple(slice(None) if one is None else slice(one, one + 1) for one in (self.layer, self.head))
-        allowed[which] = table[which]
-        layer, head = np.unravel_index(allowed.argmax(), table.shape)
-        self.layer_ = int(layer) if self.layer is None else self.layer
-        self.head_ = int(head) if self.head is None else self.head
+        layers, heads = (
+            range(count) if own is None else [own]
+            for own, count in zip((self.layer, self.head), table.shape, strict=True)
+        )
+        self.layer_, self.head_ = max(product(layers, heads), key=lambda at: table[at])
         super()._learn(training_set)
 
 
