@@ -10,6 +10,7 @@ import numpy as np
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
 from gapstack.members.member import State
+from gapstack.members.surface import LIGHTGBM
 from gapstack.settings import (
     AtLeastTwo,
     Count,
@@ -23,18 +24,12 @@ from gapstack.settings import (
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _FLOOR = 1e-6
-_LIGHTGBM: dict[str, Any] = {
+_LIGHTGBM: dict[str, Any] = LIGHTGBM | {
     "objective": "multiclass",
     "num_class": 3,
     "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    # one thread, so that every machine grows the same trees
-    "num_threads": 1,
-    "deterministic": True,
-    # the same trees as by rows and with columns bundled, in a third of the time
-    "force_col_wise": True,
+    # the same trees as with columns bundled, in less time
     "enable_bundle": False,
-    "verbosity": -1,
 }
 
 

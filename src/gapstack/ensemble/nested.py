@@ -30,8 +30,7 @@ from gapstack.members.member import State
 from gapstack.processes import in_threads
 from gapstack.types import BasePredictions, Bools, Floats, Ints, Labels, Probabilities, Strings
 
-Kind = tuple[str, str]
-"""Names of a stacker and of a calibrator."""
+Kind = tuple[str, str]  # names of a stacker and of a calibrator
 _CALIBRATOR = "calibrator."
 _MIN_FOLDS = 3
 

@@ -18,8 +18,7 @@ from gapstack.settings import Count, NonNegative, Positive, ProbabilityFloor, Se
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
-_TORCH_SEED = Lock()
-"""Stackers are fitted in threads, which share torch's random state."""
+_TORCH_SEED = Lock()  # stackers are fitted in threads, which share torch's random state
 
 
 class NetworkStacker(Stacker):

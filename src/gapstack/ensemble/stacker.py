@@ -14,10 +14,8 @@ from gapstack.members.store import LearnedArrays, State
 from gapstack.settings import Configured
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
-EVIDENCE = ("surface", "cues")
-"""Blocks of hand-made features that stackers may read."""
-SWAPPED = [1, 0, 2]
-"""Columns after A and B have exchanged their names."""
+EVIDENCE = ("surface", "cues")  # blocks of hand-made features that stackers may read
+SWAPPED = [1, 0, 2]  # columns after A and B have exchanged their names
 LEAST_PROBABILITY = 1e-15
 Inputs = Literal["logs", "probabilities"]
 """What a stacker reads of its members: log-probabilities or probabilities."""

@@ -39,8 +39,7 @@ BLOCKS: Registry[Callable[[Corpus], Features]] = Registry(
 BlockName = Annotated[str, OneOf(BLOCKS)]
 
 
-Values = tuple[Floats, Floats]
-"""Features of one row: (2, k) of the candidates and (m,) of the row."""
+Values = tuple[Floats, Floats]  # features of one row: (2, k) of the candidates and (m,) of the row
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,7 @@ from gapstack.training import (
 from gapstack.training.plan import Plan
 from gapstack.types import Floats, Floats32, Ints, Probabilities
 
-Arrays = Mapping[str, NDArray[Any]]
-"""Inputs of a head by name; the first axis is rows."""
+Arrays = Mapping[str, NDArray[Any]]  # inputs of a head by name; the first axis is rows
 Depth = tuple[tuple[int, ...], int]
 """Layers, 1 the first, and the number of layers of the encoder that they are counted in."""
 

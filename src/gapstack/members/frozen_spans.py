@@ -35,8 +35,7 @@ from gapstack.training.devices import quick_dropout
 from gapstack.types import Floats32, Ints, Probabilities
 
 OUTPUTS = 2  # of each name: its own score, and its share of NEITHER's
-_NOISE = 1e-3
-"""Attention below this is noise in bfloat16."""
+_NOISE = 1e-3  # attention below this is noise in bfloat16
 _PRONOUN = GROUPS.index("pronoun")
 # attention from which group to which, for A and for B: (2, 4, 2)
 _READ = np.array(

@@ -30,8 +30,7 @@ from gapstack.settings import Count, Natural, Positive, Seed
 from gapstack.text.words import page_title, shared_tokens, words
 from gapstack.types import Floats, Ints, Probabilities
 
-CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}
-"""Classifiers and their published C."""
+CLASSIFIERS = {"svm": 5.0, "logistic": 0.025}  # classifiers and their published C
 _FOLDS = 5  # of the decision values
 _DISTANCE_UNIT = 500.0  # words
 

@@ -14,10 +14,8 @@ from gapstack.registry import import_extra
 
 _SWAPPED = {"mentions": [0, 2, 1], "names": [1, 0]}
 """Order of an input's second axis after A and B are swapped."""
-_MIN_BATCH_WEIGHT = 0.01
-"""Smallest weight of a batch in the running scale of features."""
-_MAX_DEVIATIONS = 5.0
-"""Standard deviations at which a feature is clipped."""
+_MIN_BATCH_WEIGHT = 0.01  # smallest weight of a batch in the running scale of features
+_MAX_DEVIATIONS = 5.0  # standard deviations at which a feature is clipped
 
 
 def _product(

@@ -12,10 +12,8 @@ from gapstack.data import Label
 from gapstack.members.store import State
 from gapstack.types import Floats, Ints
 
-_SWAPPED = [1, 0, 2]
-"""Columns A, B and NEITHER after A and B are swapped."""
-_SMOOTHING = 0.1
-"""Weight of an average row added to each class, so that a class without rows stays possible."""
+_SWAPPED = [1, 0, 2]  # columns A, B and NEITHER after A and B are swapped
+_SMOOTHING = 0.1  # weight of an average row added to each class, so that a class without rows stays possible
 _PREFIX = "calibration."
 
 

@@ -29,8 +29,7 @@ from gapstack.training import PieceData, Targets, TrainingPlan
 from gapstack.training.data import TARGET
 from gapstack.types import Ints, Probabilities, Rows
 
-OTHER = "other"
-"""The ending that stands for NEITHER."""
+OTHER = "other"  # the ending that stands for NEITHER
 
 
 class MultipleChoice(FineTuned):

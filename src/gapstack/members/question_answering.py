@@ -36,14 +36,12 @@ from gapstack.training import PieceData, Targets, validation_rows
 from gapstack.types import Floats, Probabilities
 
 QUESTION_WORDS = 5
-ANSWER_PIECES = 30
-"""Longest answer that is decoded, as in SQuAD's baseline."""
+ANSWER_PIECES = 30  # longest answer that is decoded, as in SQuAD's baseline
 FEATURES = ("start_a", "end_a", "start_b", "end_b", "start", "end", "answer")
 """Inputs of the regression; ``answer`` is 1 for A, -1 for B and 0 for neither or both."""
 _MIRROR = ((2, 3, 0, 1, 4, 5, 6), (1, 1, 1, 1, 1, 1, -1))
 _NAMES = [MENTIONS.index("a"), MENTIONS.index("b")]
-_OUTSIDE = -1e4
-"""Logit of pieces outside the text: probability 0, but finite."""
+_OUTSIDE = -1e4  # logit of pieces outside the text: probability 0, but finite
 
 
 class QuestionAnswering(FineTuned):

@@ -20,8 +20,7 @@ from gapstack.resolvers.clusters import Clusters
 from gapstack.settings import Positive
 from gapstack.types import Bools, Floats, Ints, Probabilities
 
-NOT_COVERED, NEITHER, BOTH, ONE = range(4)
-"""Kinds of output."""
+NOT_COVERED, NEITHER, BOTH, ONE = range(4)  # kinds of output
 
 
 class Resolver(Member):

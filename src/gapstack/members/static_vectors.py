@@ -33,8 +33,7 @@ from gapstack.members.frozen_spans import SiameseSpans, distance_relations
 from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.text.words import words
 
-_PLACES = 3
-"""Means for each mention: before, of itself, after."""
+_PLACES = 3  # means for each mention: before, of itself, after
 
 
 class StaticVectors(FrozenHead):

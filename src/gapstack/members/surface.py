@@ -25,6 +25,15 @@ from gapstack.processes import in_threads
 from gapstack.settings import AtLeastTwo, Count, NonNegative, Positive, PositiveFraction, Seed
 from gapstack.types import Floats, Probabilities
 
+# one thread and one histogram layout, so that every machine grows the same trees
+LIGHTGBM = {
+    "bagging_freq": 1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_col_wise": True,
+    "verbosity": -1,
+}
+
 
 class Surface(SoftLabelMember):
     """LightGBM on feature blocks, as a conditional logit over the two names and "neither"."""
@@ -72,22 +81,16 @@ class Surface(SoftLabelMember):
         self.boosters_ = in_threads(grow, range(self.bags))
 
     def _settings(self) -> dict[str, Any]:
-        return {
+        return LIGHTGBM | {
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
             "min_data_in_leaf": self.min_leaf,
             "lambda_l2": self.l2,
             "feature_fraction": self.columns,
             "bagging_fraction": self.rows,
-            "bagging_freq": 1,
             # random thresholds: the features are many and alike, and the best cut of each is mostly noise
             "extra_trees": True,
             "max_bin": 63,
-            # one thread and one histogram layout, so that every machine grows the same trees
-            "num_threads": 1,
-            "deterministic": True,
-            "force_col_wise": True,
-            "verbosity": -1,
         }
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:

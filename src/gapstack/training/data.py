@@ -28,8 +28,7 @@ Targets = NDArray[np.int64] | NDArray[np.float64]
 
 Objective = Callable[[Tensor, Tensor, float], Tensor]
 """Maps the model's output, targets and label smoothing to the loss of each row, (b,)."""
-TARGET = "target"
-"""Key of a batch that goes to the loss and not to the model."""
+TARGET = "target"  # key of a batch that goes to the loss and not to the model
 _POOL = 16  # batches, within which rows are sorted by length
 
 

@@ -14,8 +14,7 @@ from gapstack.errors import MemberError
 from gapstack.training.devices import Tensors
 from gapstack.training.plan import TrainingPlan
 
-ENCODER = "encoder"
-"""Attribute of a model that holds its pre-trained part."""
+ENCODER = "encoder"  # attribute of a model that holds its pre-trained part
 # Layers in transformers' model families: encoder.layer.3 (BERT), transformer.layer.3 (DistilBERT), layers.3
 # (ModernBERT), h.3 (GPT-2), block.3 (T5)
 _LAYER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
