@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -135,20 +136,13 @@ def _headline_tables(found: Audit) -> list[Table]:
         count = sum(outcomes[system])
         gaps = {line.headline.title: _gap_cell(line, system) for line in apart_lines}
         rows.append((system, {"clear": StyledCell(f"{count} of {len(outcomes[system])}", count), **gaps}))
-    scores = [
-        (
-            system,
-            {
-                each.headline.title: page_cell(each.good.column, each.good.figures.get(system))
-                for each in lines
-            },
-        )
-        for system in ranked
-    ]
+    scores: dict[str, dict[str, Cell]] = {system: {} for system in ranked}
+    for (system, cells), line in product(scores.items(), lines):
+        cells[line.headline.title] = page_cell(line.good.column, line.good.figures.get(system))
     title = "Differences between the genders"
     return [
         Table(columns, [Section("", rows)], title, name_title="system"),
-        Table(score_columns, [Section("", scores)], "Scores", name_title="system"),
+        Table(score_columns, [Section("", list(scores.items()))], "Scores", name_title="system"),
     ]
 
 

@@ -87,18 +87,12 @@ def page_data(comparison: Comparison) -> dict[str, Any]:
     choices = np.stack([_answers(entry) for entry in comparison.entries], axis=1).tolist()
     errors = comparison.label_errors
     trust = _thousandths(errors.quality).tolist() if errors else [None] * len(comparison.rows)
-    examples = [
-        [
-            example.id,
-            example.url or "",
-            example.text,
-            *(utf16(example.text, span) for span in (example.pronoun, example.a, example.b)),
-            *rest,
-        ]
-        for example, *rest in zip(
-            comparison.rows, labels, zip(*places, strict=True), choices, trust, strict=True
-        )
-    ]
+    examples = []
+    for example, *rest in zip(
+        comparison.rows, labels, zip(*places, strict=True), choices, trust, strict=True
+    ):
+        spans = (utf16(example.text, span) for span in (example.pronoun, example.a, example.b))
+        examples.append([example.id, example.url or "", example.text, *spans, *rest])
     return {
         "members": [
             {"name": e.name, "soft": e.answers.probabilities is not None} for e in comparison.entries

@@ -60,16 +60,11 @@ def _by_member(
 def _member_plots(comparison: Comparison) -> Iterator[Plot]:
     """Scores, contributions, bias and flips."""
     names, added, flips = comparison.names, comparison.contribution, comparison.flips
-    views = [
-        _by_member(
-            comparison,
-            METRICS[metric].title,
-            names,
-            {labels: scores.intervals[metric] for labels, scores in comparison.scores.items()},
-        )
-        for metric in METRICS
-        if not np.isnan(comparison.main.points(metric)).all()
-    ]
+    views = []
+    for metric in METRICS:
+        if not np.isnan(comparison.main.points(metric)).all():
+            series = {labels: scores.intervals[metric] for labels, scores in comparison.scores.items()}
+            views.append(_by_member(comparison, METRICS[metric].title, names, series))
     yield _plot("scores", "Scores", "Scores with their intervals, by label set.", views)
     if added:
         measures = {"Shapley value": added.shapley, "leave-one-out": added.left_out}
@@ -125,20 +120,9 @@ def _wins(comparison: Comparison) -> Plot:
         signs = np.array(["-", "=", "+"])[pairs.wins() + 1]
         np.fill_diagonal(signs, "")
         value, low, high = np.moveaxis(pairs.difference, -1, 0)
-        views.append(
-            {
-                "title": METRICS[metric].title,
-                "names": comparison.names,
-                "values": rounded(better * value),
-                "signs": signs.tolist(),
-                "tests": {
-                    "better": better,
-                    "low": rounded(low),
-                    "high": rounded(high),
-                    "p": rounded(pairs.p_holm),
-                },
-            }
-        )
+        view = {"title": METRICS[metric].title, "names": comparison.names, "values": rounded(better * value)}
+        tests = {"better": better, "low": rounded(low), "high": rounded(high), "p": rounded(pairs.p_holm)}
+        views.append(view | {"signs": signs.tolist(), "tests": tests})
     caption = (
         "The row's member against the column's: + win, - loss, = no significant difference (Holm, 5%). "
         "Blue is better."
