@@ -21,7 +21,7 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from gapstack.files import atomic_path, digest, discard, sweep
-from gapstack.progress import console, progress
+from gapstack.progress import print_note, progress
 from gapstack.types import Ints
 
 Value = TypeVar("Value")
@@ -50,7 +50,7 @@ def intact_files(folder: Path, suffix: str, label: str = "") -> list[Path]:
             elif not path.name.startswith("."):  # being written
                 discard(path)
                 warning = f"damaged cache file {path}: deleted; its contents will be computed again"
-                console.print(warning, style="yellow", markup=False, highlight=False, soft_wrap=True)
+                print_note(warning, "yellow")
     return intact
 
 

@@ -22,6 +22,12 @@ from gapstack.errors import printable
 console = Console(stderr=True)
 """Where bars and notes go; ``console.quiet = True`` silences a worker."""
 
+
+def print_note(message: str, style: str | None = None) -> None:
+    """Print a line to standard error, whatever it contains."""
+    console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
 _RATE_SECONDS = 86_400.0  # a rate is the mean of a bar's last thousand steps, since jobs take minutes
 _shown: list[Progress] = []  # a console takes only one
 

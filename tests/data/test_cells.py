@@ -144,7 +144,7 @@ def test_quarantine_takes_every_bad_row_with_its_reason_and_lets_the_good_ones_t
 
     quarantine = Quarantine(tmp_path / "aside")
     assert read_gap(source, quarantine=quarantine).ids == ["r1", "r4"]
-    assert quarantine.count == len(bad)
+    assert len(quarantine.problems) == len(bad)
     assert [problem.place.line for problem in quarantine.problems] == sorted(bad)
 
     (written,) = quarantine.paths

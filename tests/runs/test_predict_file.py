@@ -142,7 +142,7 @@ def test_bad_rows_are_refused_before_any_work_or_set_aside_once(fitted, files, t
     assert (list(predicted), output.exists()) == ([], False)
     quarantine = Quarantine(tmp_path / "aside")
     assert predict_file(fitted, source, output, quarantine=quarantine) == 40
-    assert (quarantine.count, len(quarantine.paths)) == (1, 1)
+    assert (len(quarantine.problems), len(quarantine.paths)) == (1, 1)
 
 
 def test_a_pipe_is_read_once(finished, fitted, files, tmp_path):

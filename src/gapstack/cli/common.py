@@ -186,9 +186,11 @@ def quarantine_for(on_error: str) -> Iterator[Quarantine | None]:
 
     quarantine = Quarantine() if on_error == "quarantine" else None
     yield quarantine
-    if quarantine is not None and quarantine.count:
+    if quarantine is not None and quarantine.problems:
         files = ", ".join(map(str, quarantine.paths))
-        log_note(f"Warning: {quarantine.count} bad rows were set aside, with their reasons, in {files}")
+        log_note(
+            f"Warning: {len(quarantine.problems)} bad rows were set aside, with their reasons, in {files}"
+        )
 
 
 def spare_imports(model: str | None, parser: str | None = None) -> None:

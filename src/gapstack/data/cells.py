@@ -53,11 +53,6 @@ class Quarantine:
     problems: list[DataError] = field(default_factory=list)
     paths: list[Path] = field(default_factory=list)
 
-    @property
-    def count(self) -> int:
-        """Number of bad rows."""
-        return len(self.problems)
-
     def put(self, source: Path, rejected: Sequence[tuple[DataError, bytes]]) -> None:
         """Write the bad rows of one file, if there are any."""
         if not rejected:

@@ -29,9 +29,9 @@ from gapstack.data.datasets import (
 )
 from gapstack.data.gap_files import read_gap
 from gapstack.data.labels import with_labels
-from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError, printable
+from gapstack.errors import DataError, DataNotFoundError, IntegrityError, MismatchError
 from gapstack.files import by_content, contents, read_bytes
-from gapstack.progress import console
+from gapstack.progress import print_note
 from gapstack.registry import unknown
 from gapstack.settings import OneOf
 
@@ -166,9 +166,11 @@ def load_gap(
     paths = {split: require(f"gap-{split}", data) for split in SPLITS}
     folder = paths["test"].parent
     changed = [split for split, path in paths.items() if not DATASETS[f"gap-{split}"].is_intact(path)]
-    _print(f"Data: GAP from {folder} ({origin}), {label_set} labels")
+    print_note(f"Data: GAP from {folder} ({origin}), {label_set} labels")
     if changed:
-        _warn(f"These splits differ from the published GAP: {', '.join(changed)}")
+        print_note(
+            f"Warning: these splits differ from the published GAP: {', '.join(changed)}", "bold yellow"
+        )
     return GapData(splits, f"GAP from {folder} ({origin})", is_sample=False)
 
 
@@ -176,9 +178,10 @@ def load_sample(reason: str) -> GapData:
     """Load the embedded sample instead of GAP, with a warning on stderr that gives the reason."""
     splits = sample()
     rows = sum(map(len, splits.values()))
-    _warn(
-        f"{reason}. Using the embedded sample of {rows} invented snippets: good for trying things out, but its "
-        "scores say nothing about GAP."
+    print_note(
+        f"Warning: {reason}. Using the embedded sample of {rows} invented snippets: good for trying things out, but "
+        "its scores say nothing about GAP.",
+        "bold yellow",
     )
     return GapData(splits, f"the embedded sample ({rows} invented snippets)", is_sample=True)
 
@@ -313,11 +316,3 @@ def _origin_of_splits(data: Path | None) -> str | None:
                 "three GAP splits, in it or in its folder gap"
             )
     return None
-
-
-def _warn(message: str) -> None:
-    _print(f"Warning: {message}", style="bold yellow")
-
-
-def _print(message: str, style: str | None = None) -> None:
-    console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)

@@ -40,12 +40,12 @@ class MemberPlan:
     """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk."""
 
     label: str
-    encoder: str | None
-    parameters: int | None
     models: int
-    seconds: float
-    memory: float
-    disk: float
+    encoder: str | None = None
+    parameters: int | None = None
+    seconds: float = 0.0
+    memory: float = 0.0
+    disk: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -125,11 +125,11 @@ def _plan(
     """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``seen``."""
     models = folds * getattr(member, "seeds", 1)
     if "encoder" not in member.get_params():
-        return MemberPlan(label, None, None, models, folds * _OTHER_SECONDS, 0.0, 0.0)
+        return MemberPlan(label, models, seconds=folds * _OTHER_SECONDS)
     encoder: str | None = member.get_params()["encoder"]
     name, size = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, encoder_size(encoder)
     if size is None:
-        return MemberPlan(label, name, None, models, 0.0, 0.0, 0.0)
+        return MemberPlan(label, models, name)
     plans = member.plans() if isinstance(member, FineTuned) else []
     tuned = [plan for plan in plans if ENCODER not in plan.frozen]
     cost = size.layers * size.layer * seconds_per_parameter
@@ -141,7 +141,7 @@ def _plan(
         seconds = folds * _HEAD_SECONDS + (0 if encoder in seen else cost * 2 * (train + test))
         memory, disk = _LOADED_BYTES * size.parameters, 0
         seen.add(encoder)
-    return MemberPlan(label, name, size.parameters, models, seconds, float(memory), float(disk))
+    return MemberPlan(label, models, name, size.parameters, seconds, float(memory), float(disk))
 
 
 def _published_rows(splits: Sequence[str]) -> tuple[str, int]:

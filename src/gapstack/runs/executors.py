@@ -20,10 +20,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from gapstack.ensemble.stack import Executor, in_order
-from gapstack.errors import ExtraError, MemberError
+from gapstack.errors import MemberError
 from gapstack.processes import die_with_parent, raise_gc_threshold
 from gapstack.progress import console
-from gapstack.registry import Entry, Registry
+from gapstack.registry import Entry, Registry, import_extra
 
 _log = logging.getLogger(__name__)
 PYTHON_FOR_RAY = shlex.quote(sys.executable)
@@ -48,7 +48,7 @@ def create_executor(kind: str = "local", workers: int = 1) -> Executor:
     if workers < 1:
         raise MemberError(f"at least one worker is needed; found {workers}")
     if kind == "ray":
-        _import_ray()
+        import_extra("ray", "ray")
     elif workers == 1:
         return in_order
     return partial(execute, workers=workers)
@@ -128,18 +128,10 @@ def _work(
     return [lines.get() for _ in range(lines.qsize())]
 
 
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise ExtraError("Ray", "ray") from None
-    return ray
-
-
 def _on_ray(function: Callable[[Any], object], items: Iterable[Any], *, workers: int) -> Iterator[Any]:
     import torch
 
-    ray = _import_ray()
+    ray = import_extra("ray", "ray")
     own = not ray.is_initialized()
     if own:
         for name, value in _RAY_VARIABLES.items():

@@ -16,13 +16,13 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from gapstack.data import Corpus
 from gapstack.data.folds import make_folds
-from gapstack.errors import ExtraError, MemberError, RecipeError
+from gapstack.errors import MemberError, RecipeError
 from gapstack.evaluation import log_loss
 from gapstack.members import MEMBERS, create
 from gapstack.members.part import Part, merged
 from gapstack.members.store import identity_of, key_of
 from gapstack.progress import progress
-from gapstack.registry import unknown
+from gapstack.registry import import_extra, unknown
 from gapstack.runs.cross_validation import cross_validate
 from gapstack.runs.folder import home, locked
 from gapstack.runs.recipe import Recipe
@@ -191,12 +191,7 @@ def tune(
     installed; UnknownNameError if the recipe has no such member; MemberError if no trial could be fitted; MismatchError
     if another process searches this member.
     """
-    try:
-        import optuna
-        from optuna.storages import JournalStorage
-        from optuna.storages.journal import JournalFileBackend
-    except ImportError:
-        raise ExtraError("Optuna", "tune") from None
+    optuna = import_extra("optuna", "tune")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     (part,) = recipe.restricted([label]).members
     folds = make_folds(train, recipe.folds, seed=recipe.seed)
@@ -204,7 +199,7 @@ def tune(
     dimensions = {name: asdict(dimension) for name, dimension in space.items()}
     folder = (root or home()) / "models" / f"{recipe.name}.tuning"
 
-    def out_of_fold(trial: optuna.Trial) -> float:
+    def out_of_fold(trial: Any) -> float:
         variant = with_values(part, {name: one.suggest(trial, name) for name, one in space.items()})
         member = create(variant.name, **variant.settings)
         try:
@@ -217,8 +212,9 @@ def tune(
 
     with locked(folder):
         journal = folder / f"{label}.jsonl"
+        backend = optuna.storages.journal.JournalFileBackend(str(journal))
         study = optuna.create_study(
-            storage=JournalStorage(JournalFileBackend(str(journal))),
+            storage=optuna.storages.JournalStorage(backend),
             study_name=key_of(identity_of(create(part.name, **part.settings)), rows, dimensions),
             load_if_exists=True,
         )

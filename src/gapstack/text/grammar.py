@@ -139,19 +139,16 @@ class Parse:
     @cached_property
     def head_list(self) -> list[int]:
         """:attr:`heads` as a list."""
-        heads: list[int] = self.heads.tolist()
-        return heads
+        return list(self.heads.tolist())
 
     @cached_property
     def role_list(self) -> list[int]:
         """:attr:`roles` as a list."""
-        roles: list[int] = self.roles.tolist()
-        return roles
+        return list(self.roles.tolist())
 
     @cached_property
     def _span_list(self) -> list[list[int]]:
-        spans: list[list[int]] = self.spans.tolist()
-        return spans
+        return list(self.spans.tolist())
 
     @cached_property
     def children(self) -> list[list[int]]:
