@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from itertools import combinations
+from collections.abc import Iterable, Iterator
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,26 @@ from gapstack.evaluation import METRICS, metrics_in
 from gapstack.files import write_text
 
 _FORMULA = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also in full width
-INTERVAL = ("value", "low", "high")
+_INTERVAL = ("value", "low", "high")
+_TESTS = ("p_bootstrap", "p_permutation", "p_holm")
+COLUMNS = {
+    "scores": ("label_set", "member", "metric", *_INTERVAL),
+    "pairs": ("metric", "first", "second", *_INTERVAL, *_TESTS, "winner"),
+    "slices": ("dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *_INTERVAL),
+    "balanced": ("member", "metric", *_INTERVAL),
+    "contribution": ("member", "measure", *_INTERVAL),
+    "flips": ("counterfactual", "rows", "member", *_INTERVAL),
+    "likeness": ("first", "second", "correlation", "disagreement", "double_fault"),
+    "label_errors": ("id", "label", "quality", "corrected"),
+}
+"""Columns of each CSV file, and of the lists of the same names in JSON."""
 
 
 def record(comparison: Comparison) -> dict[str, Any]:
     """Everything that was measured, for ``json.dumps``."""
     lines = {
-        name: [dict(zip(header, row, strict=True)) for row in rows]
-        for name, (header, rows) in _files(comparison).items()
+        name: [dict(zip(COLUMNS[name], row, strict=True)) for row in rows]
+        for name, rows in _rows_by_file(comparison).items()
     }
     rows, added, errors = comparison.rows, comparison.contribution, comparison.label_errors
     return {
@@ -55,8 +67,9 @@ def write_csv(comparison: Comparison, folder: Path) -> list[Path]:
     import pandas as pd  # slow to import
 
     paths = []
-    for name, (header, rows) in _files(comparison).items():
-        frame = pd.DataFrame([[unrun(cell) for cell in row] for row in rows], columns=header, dtype=object)
+    for name, rows in _rows_by_file(comparison).items():
+        columns = list(COLUMNS[name])
+        frame = pd.DataFrame([[unrun(cell) for cell in row] for row in rows], columns=columns, dtype=object)
         paths.append(folder / f"{name}.csv")
         write_text(paths[-1], frame.to_csv(index=False))
     return paths
@@ -67,91 +80,53 @@ def unrun(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def _files(comparison: Comparison) -> dict[str, tuple[list[str], list[list[Any]]]]:
-    """Header and rows of each kind of result."""
-    names, rows, errors = comparison.names, comparison.rows, comparison.label_errors
-    balanced, added, flips = comparison.balanced, comparison.contribution, comparison.flips
-    pairs = list(combinations(range(len(names)), 2))
-    tests = ("p_bootstrap", "p_permutation", "p_holm")
-    parts = ("dimension", "value", "rows", "masculine", "feminine")
-    return {
-        "scores": (
-            ["label_set", "member", "metric", *INTERVAL],
-            [
-                [labels, name, metric, *_known(scores.interval(name, metric))]
-                for labels, scores in comparison.scores.items()
-                for name in names
-                for metric in METRICS
-            ],
-        ),
-        "pairs": (
-            ["metric", "first", "second", *INTERVAL, *tests, "winner"],
-            [
-                [
-                    *(metric, names[i], names[j], *_known(found.difference[i, j])),
-                    *_known(getattr(found, test)[i, j] for test in tests),
-                    {1: names[i], -1: names[j]}.get(int(wins[i, j])),
-                ]
-                for metric, found in comparison.pairs.items()
-                for wins in [found.wins()]
-                for i, j in pairs
-            ],
-        ),
-        "slices": (
-            ["dimension", "slice", "rows", "masculine", "feminine", "member", "metric", *INTERVAL],
-            [
-                [*(getattr(part, key) for key in parts), name, metric, *_known(values[place])]
-                for part in comparison.slices
-                for place, name in enumerate(names)
-                for metric, values in part.scores.items()
-            ],
-        ),
-        "balanced": (
-            ["member", "metric", *INTERVAL],
-            [
-                [name, metric, *_known(balanced.interval(name, metric))]
-                for name in names
-                if balanced
-                for metric in metrics_in("balance")
-            ],
-        ),
-        "contribution": (
-            ["member", "measure", *INTERVAL],
-            [
-                [name, measure, *_known(ends)]
-                for measure in ("left_out", "shapley")
-                if added
-                for name, ends in zip(added.members, getattr(added, measure), strict=True)
-            ],
-        ),
-        "flips": (
-            ["counterfactual", "rows", "member", *INTERVAL],
-            [
-                [kind, found.rows[kind], name, *_known(ends)]
-                for found in ([flips] if flips else [])
-                for kind, values in found.shares.items()
-                for name, ends in zip(found.members, values, strict=True)
-            ],
-        ),
-        "likeness": (
-            ["first", "second", *comparison.similarity],
-            [
-                [names[i], names[j], *_known(values[i, j] for values in comparison.similarity.values())]
-                for i, j in pairs
-            ],
-        ),
-        "label_errors": (
-            ["id", "label", "quality", "corrected"],
-            [
-                [
-                    *(rows[row].id, Label(rows.labels[row]).name, float(found.quality[row])),
-                    None if found.corrected is None else bool(found.corrected[row]),
-                ]
-                for found in ([errors] if errors else [])
-                for row in found.ranked()
-            ],
-        ),
-    }
+def _rows_by_file(comparison: Comparison) -> dict[str, list[list[Any]]]:
+    """Rows of each kind of result, in the order of :data:`COLUMNS`."""
+    files: dict[str, list[list[Any]]] = {name: [] for name in COLUMNS}
+    for name, row in _rows(comparison):
+        files[name].append(row)
+    return files
+
+
+def _rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
+    """Kind of result and row, with the cells of its :data:`COLUMNS`."""
+    names = comparison.names
+    pairs = [(i, j, names[i], names[j]) for i, j in combinations(range(len(names)), 2)]
+    for (labels, scores), name, metric in product(comparison.scores.items(), names, METRICS):
+        yield "scores", [labels, name, metric, *_known(scores.interval(name, metric))]
+    for metric, found in comparison.pairs.items():
+        wins = found.wins()
+        for i, j, first, second in pairs:
+            tests = _known(getattr(found, test)[i, j] for test in _TESTS)
+            winner = {1: first, -1: second}.get(int(wins[i, j]))
+            yield "pairs", [metric, first, second, *_known(found.difference[i, j]), *tests, winner]
+    for part, (place, name) in product(comparison.slices, enumerate(names)):
+        for metric, values in part.scores.items():
+            cells = [part.dimension, part.value, part.rows, part.masculine, part.feminine, name, metric]
+            yield "slices", [*cells, *_known(values[place])]
+    for i, j, first, second in pairs:
+        yield "likeness", [first, second, *_known(values[i, j] for values in comparison.similarity.values())]
+    yield from _optional_rows(comparison)
+
+
+def _optional_rows(comparison: Comparison) -> Iterator[tuple[str, list[Any]]]:
+    """As :func:`_rows`, of what may not have been measured."""
+    if balanced := comparison.balanced:
+        for name, metric in product(comparison.names, metrics_in("balance")):
+            yield "balanced", [name, metric, *_known(balanced.interval(name, metric))]
+    if added := comparison.contribution:
+        for measure in ("left_out", "shapley"):
+            for name, ends in zip(added.members, getattr(added, measure), strict=True):
+                yield "contribution", [name, measure, *_known(ends)]
+    if flips := comparison.flips:
+        for kind, values in flips.shares.items():
+            for name, ends in zip(flips.members, values, strict=True):
+                yield "flips", [kind, flips.rows[kind], name, *_known(ends)]
+    if errors := comparison.label_errors:
+        for row in errors.ranked():
+            label = Label(comparison.rows.labels[row]).name
+            corrected = None if errors.corrected is None else bool(errors.corrected[row])
+            yield "label_errors", [comparison.rows[row].id, label, float(errors.quality[row]), corrected]
 
 
 def _known(values: Iterable[float]) -> list[float | None]:
