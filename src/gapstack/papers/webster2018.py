@@ -164,7 +164,7 @@ def cue_table(number: int, systems: Systems, candidates: Candidates, paper: Mapp
         [
             _scores(str(setting.context), systems.scores(decided), published(paper, key, decided))
             for setting, decided in systems.cues.items()
-            if setting.candidates is candidates
+            if setting.candidates == candidates
         ],
         f"Table {number}: cues, {Setting(candidates).names}, {systems.corpus.name}",
         "Random is one draw. The transformer cues and the trees are fitted on the validation split, as in the "
