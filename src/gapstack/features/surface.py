@@ -126,9 +126,8 @@ CANDIDATE: dict[str, Callable[[SurfaceCandidate], float]] = {
     "text_place": lambda c: c.at[0] / len(c.row.words),  # from 0 to 1
     "sentence_place": lambda c: c.at[0] - c.sentence[0],
     "opens_sentence": lambda c: c.at[0] == c.sentence[0],
-    "first_name": lambda c: (
-        not any(c.sentence[0] <= run[0] < c.at[0] for run in c.row.names)
-    ),  # of its sentence
+    # the first name of its sentence
+    "first_name": lambda c: not any(c.sentence[0] <= run[0] < c.at[0] for run in c.row.names),
     "sentence_length": lambda c: len(c.sentence),
     # words between name and pronoun
     "commas": lambda c: c.count(classes.COMMAS),
@@ -160,9 +159,8 @@ CANDIDATE: dict[str, Callable[[SurfaceCandidate], float]] = {
     "title_share": _titled(lambda c, title: sum(_has(c.tokens, token) for token in title) / len(title)),
     "title_first": _titled(lambda c, title: same_token(title[0], c.tokens[0]) if c.tokens else nan),
     "title_last": _titled(lambda c, title: same_token(title[-1], c.tokens[-1]) if c.tokens else nan),
-    "title_conflict": _titled(
-        _title_conflict
-    ),  # shares a word with the title and both have others: a relative?
+    # shares a word with the title and both have others: a relative?
+    "title_conflict": _titled(_title_conflict),
     # the name itself
     "name_words": lambda c: len(c.at),
     "name_chars": lambda c: len(c.text),
@@ -193,9 +191,8 @@ CANDIDATE: dict[str, Callable[[SurfaceCandidate], float]] = {
     "relation": lambda c: not classes.RELATIONS.isdisjoint(c.words_before),  # kin, friend or colleague
     "gender_word": _gender_word,
     "owner_agrees": _owner_agrees,  # in gender (1) or not (-1)
-    "owned_by_pronoun": lambda c: (
-        not c.is_before and len(c.between) < len(c.words_before)
-    ),  # "her friend Ann"
+    # "her friend Ann"
+    "owned_by_pronoun": lambda c: not c.is_before and len(c.between) < len(c.words_before),
     "chain_before": lambda c: sum(i in c.sentence and i < c.at[-1] for i in c.row.same_gender),
     "chain_after": lambda c: sum(i in c.sentence and i > c.at[-1] for i in c.row.same_gender),
 }
