@@ -57,8 +57,7 @@ CalibratorName = Annotated[str, OneOf(CALIBRATORS)]
 
 def create_stacker(kind: str, **settings: Any) -> Stacker:
     """Make a stacker; MemberError for an unknown name or a setting out of range."""
-    stacker: Stacker = STACKERS.create(kind, **settings)
-    return stacker
+    return STACKERS.create(kind, **settings)
 
 
 def create_calibrator(kind: str) -> Calibrator:

@@ -81,8 +81,7 @@ class VectorScaling(Calibrator):
             known = [genders == gender.value for gender in self.GENDERS]
             values = values[np.select(known, range(len(known)), len(known))]
         logs, floor = np.log(np.clip(probabilities, _FLOOR, None)), np.exp(values.T[-1])[..., None]
-        mixed: Probabilities = (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
-        return mixed
+        return (1 - floor) * softmax(self._logits(logs, values)) + floor / 3
 
     def _minimise(
         self, probabilities: Probabilities, labels: Labels, start: Floats, rows: Bools, pull: float
@@ -107,15 +106,13 @@ class VectorScaling(Calibrator):
             return float(value), np.array(slope) / len(labels) + pull * away
 
         bounds = [(-3, 3)] * (len(start) - 1) + [(-12, -2)]
-        best: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-        return best
+        return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
 
     def _logits(self, logs: Floats, values: Floats) -> Floats:
         columns = values.T
         names, neither, bias = columns[:3] if self.VECTOR else (columns[0], columns[0], np.zeros(()))
         scales = np.exp(np.stack([names, names, neither], axis=-1))
-        logits: Floats = logs * scales + np.multiply.outer(bias, [0, 0, 1])
-        return logits
+        return logs * scales + np.multiply.outer(bias, [0, 0, 1])
 
 
 class Temperature(VectorScaling):
@@ -157,5 +154,4 @@ class Isotonic(Calibrator):
         steps = (self.names_, self.names_, self.neither_)
         stepped = np.column_stack([np.interp(probabilities[:, at], *step) for at, step in enumerate(steps)])
         mixed = (stepped + probabilities) / 2
-        rescaled: Probabilities = mixed / mixed.sum(axis=1, keepdims=True)
-        return rescaled
+        return mixed / mixed.sum(axis=1, keepdims=True)

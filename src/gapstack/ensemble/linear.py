@@ -61,8 +61,7 @@ class MeanStacker(Stacker):
             mean = softmax(np.einsum("m,nmc->nc", weights, np.log(np.clip(base, LEAST_PROBABILITY, None))))
         else:
             mean = np.einsum("m,nmc->nc", weights, base)
-        clipped: Probabilities = np.clip(mean, self.floor, self.ceiling)
-        return clipped
+        return np.clip(mean, self.floor, self.ceiling)
 
     def _normalised_weights(self, members: int, columns: int) -> Floats:
         """Weights (columns,) that sum to 1, for the members of one or several folds."""
@@ -90,8 +89,7 @@ class SimplexStacker(Stacker):
         self.weights_, self.gap_ = _growth_optimal(of_label)
 
     def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
-        blend: Probabilities = np.einsum("m,nmc->nc", self.weights_, self._floored(base))
-        return blend
+        return np.einsum("m,nmc->nc", self.weights_, self._floored(base))
 
     def _floored(self, base: BasePredictions) -> BasePredictions:
         raised = np.clip(base, self.floor, None)
@@ -208,18 +206,16 @@ def fit_conditional_logit(
         matrix[columns:, columns:] += neither.T @ (weight * of_neither * neither)
         return matrix
 
-    best: Floats = minimize(loss, middle, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x
-    return best
+    return minimize(loss, middle, jac=True, hess=hessian, method="trust-exact", tol=1e-8).x
 
 
 def conditional_logits(logs: BasePredictions, shared: Floats, weights: Floats) -> Floats:
     """Logits (n, 3) from logs (n, q, 3) and r shared columns: q weights for names, q and r for NEITHER."""
     columns = logs.shape[1]
     names, neither, own = np.split(weights, [columns, 2 * columns])
-    logits: Floats = np.stack(
+    return np.stack(
         [logs[:, :, 0] @ names, logs[:, :, 1] @ names, logs[:, :, 2] @ neither + shared @ own], axis=1
     )
-    return logits
 
 
 def _distance(a: Floats, b: Floats) -> Floats:
@@ -259,8 +255,7 @@ def meta_features(features: Features) -> Floats:
 def disagreement(base_predictions: BasePredictions) -> Floats:
     """Return the Jensen-Shannon divergence of the members in nats, (n, 1)."""
     of_mean = entr(base_predictions.mean(axis=1)).sum(axis=-1, keepdims=True)
-    divergence: Floats = of_mean - entr(base_predictions).sum(axis=-1).mean(axis=1, keepdims=True)
-    return divergence
+    return of_mean - entr(base_predictions).sum(axis=-1).mean(axis=1, keepdims=True)
 
 
 class FeatureWeightedStacker(ConditionalStacker):

@@ -90,8 +90,7 @@ class FittedStacker:
             self.calibrator.apply(self.stacker.predict_proba(base, evidence), rows.genders)
             for base in by_fold
         ]
-        mean: Probabilities = np.mean(stacked, axis=0)
-        return mean
+        return np.mean(stacked, axis=0)
 
     def state(self) -> State:
         """Return the learned state of both."""

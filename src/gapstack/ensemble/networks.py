@@ -111,8 +111,7 @@ class DenselyConnected(nn.Module):
         outputs = logs.flatten(1)
         for layer in self.hidden:
             outputs = torch.cat([outputs, self.dropout(functional.relu(layer(outputs)))], dim=1)
-        logits: Tensor = self.out(outputs)
-        return logits
+        return self.out(outputs)
 
 
 class DenseStacker(NetworkStacker):

@@ -65,8 +65,7 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         table, swapped = self._tables(evidence) or (None, None)
         both = self._predict(base_predictions, table)
         both = both + self._predict(base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
-        probabilities: Probabilities = both / both.sum(axis=1, keepdims=True)
-        return probabilities
+        return both / both.sum(axis=1, keepdims=True)
 
     def state(self) -> State:
         """Return the learned state."""
@@ -112,8 +111,7 @@ def column_scales(table: Floats) -> Floats:
 def standardised(table: Floats, scales: Floats) -> Floats:
     """Standardise columns by :func:`column_scales`, clip outliers, and set missing values to 0."""
     mean, spread = scales
-    columns: Floats = np.clip(np.nan_to_num((table - mean) / spread), -_OUTLIER, _OUTLIER)
-    return columns
+    return np.clip(np.nan_to_num((table - mean) / spread), -_OUTLIER, _OUTLIER)
 
 
 def member_inputs(base_predictions: BasePredictions, inputs: Inputs, floor: float) -> BasePredictions:
@@ -121,8 +119,7 @@ def member_inputs(base_predictions: BasePredictions, inputs: Inputs, floor: floa
     if inputs != "logs":
         return base_predictions
     logs = np.log(np.clip(base_predictions, floor, None))
-    centred: BasePredictions = logs - logs.mean(axis=2, keepdims=True)
-    return centred
+    return logs - logs.mean(axis=2, keepdims=True)
 
 
 def softmax(logits: Floats) -> Probabilities:
@@ -130,5 +127,4 @@ def softmax(logits: Floats) -> Probabilities:
     # numpy is several times slower along a last axis of three
     classes = np.ascontiguousarray(np.moveaxis(logits, -1, 0))
     weights = np.exp(classes - classes.max(axis=0))
-    probabilities: Probabilities = np.moveaxis(weights / weights.sum(axis=0), 0, -1)
-    return probabilities
+    return np.moveaxis(weights / weights.sum(axis=0), 0, -1)

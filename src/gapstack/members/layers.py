@@ -108,8 +108,7 @@ def inclusive(mentions: Tensor) -> Tensor:
 def self_attentive_extractor(width: int) -> nn.Module:
     """Allennlp's self-attentive span pooling (Lee et al. 2017, section 4); ExtraError if allennlp-light is missing."""
     module = import_extra("allennlp_light.modules.span_extractors", "allennlp")
-    extractor: nn.Module = module.SelfAttentiveSpanExtractor(width)
-    return extractor
+    return module.SelfAttentiveSpanExtractor(width)
 
 
 def cross(name: Tensor, pronoun: Tensor) -> Tensor:
