@@ -140,8 +140,8 @@ class FittedCues:
             "direction": "name-to-pronoun",
             "candidates": candidates,
             "encoder": encoder,
-            "parser": None if parser is None else str(parser),
         }
+        options["parser"] = None if parser is None else str(parser)
         self.single = TransformerSingle(**options).fit(corpus)
         self.multi = TransformerMulti(**options, seed=seed).fit(corpus)
         decided, gold = self._single_cues(corpus), gold_decisions(corpus).ravel()

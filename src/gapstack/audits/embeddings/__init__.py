@@ -47,15 +47,9 @@ EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasur
 """By name, in the order of the report."""
 
 PAPER = "dawkins2021"
-PAPER_SPACES = {
-    "GloVe": ORIGINAL,
-    "Hard-GloVe": "hard",
-    "GN-GloVe": "gn_glove",
-    "RAN-GloVe": "ran",
-    "INLP-GloVe": "inlp",
-}
-"""Our space or debiaser for each of the paper's spaces."""
-PAPER_TABLES = {
+_PAPER_SPACES = {"GloVe": ORIGINAL, "Hard-GloVe": "hard", "GN-GloVe": "gn_glove"}
+_PAPER_SPACES |= {"RAN-GloVe": "ran", "INLP-GloVe": "inlp"}
+_PAPER_TABLES = {
     "table2_single_attribute_weat": ("latent", "latent_p", "definitional", "definitional_p"),
     "table3": (
         *("kmeans", "v_measure", "linear_svm", "rbf_svm"),
@@ -142,16 +136,16 @@ def published_spaces() -> dict[str, dict[str, float]]:
     return {
         space: {
             measure: float(figure)
-            for table, measures in PAPER_TABLES.items()
+            for table, measures in _PAPER_TABLES.items()
             for measure, figure in zip(measures, tables[table][space], strict=True)
         }
-        for space in (PAPER_SPACES if tables else ())
+        for space in (_PAPER_SPACES if tables else ())
     }
 
 
 def embeddings_table(found: EmbeddingAudit) -> Table:
     """One row for each measure, one column for each space, followed by that of the paper's space debiased alike."""
-    theirs = {PAPER_SPACES[space]: figures for space, figures in published_spaces().items()}
+    theirs = {_PAPER_SPACES[space]: figures for space, figures in published_spaces().items()}
     figures: dict[str, Mapping[str, float]] = {}
     for space, ours in found.figures.items():
         figures[space] = ours
