@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from functools import cache
 from multiprocessing import connection, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
@@ -66,22 +65,16 @@ def raise_gc_threshold() -> None:
     gc.set_threshold(20_000)
 
 
-@cache
 def die_with_parent() -> None:
     """End this process as soon as the one that started it ends; in a main process, do nothing.
 
     A worker that waits for work never notices a killed parent, since it holds the other end of its own queue open.
     """
     parent = parent_process()
+
+    def follow(sentinel: int) -> None:
+        connection.wait([sentinel])
+        os._exit(1)
+
     if parent is not None:
-        Thread(target=_follow, args=(parent.sentinel,), name="die-with-parent", daemon=True).start()
-
-
-def _follow(sentinel: int) -> None:
-    connection.wait([sentinel])
-    os._exit(1)
-
-
-# a forked child has none of its parent's threads
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=die_with_parent.cache_clear)
+        Thread(target=follow, args=(parent.sentinel,), name="die-with-parent", daemon=True).start()
