@@ -169,10 +169,16 @@ def clusters_file(sample, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """A cache for what lives as long as the module; each test's own is made later."""
+    """Folder of one cache for all tests here."""
+    folder = tmp_path_factory.mktemp("contract")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GAPSTACK_CACHE", str(tmp_path_factory.mktemp("contract")))
-        yield
+        patch.setenv("GAPSTACK_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def _one_cache(cache, _no_network_and_a_cache_of_its_own, monkeypatch):
+    monkeypatch.setenv("GAPSTACK_CACHE", str(cache))
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +245,7 @@ def test_averaged_over_gender_a_row_and_its_counterpart_get_the_same_probabiliti
     back = augmented(swapped, swap_gender)
     rows = [k for k in range(len(held)) if back[k] == held[k] != swapped[k]]
     assert len(rows) > len(held) / 3
-    there, here = swapped.take(rows), held.take(rows)
+    there, here = swapped.take(rows[:6]), held.take(rows[:6])
     member = copy(fitted)
     try:
         plain = member.predict_proba(here), member.predict_proba(there)
@@ -287,7 +293,7 @@ def test_rows_without_labels_are_refused_by_name(row, train):
     if row.name == "random":
         pytest.skip("random looks at no label")
     with pytest.raises(DataError, match=f"{train[0].id}.* has no label"):
-        create(row.name, **row.settings).fit(train.unlabelled())
+        create(row.name, **row.settings).fit(train[:8].unlabelled())
 
 
 def test_a_text_that_nothing_can_parse_is_refused(row, fitted, held, monkeypatch):
