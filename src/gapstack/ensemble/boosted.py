@@ -43,10 +43,10 @@ class LightGBMStacker(Stacker):
     seed: Seed = 0
     """LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf and seed."""
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         self.booster_ = _train(self, lightgbm.Dataset(self._columns(base), labels), l2=10.0, columns=0.6)
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return np.asarray(self.booster_.predict(self._columns(base)), dtype=np.float64)
 
     @staticmethod
@@ -85,8 +85,7 @@ class EvidenceStacker(Stacker):
 
     READS_EVIDENCE: ClassVar[bool] = True
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
-        assert evidence is not None
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         rows = len(labels) // 2  # the second half is the first with A and B swapped
         part = np.tile(np.random.default_rng(self.seed).permutation(rows) % self.parts, 2)
         initial = np.empty((len(labels), 3))
@@ -97,17 +96,16 @@ class EvidenceStacker(Stacker):
         self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
         self.logit_ = self._fit_logit(base, labels)
         self.trees_ = LightGBMStacker(seed=self.seed)
-        self.trees_._fit(base, labels, None)
+        self.trees_._fit(base, labels, evidence)
 
     def _fit_logit(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
         logit = ConditionalStacker(strength=self.strength, floor=self.floor)
-        logit._fit(base, labels, None)  # the rows are in both orders already
+        logit._fit(base, labels, np.empty((len(base), 0)))  # the rows are in both orders already
         return logit
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
-        assert evidence is not None
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
-        other = np.log(self.trees_._predict(base, None))
+        other = np.log(self.trees_._predict(base, evidence))
         return softmax((1 - self.beside) * (self.logit_.logits(base) + correction) + self.beside * other)
 
     def _columns(self, base: BasePredictions, evidence: Floats) -> Floats:

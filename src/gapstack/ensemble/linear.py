@@ -52,10 +52,10 @@ class MeanStacker(Stacker):
 
     LEARNS: ClassVar[bool] = False
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         self._normalised_weights(base.shape[1], base.shape[1])
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         weights = self._normalised_weights(self.members_, base.shape[1])
         if self.of == "logits":
             mean = softmax(np.einsum("m,nmc->nc", weights, np.log(np.clip(base, LEAST_PROBABILITY, None))))
@@ -84,11 +84,11 @@ class SimplexStacker(Stacker):
 
     LEARNED = ("weights",)
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         of_label = self._floored(base)[np.arange(len(labels)), :, labels]
         self.weights_, self.gap_ = _growth_optimal(of_label)
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return np.einsum("m,nmc->nc", self.weights_, self._floored(base))
 
     def _floored(self, base: BasePredictions) -> BasePredictions:
@@ -140,7 +140,7 @@ class ConditionalStacker(Stacker):
 
     LEARNED: ClassVar[tuple[str, ...]] = ("weights",)
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         self._fit_weights(base, np.ones((len(base), 1)), labels)
 
     def _fit_weights(
@@ -171,7 +171,7 @@ class ConditionalStacker(Stacker):
         logs = np.log(np.clip(base, self.floor, None))
         return np.asarray((logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3))
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return softmax(self.logits(base))
 
 
@@ -279,15 +279,13 @@ class FeatureWeightedStacker(ConditionalStacker):
     def _table(self, evidence: Features) -> Floats:
         return meta_features(evidence)
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
-        assert evidence is not None  # guaranteed by READS_EVIDENCE
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         facts = self._facts(base, evidence)
         self.scales_ = column_scales(facts)
         rows = np.where(evidence[:, NAMES.index("feminine")] == 1, self.feminine, 1.0)
         self._fit_weights(base, self._columns(facts), labels, self.shrink, rows / rows.mean())
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
-        assert evidence is not None
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return softmax(self.logits(base, self._columns(self._facts(base, evidence))))
 
     def _facts(self, base: BasePredictions, evidence: Floats) -> Floats:
@@ -312,7 +310,7 @@ class LogisticStacker(Stacker):
 
     LEARNED = ("coefficients", "intercepts")
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         from sklearn.linear_model import LogisticRegression  # slow to import, not needed for predictions
 
         model = LogisticRegression(C=self.C, max_iter=2000).fit(self._columns(base), labels)
@@ -323,7 +321,7 @@ class LogisticStacker(Stacker):
             )
         self.coefficients_, self.intercepts_ = model.coef_, model.intercept_
 
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return softmax(self._columns(base) @ self.coefficients_.T + self.intercepts_)
 
     def _columns(self, base: BasePredictions) -> Floats:

@@ -131,7 +131,7 @@ def fit_nested(
             f"nested cross-validation needs at least {_MIN_FOLDS} folds, there are {len(names)}"
         )
     reads = any(stacker.READS_EVIDENCE for stacker in candidates.values())
-    evidence = features(rows, EVIDENCE) if reads else None
+    evidence = features(rows, EVIDENCE if reads else ())
     pages = np.unique(rows.groups, return_inverse=True)[1]
     data = _Rows(base_predictions, rows.labels, numbered, pages, rows.genders, evidence)
     tables = {name: _table(data, stacker, len(names)) for name, stacker in candidates.items()}
@@ -160,13 +160,12 @@ class _Rows:
     folds: Ints
     pages: Ints
     genders: Strings
-    evidence: Features | None
+    evidence: Features
 
     def take(self, rows: Bools) -> _Rows:
-        evidence = None if self.evidence is None else self.evidence.take(rows)
         return _Rows(
             *(self.base[rows], self.labels[rows], self.folds[rows], self.pages[rows], self.genders[rows]),
-            evidence,
+            self.evidence.take(rows),
         )
 
     def fit(self, stacker: Stacker) -> Stacker:

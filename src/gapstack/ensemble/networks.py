@@ -41,8 +41,8 @@ class NetworkStacker(Stacker):
     def _network(self, members: int, columns: int) -> nn.Module:
         """Create a network from logs (n, members, 3) and evidence (n, columns) to logits (n, 3)."""
 
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None:
-        self.scales_ = np.empty((2, 0)) if evidence is None else column_scales(evidence)
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
+        self.scales_ = column_scales(evidence)
         logs, table = self._inputs(base, evidence)
         data = RowData({"logs": logs.numpy(), "table": table.numpy()}, labels)
         plan = replace(
@@ -64,15 +64,13 @@ class NetworkStacker(Stacker):
             self.networks_.append(network.cpu())
 
     @torch.inference_mode()
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities:
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         logs, table = self._inputs(base, evidence)
         each = [softmax(network(logs, table).double().numpy()) for network in self.networks_]
         return np.asarray(np.mean(each, axis=0))
 
-    def _inputs(self, base: BasePredictions, evidence: Floats | None) -> tuple[Tensor, Tensor]:
+    def _inputs(self, base: BasePredictions, evidence: Floats) -> tuple[Tensor, Tensor]:
         logs = torch.from_numpy(member_inputs(base, self.inputs, self.floor)).float()
-        if evidence is None:
-            return logs, torch.empty(len(logs), 0)
         return logs, torch.from_numpy(standardised(evidence, self.scales_)).float()
 
     def _state(self) -> State:

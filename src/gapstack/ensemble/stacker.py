@@ -41,9 +41,8 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         Raises MemberError if the stacker reads evidence and none is given.
         """
         self.check_settings()
-        tables = self._tables(evidence)
         both_orders = np.concatenate([base_predictions, base_predictions[:, :, SWAPPED]])
-        table = None if tables is None else np.concatenate(tables)
+        table = np.concatenate(self._tables(evidence, len(labels)))
         self._fit(both_orders, np.concatenate([labels, np.array(SWAPPED)[labels]]), table)
         self.members_ = base_predictions.shape[1]
         return self
@@ -62,7 +61,7 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
             raise MemberError(
                 f"stacker was fitted on {self.members_} members; base predictions are of {given}"
             )
-        table, swapped = self._tables(evidence) or (None, None)
+        table, swapped = self._tables(evidence, len(base_predictions))
         both = self._predict(base_predictions, table)
         both = both + self._predict(base_predictions[:, :, SWAPPED], swapped)[:, SWAPPED]
         return both / both.sum(axis=1, keepdims=True)
@@ -79,10 +78,10 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         self.members_ = int(state.values["members"])
         return self
 
-    def _tables(self, evidence: Features | None) -> tuple[Floats, Floats] | None:
-        """Evidence in both orders of the names; None for a stacker that reads none."""
+    def _tables(self, evidence: Features | None, rows: int) -> tuple[Floats, Floats]:
+        """Evidence in both orders of the names; without columns for a stacker that reads none."""
         if not self.READS_EVIDENCE:
-            return None
+            return np.empty((rows, 0)), np.empty((rows, 0))
         if evidence is None:
             raise MemberError(f"{type(self).__name__} reads evidence of the rows, and none was given")
         return self._table(evidence), self._table(evidence.swapped())
@@ -93,10 +92,10 @@ class Stacker(LearnedArrays, Configured, BaseEstimator, ABC):
         return np.concatenate([a, b, evidence.shared], axis=1)
 
     @abstractmethod
-    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats | None) -> None: ...
+    def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None: ...
 
     @abstractmethod
-    def _predict(self, base: BasePredictions, evidence: Floats | None) -> Probabilities: ...
+    def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities: ...
 
 
 def column_scales(table: Floats) -> Floats:
