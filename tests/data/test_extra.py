@@ -206,8 +206,8 @@ def test_small_files_are_read(tmp_path, name):
         ("map", "he,11,0", "he,10,0", "map.csv, line 3, column Pronoun-offset"),
         ("map", "he,11,0", "he,11,7", "line 3, column Answer"),
         ("map", "B-offset", "B-start", "line 1: the header"),
-        ("neither-attree", "0\tFalse", "0\tTrue", "line 2, column a-coref"),
-        ("neither-attree", "\t7\t", "\t8\t", "column b-offset"),
+        ("neither-attree", "0\tFalse", "0\tTrue", "line 2, column A-coref"),
+        ("neither-attree", "\t7\t", "\t8\t", "column B-offset"),
     ],
 )
 def test_bad_files_are_refused_with_their_place(tmp_path, name, old, new, problem):

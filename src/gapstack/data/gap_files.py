@@ -82,7 +82,7 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
         if row["Pronoun"].lower() not in GENDER_BY_FORM:
             expected = f"one of {', '.join(GENDER_BY_FORM)}"
             raise row.error("Pronoun", f"{row['Pronoun']!r} is not a known pronoun", expected=expected)
-        pronoun, a, b = (_span(row, name) for name in ("Pronoun", "A", "B"))
+        pronoun, a, b = (span_at(row, name, row["Text"]) for name in ("Pronoun", "A", "B"))
         label = None
         if "A-coref" in row.columns:
             coreferent = [row["A-coref"].lower(), row["B-coref"].lower()]
@@ -99,9 +99,9 @@ def _examples(path: Path, quarantine: Quarantine | None) -> Iterator[Example]:
     return stream_table(path, _GAP_LAYOUTS, parse, quarantine=quarantine)
 
 
-def _span(row: Row, name: str) -> Span:
-    """Span of a mention; DataError if the text does not have the mention there."""
-    mention, text, column = row[name], row["Text"], f"{name}-offset"
+def span_at(row: Row, name: str, text: str) -> Span:
+    """Span of the words in a column; DataError if the text does not have them at the offset in another column."""
+    mention, column = row[name], f"{name}-offset"
     start = whole_number(row[column])
     if start is None or not mention:
         problem = f"found {row[column][:40]!r} for {mention!r}"

@@ -11,18 +11,15 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from gapstack.data import sources
-from gapstack.data.cells import Row, read_json, read_table, read_text, whole_number
+from gapstack.data.cells import Row, read_json, read_table, read_text
 from gapstack.data.example import Label, Span, occurrences
 from gapstack.data.extra.extra_corpus import PRONOUN, ExtraRows, nearest, with_article
+from gapstack.data.gap_files import GAP_COLUMNS, span_at
 from gapstack.data.sources import file_of
 from gapstack.errors import DataError, DataNotFoundError, Place
 
 _MAP_COLUMNS = ("id", "full-text", "A", "A-offset", "B", "B-offset", "Pronoun", "Pronoun-offset", "Answer")
 _MAP_ANSWERS = {"0": Label.A, "2": Label.B, "3": Label.NEITHER, "1": None}
-_NEITHER_COLUMNS = (
-    *("id", "text", "pronoun", "pronoun-offset", "a", "a-offset", "a-coref"),
-    *("b", "b-offset", "b-coref", "url"),
-)
 # Phrases of the two KnowRef sentences and the MAP snippet that share thirteen words with GAP development or
 # stage 2; found by shared_passages, and a test looks for more.
 _IN_GAP = (
@@ -117,7 +114,7 @@ def read_map(data: Path | None, into: ExtraRows, *, rewritten: bool = False) -> 
             into.skip("the pronoun is both names")
         else:
             try:
-                spans = [_span_at(text, row, column) for column in ("Pronoun", "A", "B")]
+                spans = [span_at(row, column, text) for column in ("Pronoun", "A", "B")]
             except DataError:
                 if not is_copy:
                     raise
@@ -130,24 +127,14 @@ def read_neither_attree(data: Path | None, into: ExtraRows) -> None:
     """Read the 253 NEITHER rows that the winner added (Attree 2019), in snippets and with the URLs of GAP test."""
 
     def parse(row: Row) -> None:
-        for column in ("a-coref", "b-coref"):
+        for column in ("A-coref", "B-coref"):
             if row[column].lower() != "false":
                 raise row.error(column, f"found {row[column]!r}", expected="False: all rows are NEITHER")
-        spans = [_span_at(row["text"], row, column) for column in ("pronoun", "a", "b")]
-        name = f"neither-attree-{row.line - 1}-{row['id']}"
-        into.add_labelled(name, row["text"], spans, Label.NEITHER, row["url"] or None)
+        spans = [span_at(row, column, row["Text"]) for column in ("Pronoun", "A", "B")]
+        name = f"neither-attree-{row.line - 1}-{row['ID']}"
+        into.add_labelled(name, row["Text"], spans, Label.NEITHER, row["URL"] or None)
 
-    read_table(sources.require("neither-attree", data), (_NEITHER_COLUMNS,), parse)
-
-
-def _span_at(text: str, row: Row, column: str) -> Span:
-    """Span of the words in a column, at the offset in another."""
-    words, offset = row[column], row[f"{column}-offset"]
-    start = whole_number(offset)
-    if start is None or not words or not text.startswith(words, start):
-        problem = f"at {offset[:40]!r} the text has no {words!r}"
-        raise row.error(f"{column}-offset", problem, expected="the words' first character, from 0")
-    return Span(start, start + len(words))
+    read_table(sources.require("neither-attree", data), (GAP_COLUMNS,), parse)
 
 
 def read_winogender(data: Path | None, into: ExtraRows) -> None:
