@@ -59,7 +59,7 @@ def resealed(folder, name, change):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        *(("state.json", lambda record, key=key: record.pop(key)) for key in ("format", "texts", "values")),
+        *(("state.json", lambda record, key=key: record.pop(key)) for key in ("texts", "values")),
         ("state.json", lambda record: record.update(texts=["../../secret"])),
         *(
             ("member.json", lambda record, key=key: record.pop(key))

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-FORMAT = 1
 RECORD, STATE = "member.json", "state.json"
 _REMEDY = "Fit this member and save it again"
 Identity = dict[str, str]
@@ -246,22 +245,16 @@ def write_state(state: State, folder: Path) -> None:
         save_file({key: array.copy(order="C") for key, array in state.arrays.items()}, temporary)
     for key, text in state.texts.items():
         write_text(folder / f"{key}.txt", text)
-    write_json(folder / STATE, {"format": FORMAT, "texts": sorted(state.texts), "values": state.values})
+    write_json(folder / STATE, {"texts": sorted(state.texts), "values": state.values})
 
 
 def read_state(folder: Path) -> State:
-    """Read what :func:`write_state` wrote; DataError if a file is missing, invalid or of another format."""
+    """Read what :func:`write_state` wrote; DamageError if a file is missing or invalid."""
     try:
         record = json.loads((folder / STATE).read_text(encoding="utf-8"))
-        if record["format"] != FORMAT:
-            raise DataError(
-                f"state of format {record['format']}", place=Place(folder / STATE), remedy=_REMEDY
-            )
         texts = {key: (folder / f"{Path(key).name}.txt").read_text("utf-8") for key in record["texts"]}
         return State(load_file(folder / "arrays.safetensors"), texts, dict(record["values"]))
     except (OSError, ValueError, LookupError, TypeError, RecursionError, SafetensorError) as problem:
-        if isinstance(problem, DataError):
-            raise
         raise DamageError(f"cannot be read: {problem!r}", place=Place(folder), remedy=_REMEDY) from None
 
 

@@ -4,7 +4,7 @@ A model is a ``torch.nn.Module`` that maps batches of :class:`Data` to logits, o
 ``encoder``, if any, is the pre-trained part, with its own learning rate, precision and freezing; the rest is the head.
 """
 
-from gapstack.training.checkpoints import CheckpointContext, Evaluation, History, checkpoint_context
+from gapstack.training.checkpoints import CheckpointContext, History, checkpoint_context
 from gapstack.training.data import Data, PieceData, RowData, Targets, cross_entropy, predict, validation_rows
 from gapstack.training.devices import seeded, trainable_encoder
 from gapstack.training.loop import train, train_once
@@ -14,7 +14,6 @@ __all__ = [
     "PLAIN",
     "CheckpointContext",
     "Data",
-    "Evaluation",
     "History",
     "PieceData",
     "RowData",
