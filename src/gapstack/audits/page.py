@@ -78,10 +78,8 @@ def page_data(found: Audit) -> dict[str, Any]:
     A pair is ``[sentence, label, masculine, feminine]``, each side ``[text, pronoun, a, b, answers]`` with spans in
     UTF-16 units and one answer (0 for A, 1 for B, 2 for neither) for each system.
     """
-    for covered in found.covered:
-        if covered.suite.name == "winogender":
-            break
-    else:
+    covered = next((each for each in found.covered if each.suite.name == "winogender"), None)
+    if covered is None:
         return {"systems": [], "pairs": []}
     items, systems = covered.items, _stack_first(covered.answers)
     choices = np.array([answers(covered.answers[name]) for name in systems])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -71,7 +71,7 @@ def read_entries(
         gold = run_corpora(next(iter(folders.values())), data)[OUT_OF_FOLD if out_of_fold else HELD_OUT]
     leaked = [leak for other in trained_on for leak in leaks(gold, other)]
     warnings = tuple(f"{leak}, on which its makers trained" for leak in leaked)
-    runs = {folder: (_training_leaks(folder, gold, data), _systems(folder)) for folder in folders.values()}
+    leaks_of = {folder: _training_leaks(folder, gold, data) for folder in folders.values()}
     entries: list[ComparedEntry] = []
     for source, member in found:
         if isinstance(source, Path) and source.is_dir():
@@ -82,7 +82,7 @@ def read_entries(
                 ComparedEntry(name, read_predictions(source, gold), str(source), warnings=warnings)
             )
         else:
-            entries += _run_entries(source, member, gold, *runs[source])
+            entries += _run_entries(source, member, gold, leaks_of[source])
     return gold, _with_warnings(_with_unique_names(entries))
 
 
@@ -152,28 +152,15 @@ def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[s
     return [f"{leak}, on which it was trained" for leak in leaks(gold, train)]
 
 
-def _systems(folder: RunFolder) -> Callable[[str], Predictor]:
-    """A run's systems by label, which share their base predictions; the run is read when one first predicts."""
+def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str]) -> list[ComparedEntry]:
     from gapstack.runs.predictors import FittedRun, RunSystem
-
-    labels: list[str] = []
-    fitted = cache(lambda: FittedRun(folder, labels))
-
-    def system(label: str) -> Predictor:
-        labels.append(label)
-        return RunSystem(fitted, label)
-
-    return system
-
-
-def _run_entries(
-    folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str], system: Callable[[str], Predictor]
-) -> list[ComparedEntry]:
     from gapstack.runs.recipe import Recipe
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
     part, members = run_answers(folder, gold, [member] if member else ())
     contaminated_by = Recipe.of_run(folder).contaminated_by()
+    # read when a system first predicts; all share their base predictions
+    fitted = cache(lambda: FittedRun(folder, list(members)))
     entries = []
     for label, probabilities in members.items():
         warnings = [f"learned from data that share rows with {name}" for name in contaminated_by[label]]
@@ -189,7 +176,7 @@ def _run_entries(
                 Predictions.of(probabilities),
                 f"{folder.root.name}:{label}",
                 part,
-                system(label) if part == HELD_OUT else None,
+                RunSystem(fitted, label) if part == HELD_OUT else None,
                 tuple(warnings),
                 learning_curves(folder, label),
             )
