@@ -47,8 +47,9 @@ class KernelSVM(EncoderMember):
     gamma: Literal["auto", "scale"] | Positive = "auto"
     """Scale of the kernel: ``auto`` is 1 over the number of inputs, ``scale`` that divided by their variance."""
     components: Count | None = None
+    """Dimensions that vectors are reduced to; None for no reduction."""
     removed: Natural = 7
-    """Arguments of :func:`fit_reduction`; ``components`` None for no reduction."""
+    """First principal components that the reduction removes."""
     max_pieces: Count | None = None
     """Longest window in pieces; by default the encoder's limit."""
     seed: Seed = 0

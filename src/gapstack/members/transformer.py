@@ -106,7 +106,7 @@ class TransformerMulti(SoftLabelMember):
     encoder: str | None = None
     candidates: Candidates = "gold-two-mention"
     parser: str | None = None
-    """As for :class:`TransformerSingle`."""
+    """As for the member ``transformer_single``."""
     seed: Seed = 0
     """Seed of the trees."""
 

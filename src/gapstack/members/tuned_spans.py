@@ -48,7 +48,7 @@ class TunedSpans(FineTuned):
     forms: Natural = 1
     """Copies with other names (:func:`gapstack.data.augment.anonymise_names`), 0 to 4, learned with each row."""
     answer_forms: Natural = 2
-    """Such forms, 0 to 4, over which answers are averaged with that of the row itself."""
+    """Copies with other names, 0 to 4, over which answers are averaged with that of the row itself."""
     width: Count = 64
     hidden: Count = 128
     input_dropout: Fraction = 0.1
