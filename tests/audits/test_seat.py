@@ -17,7 +17,6 @@ from gapstack.audits.seat import (
 )
 from gapstack.encoding.activations import SentenceVectors
 from gapstack.encoding.static_vectors import Vectors
-from gapstack.errors import DataError
 from tests.planted_spaces import LISTS
 
 SETS = {
@@ -63,8 +62,3 @@ def test_a_space_without_the_words_of_a_test_is_refused_with_the_reason(tiny_enc
     record = sentences_json(found)
     assert record["tests"]["6"]["words"]["whole"]["effect"] == found.words["6"]["whole"].effect
     assert [path.name for path in write_sentences(found, tmp_path)] == ["sentences.txt", "sentences.json"]
-
-
-def test_lists_without_a_whole_test_are_refused(tiny_encoder_folder):
-    with pytest.raises(DataError, match="sets of no test"):
-        audit_sentences(replace(LISTS, weat={"career": ("a",)}), str(tiny_encoder_folder))

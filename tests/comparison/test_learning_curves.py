@@ -1,13 +1,11 @@
 """Learning curves are those that a training logged, its phases one after the other."""
 
 import logging
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gapstack.comparison.learning_curves import learning_curves
-from gapstack.comparison.plots import plots
 from gapstack.runs.folder import RunFolder
 from tests.training.toys import write_log
 
@@ -38,13 +36,3 @@ def test_a_damaged_curve_is_left_out_with_a_warning(folder, caplog):
     with caplog.at_level(logging.WARNING, "gapstack"):
         assert len(learning_curves(folder, "probert")) == 2
     assert "history.jsonl" in caplog.text
-
-
-def test_the_page_draws_them(folder, made):
-    entries = (replace(made.entries[0], curves=learning_curves(folder, "probert")), *made.entries[1:])
-    (plot,) = (plot for plot in plots(replace(made, entries=entries)) if plot["id"] == "learning")
-    assert [view["title"] for view in plot["views"]] == ["good, validation loss", "good, training loss"]
-    assert plot["views"][0]["lines"] == [
-        {"name": "fold 0", "member": 0, "points": [[5.0, 0.8], [10.0, 0.6], [14.0, 0.55]]}
-    ]
-    assert "learning" not in {plot["id"] for plot in plots(made)}

@@ -3,8 +3,6 @@ import pytest
 
 from gapstack.evaluation.diagnostics import (
     difficulty,
-    disagreement,
-    double_fault,
     label_quality,
     likely_errors,
     risk_coverage,
@@ -14,14 +12,6 @@ from gapstack.evaluation.diagnostics import (
 def confident(values):
     """Rows that answer A with this confidence."""
     return np.array([[value, (1 - value) / 2, (1 - value) / 2] for value in values])
-
-
-def test_disagreement_and_double_fault_count_rows():
-    true, false = [1, 0], [0, 0]
-    decided = np.array([[true, true, false, false], [true, false, false, [0, 1]]], dtype=bool)
-    np.testing.assert_allclose(disagreement(decided), [[0, 0.5], [0.5, 0]])
-    right = np.array([[1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
-    np.testing.assert_allclose(double_fault(right), [[0.75, 0.5], [0.5, 0.5]])
 
 
 def test_difficulty_bins_the_share_of_members_that_are_right():

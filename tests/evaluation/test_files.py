@@ -20,7 +20,6 @@ SUBMISSIONS, RESOLVERS = find("submissions"), find("resolvers")
 
 needs_submissions = pytest.mark.skipif(SUBMISSIONS is None, reason="no real submissions in the data folder")
 needs_resolvers = pytest.mark.skipif(RESOLVERS is None, reason="no resolver output in the data folder")
-needs_gap = pytest.mark.skipif(find("gap-test") is None, reason="no GAP in the data folder")
 
 
 def golden() -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gapstack.errors import DataNotFoundError
 from gapstack.text import cues, parses
-from gapstack.text.cues import OURS, PAPER, Cue, decide, needs_parses, sieve
+from gapstack.text.cues import OURS, PAPER, Cue, decide, sieve
 from gapstack.text.scenes import Setting
 from tests.trees import PARSER, corpus, example, keep, tree
 
@@ -104,12 +104,6 @@ def test_closest_parallel_name_by_words_or_by_path():
     assert one(doc, "she", Cue.PARALLELISM, definition=PAPER)[:2] == (B, 0)
     # URL backs off to the same parallelism
     assert one(doc, "she", Cue.URL, url=WIKI + "Bo", definition=PAPER)[:2] == (B, 1)
-
-
-def test_topical_entity_needs_a_parser_only_to_detect_names():
-    assert not needs_parses(Cue.TOPICAL_ENTITY, TWO)
-    assert needs_parses(Cue.TOPICAL_ENTITY, TWO, PAPER)
-    assert needs_parses(Cue.TOPICAL_ENTITY, DETECTED)
 
 
 def snippet(persons, cue=Cue.PARALLELISM, a="Ann", b="Eve", url=None):
