@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from gapstack.data import sources
 from gapstack.data.corpus import Corpus
 from gapstack.data.datasets import DATASETS
 from gapstack.data.extra import conll, mined, pages, schemas
@@ -67,7 +66,7 @@ EXTRA: Registry[ExtraSource] = Registry(
         "gum": ExtraSource("corpora", partial(_mine, "gum"), ("gum", "ontogum"), *_GUM),
     },
 )
-"""By name, in the order that :func:`available` lists."""
+"""By name."""
 ExtraName = Annotated[str, OneOf(EXTRA)]
 
 LEFT_OUT = {
@@ -78,11 +77,6 @@ LEFT_OUT = {
     "gicoref": "42 rows of its 91 documents have a gendered pronoun; it is worth more as an audit",
 }
 """Corpora with coreference that are not used here, and why."""
-
-
-def available(data: Path | None = None) -> dict[str, bool]:
-    """The names that :func:`load` takes, each True if the search finds its data."""
-    return {name: sources.find(source.dataset, data) is not None for name, source in EXTRA.items()}
 
 
 def load(name: str, data: Path | None = None, *, neutral: bool = False) -> ExtraCorpus:
