@@ -15,13 +15,12 @@ from gapstack.encoding.debias import DEBIASERS
 from gapstack.ensemble import CALIBRATORS, STACKERS
 from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
-from gapstack.members.grep import HEURISTICS
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
 from gapstack.runs.executors import EXECUTORS
 
 REGISTRIES = (
-    *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, HEURISTICS, FORMATS, ADAPTERS, SUITES, EXTRA),
+    *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, FORMATS, ADAPTERS, SUITES, EXTRA),
     *(DEBIASERS, EXECUTORS, AUGMENTATIONS),
 )
 THINGS: Registry[object] = Registry(
