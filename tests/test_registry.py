@@ -58,15 +58,10 @@ from gapstack.settings import Count, Fraction
 
 
 class Certain(Member):
-    """Says the same of every row.
-
-    Parameters
-    ----------
-    share : float
-        Probability of A.
-    """
+    """Says the same of every row."""
 
     share: Fraction = 0.5
+    """Probability of A."""
     repeats: Sequence[Count] = (1,)
 
     def _fit(self, corpus):
