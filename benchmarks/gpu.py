@@ -51,7 +51,7 @@ def like_gap(rows: int) -> PieceData:
     ids = chance.integers(1000, 30000, int(bounds[-1]))
     mentions = np.tile([[30, 31], [5, 7], [15, 17]], (rows, 1, 1))
     view = PieceView(ids, np.zeros((len(ids), 2), np.int64), bounds, mentions)
-    return PieceData(view, chance.integers(0, 3, rows), {"pronoun": mentions[:, 0, 0]})
+    return PieceData(view, chance.integers(0, 3, rows))
 
 
 def network(size: dict[str, int], *, attention_dropout: bool) -> Network:

@@ -20,9 +20,9 @@ class WithLoss(nn.Module):
         super().__init__()
         self.network = network
 
-    def forward(self, ids: Tensor, keep: Tensor, pronoun: Tensor, labels: Tensor) -> dict[str, Tensor]:
+    def forward(self, ids: Tensor, keep: Tensor, mentions: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """Give loss and logits."""
-        logits = self.network(ids, keep, pronoun=pronoun)
+        logits = self.network(ids, keep, mentions=mentions)
         return {"loss": nn.functional.cross_entropy(logits, labels), "logits": logits}
 
 
@@ -40,7 +40,7 @@ def fit(network: nn.Module, data: PieceData, rows: int, **settings: Any) -> None
     examples = [
         {
             "input_ids": torch.from_numpy(view.ids[view.row(row)]),  # by this name Trainer knows lengths
-            "pronoun": int(view.mentions[row, 0, 0]),
+            "mentions": view.mentions[row].tolist(),
             "labels": row % 3,
         }
         for row in range(rows)
@@ -54,7 +54,7 @@ def fit(network: nn.Module, data: PieceData, rows: int, **settings: Any) -> None
                 batch_first=True,
             ),
         }
-        return padded | {key: torch.tensor([e[key] for e in batch]) for key in ("pronoun", "labels")}
+        return padded | {key: torch.tensor([e[key] for e in batch]) for key in ("mentions", "labels")}
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
