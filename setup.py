@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel carries the parser and the model of ``models/`` inside the package.
+"""What pyproject.toml cannot say: a wheel carries the parser and the models of ``models/`` inside the package.
 
 A checkout reads them where they lie; see ``gapstack.text.parses.find_parser`` and
 ``gapstack.runs.predictors.shipped_model``.
@@ -10,7 +10,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-MODELS = ("en_gapstack", "gapstack-small")
+MODELS = ("en_gapstack", "gapstack-small", "gapstack-text")
 
 
 class BuildWithModels(build_py):

@@ -12,7 +12,7 @@ import gapstack
 
 PACKAGES = (
     *("data", "evaluation", "display", "resolvers", "text", "encoding", "features", "training", "members"),
-    *("ensemble", "runs", "anytext", "comparison", "audits", "papers", "cli"),
+    *("ensemble", "runs", "coreference", "anytext", "comparison", "audits", "papers", "cli"),
 )
 """From the ground up. Top-level modules (errors, files, ...) may be imported by all and import none of these."""
 SRC = Path(gapstack.__file__).parent

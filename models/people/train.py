@@ -1,12 +1,15 @@
 """Train and measure a resolver of running text: entities of people over whole documents of LitBank and GUM.
 
 Names, nouns and pronouns are linked in the order of the text to one of the entities so far, or to a new one, each by
-the distribution of ``ranking.py``. A first pair of models learns from gold histories, each from half of the training
-documents; the final models learn from gold histories and from those that the other half's model predicts. A fifth of
-the documents is held out and measured once: of all he and she pronouns, how often the last name or noun of the chosen
-entity is of the pronoun's gold cluster; nobody is right if the gold cluster has neither.
+the distribution of ``gapstack.coreference.ranking``. A first pair of models learns from gold histories, each from half
+of the training documents; the final models learn from gold histories and from those that the other half's model
+predicts. The booster of antecedents learns from the latter only.
 
-    python models/people/train.py [--data ../shared/data] [--rounds 150] [--seed 0] [--output FOLDER]
+Each fold's documents are measured by models trained on the others: of all he and she pronouns that have a gold cluster,
+how often the name or noun that is shown is of that cluster; nobody is right if the gold cluster has neither. Then the
+model is trained on all documents and written.
+
+    python models/people/train.py [--data ../shared/data] [--folds 5] [--only 1] [--output models/gapstack-text]
 """
 
 from __future__ import annotations
@@ -15,31 +18,39 @@ import argparse
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import lightgbm
 import numpy as np
-from entities import Context, Entity
-from lexicon import Lexicon
-from mentions import Kind, Mention, Position, sentences
-from ranking import Choices, choose, fit
-from reader import read, units
+import pandas as pd
 
+from gapstack.anytext.windows import passages
+from gapstack.coreference.antecedents import antecedents
+from gapstack.coreference.entities import Context, Entity, Features
+from gapstack.coreference.lexicon import Lexicon
+from gapstack.coreference.mentions import Kind, Mention, Position, sentences
+from gapstack.coreference.model import CoreferenceModel
+from gapstack.coreference.ranking import TREES, Choices, choose, fit, matrix
+from gapstack.coreference.reader import read, units
 from gapstack.data import Span
-from gapstack.data.example import GENDER_BY_FORM, Gender
+from gapstack.data.example import GENDER_BY_FORM, Example, Gender
+from gapstack.data.extra import load as load_extra
 from gapstack.data.extra.conll import CORPORA, read_corpus
 from gapstack.data.gap_files import read_gap
-from gapstack.data.sources import file_of, require
-from gapstack.files import open_bytes, write_json
+from gapstack.data.sources import file_of, require, stage2
+from gapstack.files import open_bytes
 from gapstack.text.parses import docs, text_key
 
-_PART = 2500  # characters that are parsed together
 _OTHER_PRONOUNS = "i me my mine myself you your yours who whom whose which that"
+_ROWS = 2500  # of each collection of rows, at most
+NEITHER = "neither"
 _NO_NOUNS = {*GENDER_BY_FORM, *_OTHER_PRONOUNS.split()}
 _SINGULAR = {form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL}
 _FULL_NAME = re.compile(r"\b([A-Z][a-z]+) (?:[A-Z]\. )?([A-Z][a-z]+)\b")
-Predict = Callable[[Kind, np.ndarray], np.ndarray]
 
 
 @dataclass
@@ -53,6 +64,12 @@ class Reading:
     parts: list = field(default_factory=list)
     units: list[list[Mention]] = field(default_factory=list)
     cluster: dict[int, str | None] = field(default_factory=dict)
+    row: Example | None = None
+
+    @property
+    def is_row(self) -> bool:
+        """True for a row of two names: only its pronoun and these names have a gold cluster."""
+        return bool(self.row)
 
     def find_mentions(self, lexicon: Lexicon) -> None:
         """Find mentions, and the gold cluster of each."""
@@ -64,16 +81,19 @@ class Reading:
             self.cluster[id(mention)] = self._cluster_of(mention, starting)
 
     def _sentences(self, at: Position, lexicon: Lexicon) -> Iterator[tuple[bool, list[Mention]]]:
-        for offset, doc in self.parts:
-            yield from sentences(
-                doc, at, lexicon, lambda span, by=offset: Span(span.start + by, span.end + by)
-            )
+        for passage, doc in self.parts:
+            yield from sentences(doc, at, lexicon, passage.origin)
 
     def _cluster_of(self, mention: Mention, starting: dict[int, list[Span]]) -> str | None:
         if mention.kind is Kind.PRONOUN:
             return self.gold.get(mention.span)
+        if self.row:
+            names = (self.row.a, self.row.b)
+            overlapping = (self.gold[name] for name in names if name.overlaps(mention.display))
+            same = (self.gold[name] for name in names if self.text[slice(*name)] == mention.text)
+            return next(chain(overlapping, same), None)
         for span in (mention.display, mention.span):
-            for width in (0, 2):  # with a possessive's
+            for width in (0, 2, 1):  # with a possessive's or '
                 if Span(span.start, span.end + width) in self.gold:
                     return self.gold[Span(span.start, span.end + width)]
         if self.text[mention.span.end : mention.span.end + 1] in ("'", "\u2019"):
@@ -96,20 +116,36 @@ def read_documents(data: Path | None) -> list[Reading]:
             gold = {mention.characters(places): mention.cluster for mention in document.mentions}
             persons = {mention.cluster for mention in document.mentions if mention.kind == "person"}
             persons |= {cluster for span, cluster in gold.items() if text[slice(*span)].lower() in _SINGULAR}
-            readings.append(Reading(corpus, text, gold, persons, list(_parts(text))))
-    parsed = dict(docs(part for reading in readings for _, part in reading.parts))
-    for reading in readings:
-        reading.parts = [(start, parsed[text_key(part)]) for start, part in reading.parts]
+            readings.append(Reading(corpus, text, gold, persons))
+    return parsed(readings)
+
+
+def parsed(readings: list[Reading]) -> list[Reading]:
+    """Parse the passages of documents."""
+    cut = [list(passages(reading.text)) for reading in readings]
+    found = dict(docs(passage.text for own in cut for passage in own))
+    for reading, own in zip(readings, cut, strict=True):
+        reading.parts = [(passage, found[text_key(passage.text)]) for passage in own]
     return readings
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    while at < len(text):
-        ends = [match.end() for match in re.finditer(r"[.?!]\"? ", text[at : at + _PART])]
-        end = at + (ends[-1] if ends and at + _PART < len(text) else _PART)
-        yield at, text[at:end]
-        at = end
+def read_rows(data: Path | None, seed: int) -> list[Reading]:
+    """Read and parse rows of two names: GAP development and validation, DPR's training part, some of KnowRef's."""
+    rows = [
+        ("gap", row)
+        for name in ("gap-development", "gap-validation")
+        for row in read_gap(require(name, data))
+    ]
+    order = np.random.default_rng(seed)
+    for name in ("dpr-train", "knowref-train"):
+        found = list(load_extra(name, data).corpus)
+        chosen = order.permutation(len(found))[:_ROWS]
+        rows += [(name, found[i]) for i in chosen]
+    readings = []
+    for corpus, row in rows:
+        gold = {row.a: "a", row.b: "b", row.pronoun: ("a", "b", NEITHER)[row.label]}
+        readings.append(Reading(corpus, row.text, gold, set(), row=row))
+    return parsed(readings)
 
 
 def count_people(reading: Reading) -> dict[str, tuple[int, int]]:
@@ -118,11 +154,11 @@ def count_people(reading: Reading) -> dict[str, tuple[int, int]]:
     for span in sorted(reading.gold, key=lambda span: span.end - span.start):
         starting[span.start].append(span)
     found, total = Counter[str](), Counter[str]()
-    for offset, doc in reading.parts:
+    for passage, doc in reading.parts:
         for token in (token for token in doc if token.pos_ == "NOUN"):
             lefts = [c for c in token.lefts if c.dep_ in ("det", "amod", "compound", "nummod", "nmod:poss")]
-            start = doc[min([token.i, *(child.left_edge.i for child in lefts)])].idx + offset
-            end = token.idx + len(token) + offset
+            first = doc[min([token.i, *(child.left_edge.i for child in lefts)])].idx
+            start, end = passage.origin(Span(first, token.idx + len(token)))
             span = next((span for span in starting[start] if span.end >= end), None)
             lemma = token.lemma_.lower()
             total[lemma] += 1
@@ -138,6 +174,18 @@ def first_names(data: Path | None) -> dict[str, float]:
             name, feminine, masculine = line.split(",")[:3]
             if int(feminine) + int(masculine) >= 30:
                 odds[name.lower()] = round(float(np.log((int(feminine) + 1) / (int(masculine) + 1))), 1)
+    # people of Wikipedia, all over the world: both names of a row of GAP have the pronoun's gender
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in (*read_gap(require("gap-development", data)), *stage2(data)):
+        for words in {
+            row.a_text.split()[0]: row.a_text.split(),
+            row.b_text.split()[0]: row.b_text.split(),
+        }.values():
+            if len(words) > 1 and words[0].isalpha():
+                counts[words[0].lower()][row.gender is Gender.FEMININE] += 1
+    for name, (masculine, feminine) in counts.items():
+        if name not in odds:
+            odds[name] = round(float(np.log((feminine + 0.5) / (masculine + 0.5))), 1)
     return odds
 
 
@@ -153,48 +201,108 @@ def surnames(data: Path | None) -> dict[str, float]:
     }
 
 
-def resolve(
-    reading: Reading, predict: Predict | None, choices: dict[Kind, Choices] | None = None
-) -> list[tuple[str, bool, float]]:
-    """Link a document's mentions by gold or by predictions, and collect choices to learn from.
+class Teacher:
+    """Collects what the boosters learn from, while documents are linked by gold or by predictions."""
 
-    Returns the corpus, whether the antecedent is right, and the probability of each he and she.
-    """
-    context, chosen = Context(), []
+    def __init__(self) -> None:
+        self.links = {True: Choices(), False: Choices()}
+        """Choices by whether they are those of pronouns."""
+        self.antecedents: list[dict[str, float]] = []
+        self.is_right: list[bool] = []
 
-    def decide(mention: Mention, entities: list[Entity], features: np.ndarray) -> int:
-        cluster = reading.cluster[id(mention)]
-        kind = Kind.PRONOUN if mention.kind is Kind.PRONOUN else Kind.NOUN
-        right = [cluster is not None and _cluster(reading, one) == cluster for one in entities]
-        right.append(not any(right))
-        if choices is not None and (cluster is not None or kind is Kind.NOUN):
-            choices[kind].features.append(features)
-            choices[kind].right.append(np.array(right, dtype=np.float64))
-        if predict is None:
-            return max(i for i, is_right in enumerate(right) if is_right)
-        shares = predict(kind, features)
-        best = int(shares.argmax())
-        if cluster is not None and mention.text.lower() in _SINGULAR:
-            chosen.append((mention, entities[best] if best < len(entities) else None, float(shares.max())))
-        return best
+    def read(self, reading: Reading, boosters: dict[bool, lightgbm.Booster] | None = None) -> None:
+        """Link a document's mentions, by gold without boosters."""
+        context = Context()
 
-    for unit in reading.units:
-        read(unit, context, decide)
+        def decide(mention: Mention, entities: Sequence[Entity], features: Features) -> int:
+            cluster = reading.cluster[id(mention)]
+            is_pronoun = mention.kind is Kind.PRONOUN
+            clusters = [_cluster(reading, one) for one in entities]
+            if cluster == NEITHER:
+                right = [*(one is None for one in clusters), True]
+            else:
+                right = [cluster is not None and one == cluster for one in clusters]
+                right.append(not reading.is_row and not any(right))
+            if (cluster is not None and is_pronoun) or not reading.is_row:
+                self.links[is_pronoun].add(features, right)
+            if boosters is None:
+                return max(i for i, is_right in enumerate(right) if is_right)
+            shares = choose(boosters[is_pronoun], features)
+            best = int(shares.argmax())
+            mention.certainty = float(shares[best])
+            if is_pronoun and cluster is not None:
+                for i in shares.argsort()[::-1][:3]:
+                    for shown, found in (
+                        antecedents(mention, entities[i], shares[i]) if i < len(entities) else ()
+                    ):
+                        self.antecedents.append(found)
+                        # of a right entity; the share of the link is multiplied later
+                        self.is_right.append(reading.cluster[id(shown)] == cluster)
+            return best
+
+        for unit in reading.units:
+            read(unit, context, decide)
+            context.forget()
+
+    def boosters(self, rounds: int, seed: int) -> dict[bool, lightgbm.Booster]:
+        """Fit the boosters of links."""
+        return {kind: fit(choices, rounds, seed) for kind, choices in self.links.items()}
+
+
+def train(
+    readings: Sequence[Reading], rows: Sequence[Reading], lexicon: Lexicon, rounds: int, seed: int
+) -> CoreferenceModel:
+    """Train a model on some documents and rows."""
+    halves = readings[::2], readings[1::2]
+    first = []
+    for half in halves:
+        teacher = Teacher()
+        for reading in half:
+            teacher.read(reading)
+        first.append(teacher.boosters(rounds, seed))
+    final = Teacher()
+    for half, boosters in zip(halves, first[::-1], strict=True):
+        for reading in half:
+            final.read(reading)
+            final.read(reading, boosters)
+    for number, reading in enumerate(rows):
+        final.read(reading, first[number % 2])
+    shown = fit_shares(final.antecedents, final.is_right, rounds, seed)
+    of_kind = final.boosters(rounds, seed)
+    return CoreferenceModel(of_kind[True], of_kind[False], shown, lexicon)
+
+
+def fit_shares(
+    rows: Sequence[dict[str, float]], is_right: Sequence[bool], rounds: int, seed: int
+) -> lightgbm.Booster:
+    """Fit the booster of antecedents: is the mention the pronoun's person."""
+    names = list(rows[0])
+    data = lightgbm.Dataset(matrix(rows, names), np.array(is_right, dtype=float), feature_name=names)
+    settings = TREES | {"objective": "binary", "seed": seed}
+    return lightgbm.train(settings, data, num_boost_round=rounds)
+
+
+def measure(reading: Reading, model: CoreferenceModel) -> list[dict[str, Any]]:
+    """Whether the antecedent of each he and she with a gold cluster is right, and its probability."""
     with_noun = {
         cluster
         for span, cluster in reading.gold.items()
         if reading.text[slice(*span)].lower() not in _NO_NOUNS
     }
     answers = []
-    for mention, entity, share in chosen:
-        cluster = reading.cluster[id(mention)]
-        others = [
-            one for one in (entity or context.by_head[mention.head]).mentions if one.kind is not Kind.PRONOUN
-        ]
-        before = [one for one in others if one.start < mention.start]
-        shown = before[-1] if before else others[0] if others else None
-        is_right = cluster not in with_noun if shown is None else reading.cluster[id(shown)] == cluster
-        answers.append((reading.corpus, is_right, share))
+    for link in chain.from_iterable(model.link(reading.units, Context())):
+        cluster = reading.cluster[id(link.pronoun)]
+        if cluster is None or link.pronoun.text.lower() not in _SINGULAR:
+            continue
+        best = link.choices[0] if link.choices else None
+        if cluster == NEITHER:
+            is_right = best is None or reading.cluster[id(best.shown)] is None
+            probability = 1 - sum(c.probability for c in link.choices if reading.cluster[id(c.shown)])
+        elif best is None or best.probability < link.nobody:
+            is_right, probability = cluster not in with_noun, link.nobody
+        else:
+            is_right, probability = reading.cluster[id(best.shown)] == cluster, best.probability
+        answers.append({"corpus": reading.corpus, "right": is_right, "probability": probability})
     return answers
 
 
@@ -205,77 +313,95 @@ def _cluster(reading: Reading, entity: Entity) -> str | None:
     return counts.most_common(1)[0][0] if counts else None
 
 
+def summary(answers: pd.DataFrame) -> pd.DataFrame:
+    """Pronouns, share of right antecedents, calibration error, and right ones above .8, by corpus."""
+    bins = (answers["probability"] * 10).astype(int)
+    gap = (
+        answers.assign(gap=answers["right"] - answers["probability"])
+        .groupby(["corpus", bins])["gap"]
+        .sum()
+        .abs()
+    )
+    by_corpus = answers.groupby("corpus")
+    return pd.DataFrame(
+        {
+            "pronouns": by_corpus.size(),
+            "right": by_corpus["right"].mean(),
+            "calibration error": gap.groupby("corpus").sum() / by_corpus.size(),
+            "above .8": by_corpus["probability"].agg(lambda one: (one > 0.8).mean()),
+            "right above .8": answers[answers["probability"] > 0.8].groupby("corpus")["right"].mean(),
+        }
+    ).round(4)
+
+
+def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
+    """Find the mentions of all documents, each without its own nouns in the lexicon, which is returned whole."""
+    names, last_words = first_names(data), surnames(data)
+    counts = [count_people(reading) for reading in readings]
+    total = occupations(data)
+    for lemma, (found, number) in (pair for one in counts for pair in one.items()):
+        before = total.get(lemma, (0, 0))
+        total[lemma] = before[0] + found, before[1] + number
+    words = Counter(
+        token.text
+        for reading in readings
+        for _, doc in reading.parts
+        for token in doc
+        if token.text.islower()
+    )
+    also_words = frozenset(word for word, number in words.items() if word in names and number > 1)
+    for reading, own in zip(readings, counts, strict=True):
+        others = {
+            lemma: (a - own.get(lemma, (0, 0))[0], b - own.get(lemma, (0, 0))[1])
+            for lemma, (a, b) in total.items()
+        }
+        reading.find_mentions(Lexicon(names, last_words, others, also_words))
+    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found}
+    return Lexicon(names, last_words, people, also_words)
+
+
+def occupations(data: Path | None) -> dict[str, tuple[int, int]]:
+    """Counts for nouns of occupations, which denote people wherever they occur."""
+    with open_bytes(file_of("wordlists", "professions.json", data)) as stream:
+        return {name: (8, 8) for name, *_ in json.load(stream) if "_" not in name}
+
+
 def main(argv: list[str] | None = None) -> None:
     """Command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="data folder (default: the usual search)")
-    parser.add_argument("--rounds", type=int, default=150)
+    parser.add_argument("--rounds", type=int, default=250)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, help="folder for the models")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--only", type=int, help="measure only so many folds")
+    parser.add_argument("--output", type=Path, help="train on all documents and write this folder")
     args = parser.parse_args(argv)
-    readings = read_documents(args.data)
-    names, last_words = first_names(args.data), surnames(args.data)
-    counts = [count_people(reading) for reading in readings]
-    total = {lemma: [0, 0] for one in counts for lemma in one}
-    for lemma, numbers in (pair for one in counts for pair in one.items()):
-        total[lemma] = [a + b for a, b in zip(total[lemma], numbers, strict=True)]
-    for reading, own in zip(readings, counts, strict=True):
-        # a document's own nouns say nothing about themselves
-        others = {
-            lemma: (a - own.get(lemma, (0, 0))[0], b - own.get(lemma, (0, 0))[1])
-            for lemma, (a, b) in total.items()
-        }
-        reading.find_mentions(Lexicon(names, last_words, others))
+    readings, rows = read_documents(args.data), read_rows(args.data, args.seed)
+    lexicon = find_mentions(readings, args.data)
+    for row in rows:
+        row.find_mentions(lexicon)
+    of_row = np.random.default_rng(args.seed).permutation(len(rows))
     order = np.random.default_rng(args.seed).permutation(len(readings))
-    held_out = [readings[i] for i in order[::5]]
-    training = [readings[i] for place, i in enumerate(order) if place % 5]
-
-    def learn(choices: dict[Kind, Choices]) -> dict[Kind, object]:
-        return {kind: fit(of_kind, args.rounds, args.seed) for kind, of_kind in choices.items()}
-
-    def collect(part: list[Reading], models: dict | None, into: dict[Kind, Choices]) -> dict[Kind, Choices]:
-        predict = None if models is None else lambda kind, features: choose(models[kind], features)
-        for reading in part:
-            resolve(reading, predict, into)
-        return into
-
-    halves = training[::2], training[1::2]
-    gold = [collect(half, None, _no_choices()) for half in halves]
-    models = [learn(choices) for choices in gold]
-    every = _no_choices()
-    for half, other in zip(halves, models[::-1], strict=True):
-        collect(half, None, every)
-        collect(half, other, every)
-    final = learn(every)
-    answers = [
-        answer
-        for reading in held_out
-        for answer in resolve(reading, lambda kind, features: choose(final[kind], features))
-    ]
-    scores = {}
-    for corpus in CORPORA:
-        right = np.array([is_right for name, is_right, _ in answers if name == corpus])
-        share = np.array([share for name, _, share in answers if name == corpus])
-        scores[corpus] = {
-            "pronouns": len(right),
-            "right": round(float(right.mean()), 4),
-            "mean confidence": round(float(share.mean()), 4),
-            "right above .8": round(float(right[share > 0.8].mean()), 4),
-        }
-        print(corpus, json.dumps(scores[corpus]))
+    answers = []
+    for fold in range(args.folds if args.only is None else args.only):
+        training = [readings[i] for place, i in enumerate(order) if place % args.folds != fold]
+        taught = [rows[i] for place, i in enumerate(of_row) if place % args.folds != fold]
+        model = train(training, taught, lexicon, args.rounds, args.seed)
+        held_out = [readings[i] for i in order[fold :: args.folds]] + [
+            rows[i] for i in of_row[fold :: args.folds]
+        ]
+        found = pd.DataFrame([one for reading in held_out for one in measure(reading, model)])
+        print(f"fold {fold + 1}", summary(found).to_string(), sep="\n", flush=True)
+        answers.append(found)
+    if answers:
+        print("all", summary(pd.concat(answers)).to_string(), sep="\n", flush=True)
     if args.output:
         args.output.mkdir(parents=True, exist_ok=True)
-        for kind, model in final.items():
-            model.save_model(args.output / f"{kind.name.lower()}.txt")
-        lexicon = {"names": names, "surnames": last_words, "people": total}
-        write_json(args.output / "lexicon.json", lexicon)
-        write_json(args.output / "scores.json", scores)
-
-
-def _no_choices() -> dict[Kind, Choices]:
-    return {kind: Choices([], []) for kind in (Kind.PRONOUN, Kind.NOUN)}
+        train([readings[i] for i in order], [rows[i] for i in of_row], lexicon, args.rounds, args.seed).save(
+            args.output
+        )
 
 
 if __name__ == "__main__":

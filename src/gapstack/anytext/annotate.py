@@ -20,15 +20,15 @@ from typing import IO, Any, NamedTuple
 from gapstack import __version__
 from gapstack.anytext import page
 from gapstack.anytext.entities import Annotation, Entities
-from gapstack.anytext.pronoun_resolver import BATCH, PronounResolver, Text
-from gapstack.anytext.windows import GENDERED, Window, sentences, windows
+from gapstack.anytext.pronoun_resolver import BATCH, Resolver, Text
+from gapstack.anytext.text_resolver import create_resolver
+from gapstack.anytext.windows import GENDERED, Window, sentences
 from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError, Place, printable
 from gapstack.files import atomic_path, fingerprint
 from gapstack.runs.executors import create_executor
 from gapstack.runs.predict import Chunk, resumable
-from gapstack.runs.predictors import load
 
 RESOLVER = "gapstack"
 
@@ -62,7 +62,7 @@ def annotating(
 ) -> Iterator[Iterator[Annotation]]:
     """Yield the annotations of all documents, in order, to a block that writes them to ``output``.
 
-    All windows are answered first (:func:`~gapstack.runs.predict.resumable`), so a killed call can be continued.
+    All pieces are read first (:func:`~gapstack.runs.predict.resumable`), so a killed call can be continued.
     ``files`` are those of :func:`~gapstack.data.page_files.read_documents`; ``neutral`` resolves they and neopronouns
     too; ``model``, ``parser``, ``workers`` and ``executor`` are as in the command line.
 
@@ -71,16 +71,17 @@ def annotating(
     """
     execute = create_executor(executor, workers)
     forms = frozenset(GENDER_BY_FORM) if neutral else GENDERED
-    identity = _resolver(model, parser).identity
+    resolver = _resolver(model, parser)
     with resumable(
         output,
-        _batches(_documents(files), forms, identity),
-        partial(_answer, model, parser),
+        _batches(_documents(files), forms, resolver),
+        partial(_read, model, parser),
         execute=execute,
         total=sum(path.stat().st_size for path in files if path.is_file()),
         title="predicting",
     ) as answers:
-        yield _annotations(_documents(files), chain.from_iterable(map(json.loads, answers)))
+        results = chain.from_iterable(map(json.loads, answers))
+        yield _annotations(_documents(files), forms, resolver, results)
 
 
 def _documents(files: Iterable[Path]) -> Iterator[RawDocument]:
@@ -97,49 +98,49 @@ def _documents(files: Iterable[Path]) -> Iterator[RawDocument]:
             yield document
 
 
-def _batches(documents: Iterable[RawDocument], forms: frozenset[str], identity: str) -> Iterator[Chunk]:
-    """The windows of all documents in batches, in order; sizes are characters of text."""
+def _batches(documents: Iterable[RawDocument], forms: frozenset[str], resolver: Resolver) -> Iterator[Chunk]:
+    """The pieces of all documents in batches, in order; sizes are characters of text."""
+    identity = resolver.identity
     work = (
         (number, document.url, window)
         for number, document in enumerate(documents)
-        for window in windows(document.text, forms)
+        for window in resolver.pieces(Text(document.text, tuple(forms), url=document.url))
     )
     while batch := tuple(islice(work, BATCH)):
         contents = [
             (number, url, window.text, window.pronouns, window.origins) for number, url, window in batch
         ]
         size = sum(len(window.text) - window.own for _, _, window in batch)
-        yield Chunk(fingerprint(identity, contents), size, f"windows of document {batch[0][0] + 1}", batch)
+        yield Chunk(fingerprint(identity, contents), size, f"text of document {batch[0][0] + 1}", batch)
 
 
-def _answer(model: str | None, parser: str | None, batch: Sequence[tuple[int, str | None, Window]]) -> bytes:
-    """Answer windows; each with the number and the page of its document."""
-    found = _resolver(model, parser).answer([(Text("", url=url), window) for _, url, window in batch])
-    record = [
-        [number, [answer.outcome for answer in answers]]
-        for (number, _, _), answers in zip(batch, found, strict=True)
-    ]
+def _read(model: str | None, parser: str | None, batch: Sequence[tuple[int, str | None, Window]]) -> bytes:
+    """Read pieces; each with the number of its document."""
+    read = _resolver(model, parser).read([(Text("", url=url), window) for _, url, window in batch])
+    record = [[number, result] for (number, _, _), result in zip(batch, read, strict=True)]
     return json.dumps(record, separators=(",", ":")).encode()
 
 
 @lru_cache(maxsize=1)
-def _resolver(model: str | None, parser: str | None) -> PronounResolver:
+def _resolver(model: str | None, parser: str | None) -> Resolver:
     """The resolver of this process."""
-    return PronounResolver(load(model, keep=True), parser)
+    return create_resolver(model, parser)
 
 
-def _annotations(documents: Iterable[RawDocument], answered: Iterable[Any]) -> Iterator[Annotation]:
-    """Put the answers of each document together."""
-    groups = groupby(answered, key=itemgetter(0))
+def _annotations(
+    documents: Iterable[RawDocument], forms: frozenset[str], resolver: Resolver, results: Iterable[Any]
+) -> Iterator[Annotation]:
+    """Link the results of each document."""
+    groups = groupby(results, key=itemgetter(0))
     number_of_group, group = next(groups, (-1, iter(())))
     for number, document in enumerate(documents):
-        entities = Entities(document.text)
+        own: Iterable[Any] = ()
         if number == number_of_group:
-            for _, answers in group:
-                for outcome in answers:
-                    entities.add(*outcome)
+            own = (result for _, result in group)
+        answers = resolver.link(Text(document.text, tuple(forms), url=document.url), own)
+        if number == number_of_group:
             number_of_group, group = next(groups, (-1, iter(())))
-        yield entities.annotation(document.id)
+        yield Entities.of(answers).annotation(document.id)
 
 
 def write_annotations(annotations: Iterable[Annotation], output: Path) -> Counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -10,6 +10,8 @@ from gapstack.data import Span, html
 
 NOBODY = "nobody here"
 """Label for no candidate being the antecedent."""
+OTHER = "somebody else"
+"""Label for a person who is not among the candidates."""
 SURE = 0.5
 """Probability that the best answer needs; below it the answer is reported as not sure."""
 
@@ -50,9 +52,11 @@ class Answer:
     candidates : tuple of Candidate
         Sorted by decreasing probability.
     nobody : float
-        Probability that it refers to none of them; all probabilities sum to 1.
+        Probability that it refers to nobody who is named or described in the text.
     notes : tuple of str
         Caveats, such as a form that never occurs in training.
+    other : float
+        Probability of a person who is not among the candidates; all probabilities sum to 1.
     """
 
     pronoun: Span
@@ -60,6 +64,7 @@ class Answer:
     candidates: tuple[Candidate, ...]
     nobody: float
     notes: tuple[str, ...] = ()
+    other: float = 0.0
 
     @property
     def antecedent(self) -> Candidate | None:
@@ -70,19 +75,14 @@ class Answer:
     @property
     def sure(self) -> bool:
         """True if a candidate or nobody has a probability of at least :data:`SURE`."""
-        return self.shares[0][1] >= SURE
+        return max(self.nobody, *(one.probability for one in self.candidates), 0.0) >= SURE
 
     @property
     def shares(self) -> list[tuple[str, float]]:
         """Full names and probabilities including nobody, sorted by decreasing probability."""
         named = [(candidate.full_name, candidate.probability) for candidate in self.candidates]
-        return sorted([*named, (NOBODY, self.nobody)], key=lambda share: -share[1])
-
-    @property
-    def outcome(self) -> tuple[Span, float, list[tuple[Span, float, tuple[Span, ...]]]]:
-        """The pronoun, nobody's probability, and span, probability and mentions of each candidate, without words."""
-        links = [(one.span, one.probability, one.mentions) for one in self.candidates]
-        return self.pronoun, self.nobody, links
+        rest = [(NOBODY, self.nobody), (OTHER, self.other)] if self.other else [(NOBODY, self.nobody)]
+        return sorted([*named, *rest], key=lambda share: -share[1])
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as a JSON object."""
@@ -101,9 +101,29 @@ class Answer:
                 for one in self.candidates
             ],
             "nobody": self.nobody,
+            "other": self.other,
             "sure": self.sure,
             "notes": list(self.notes),
         }
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Answer:
+        """Restore an answer from :meth:`to_dict`."""
+        candidates = tuple(
+            Candidate(
+                Span(one["start"], one["end"]),
+                one["name"],
+                one["probability"],
+                tuple(Span(*mention) for mention in one["mentions"]),
+                one["full_name"],
+                tuple(one["reasons"]),
+            )
+            for one in record["candidates"]
+        )
+        pronoun = record["pronoun"]
+        span = Span(pronoun["start"], pronoun["end"])
+        notes = tuple(record["notes"])
+        return cls(span, pronoun["text"], candidates, record["nobody"], notes, record["other"])
 
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {probability:.0%}" for name, probability in self.shares)
@@ -111,10 +131,24 @@ class Answer:
 
 
 class Answers(Sequence[Answer]):
-    """The answers for one text, in the order of its pronouns; ``remark`` is the reason if there are none."""
+    """The answers for one text, in the order of its pronouns.
 
-    def __init__(self, text: str, answers: Sequence[Answer], remark: str = ""):
-        self.text, self._answers, self.remark = text, tuple(answers), remark
+    ``entities`` are full name and mentions (without pronouns) of each person of the whole text if the resolver knows
+    them, else None.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        answers: Sequence[Answer],
+        entities: Sequence[tuple[str, tuple[Span, ...]]] | None = None,
+    ):
+        self.text, self._answers, self.entities = text, tuple(answers), entities
+
+    @property
+    def remark(self) -> str:
+        """The reason if there are no answers."""
+        return "" if self._answers else "the text has none of the pronouns looked for"
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -125,7 +159,7 @@ class Answers(Sequence[Answer]):
     def __getitem__(self, index: slice) -> Answers: ...
     def __getitem__(self, index: int | slice) -> Answer | Answers:
         if isinstance(index, slice):
-            return Answers(self.text, self._answers[index], self.remark)
+            return Answers(self.text, self._answers[index], self.entities)
         return self._answers[index]
 
     def __iter__(self) -> Iterator[Answer]:

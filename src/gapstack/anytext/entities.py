@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gapstack.anytext.answer import Answers
+from gapstack.anytext.answer import Answer, Answers
 from gapstack.anytext.people import common_first_names, full_name, people
 from gapstack.data import Span
 from gapstack.resolvers.clusters import Cluster, Document, Link, text_sha256
@@ -63,10 +63,10 @@ class Annotation:
 
 
 class Entities:
-    """Collects the answers of a document's windows."""
+    """Collects the answers of a document; names are grouped by person unless ``people`` are known."""
 
-    def __init__(self, text: str):
-        self._text = text
+    def __init__(self, text: str, people: Sequence[tuple[str, tuple[Span, ...]]] | None = None):
+        self._text, self._people = text, people
         self._names: set[Span] = set()
         self._links: dict[Link, float] = {}
         self._references: dict[Span, float] = {}
@@ -75,37 +75,35 @@ class Entities:
     @classmethod
     def of(cls, answers: Answers) -> Entities:
         """Collect the answers for a text."""
-        entities = cls(answers.text)
+        entities = cls(answers.text, answers.entities)
         for answer in answers:
-            entities.add(*answer.outcome)
+            entities.add(answer)
         return entities
 
-    def add(
-        self,
-        pronoun: Sequence[int],
-        nobody: float,
-        candidates: Iterable[tuple[Sequence[int], float, Iterable[Sequence[int]]]],
-    ) -> None:
-        """Add the answer for a pronoun: span, probability and mentions of each candidate, the best first."""
-        at = Span(*pronoun)
-        self._references[at] = round(1 - nobody, _DIGITS)
-        for place, (span, probability, mentions) in enumerate(candidates):
-            name = Span(*span)
-            self._names.update(Span(*mention) for mention in mentions)
-            if probability >= MIN_PROBABILITY:
-                self._links[at, name] = round(probability, _DIGITS)
-            if place == 0 and probability > nobody:
-                self._antecedents[at] = name
+    def add(self, answer: Answer) -> None:
+        """Add the answer for a pronoun."""
+        at = answer.pronoun
+        self._references[at] = round(1 - answer.nobody, _DIGITS)
+        for candidate in answer.candidates:
+            self._names.update(candidate.mentions)
+            if candidate.probability >= MIN_PROBABILITY:
+                self._links[at, candidate.span] = round(candidate.probability, _DIGITS)
+        if answer.antecedent:
+            self._antecedents[at] = answer.antecedent.span
 
     def annotation(self, id: str) -> Annotation:
         """Group names by person, and add the pronouns linked to them."""
-        persons = people(self._text, self._names, common_first_names())
-        person_of = {mention: number for number, one in enumerate(persons) for mention in one.mentions}
+        if self._people is None:
+            grouped = people(self._text, self._names, common_first_names())
+            persons = [(full_name(self._text, person.mentions), person.mentions) for person in grouped]
+        else:
+            persons = sorted(self._people, key=lambda person: person[1])
+        person_of = {mention: number for number, (_, names) in enumerate(persons) for mention in names}
         pronouns: list[list[Span]] = [[] for _ in persons]
         for pronoun, name in self._antecedents.items():
             pronouns[person_of[name]].append(pronoun)
         found = tuple(
-            Entity(full_name(self._text, person.mentions), person.mentions, tuple(sorted(own)))
-            for person, own in zip(persons, pronouns, strict=True)
+            Entity(name, names, tuple(sorted(own)))
+            for (name, names), own in zip(persons, pronouns, strict=True)
         )
         return Annotation(id, self._text, found, self._links, self._references, self._antecedents)

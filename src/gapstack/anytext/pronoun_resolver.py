@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,29 +46,31 @@ class Text:
     url: str | None = None
 
 
-class PronounResolver:
-    """Predicts which of a text's people each pronoun refers to.
+class Resolver(ABC):
+    """Predicts which of a text's people each pronoun refers to, in two steps.
 
-    Parameters
-    ----------
-    predictor : Predictor
-        Predicts rows of two names; MemberError if it only returns stored predictions.
-    parser : str or Path, optional
-        Pipeline that detects names; ``en_gapstack`` by default.
-    words : int
-        Maximum number of words of a window.
+    Pieces of texts are read in batches, independently of each other (the expensive part); their results are JSON
+    values. Then the results of each whole text are linked.
     """
 
-    def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):
-        if predictor.stored:
-            problem = "a prediction file cannot predict new texts; give a fitted member, a stack or a run"
-            raise MemberError(problem)
-        self.predictor, self.parser, self.words = predictor, parser, words
+    parser: str | Path | None
 
     @property
+    @abstractmethod
     def identity(self) -> str:
-        """Hash of all that decides an answer but its window: predictor, parser, and versions."""
-        return fingerprint(dict(self.predictor.identity), find_parser(self.parser).fingerprint, versions())
+        """Hash of all that decides an answer but its text."""
+
+    @abstractmethod
+    def pieces(self, text: Text) -> Iterator[Window]:
+        """The pieces of a text that are read."""
+
+    @abstractmethod
+    def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
+        """A JSON value for each piece."""
+
+    @abstractmethod
+    def link(self, text: Text, results: Iterable[Any]) -> Answers:
+        """Answers for a text, from the values of its pieces."""
 
     def ask(
         self,
@@ -111,23 +115,55 @@ class PronounResolver:
         return list(self.stream(map(Text, texts)))
 
     def stream(self, texts: Iterable[Text]) -> Iterator[Answers]:
-        """Resolve texts in order, a batch of windows at a time."""
+        """Resolve texts in order, a batch of pieces at a time."""
         # None ends a text
-        work = (
-            (text, window)
-            for text in texts
-            for window in chain(windows(text.text, text.pronouns, self.words), [None])
-        )
-        answers: list[Answer] = []
+        work = ((text, piece) for text in texts for piece in chain(self.pieces(text), [None]))
+        results: list[Any] = []
         while batch := list(islice(work, BATCH)):
-            answered = iter(self.answer([(text, window) for text, window in batch if window]))
-            for text, window in batch:
-                if window:
-                    answers += next(answered)
+            read = iter(self.read([(text, piece) for text, piece in batch if piece]))
+            for text, piece in batch:
+                if piece:
+                    results.append(next(read))
                 else:
-                    remark = "" if answers else "the text has none of the pronouns looked for"
-                    yield Answers(text.text, answers, remark)
-                    answers = []
+                    yield self.link(text, results)
+                    results = []
+
+
+class PronounResolver(Resolver):
+    """Resolves pronouns with a predictor of rows of two names, window by window.
+
+    Parameters
+    ----------
+    predictor : Predictor
+        Predicts rows of two names; MemberError if it only returns stored predictions.
+    parser : str or Path, optional
+        Pipeline that detects names; ``en_gapstack`` by default.
+    words : int
+        Maximum number of words of a window.
+    """
+
+    def __init__(self, predictor: Predictor, parser: str | Path | None = None, words: int = WORDS):
+        if predictor.stored:
+            problem = "a prediction file cannot predict new texts; give a fitted member, a stack or a run"
+            raise MemberError(problem)
+        self.predictor, self.parser, self.words = predictor, parser, words
+
+    @property
+    def identity(self) -> str:
+        """Hash of all that decides an answer but its window: predictor, parser, and versions."""
+        return fingerprint(dict(self.predictor.identity), find_parser(self.parser).fingerprint, versions())
+
+    def pieces(self, text: Text) -> Iterator[Window]:
+        """Windows with context."""
+        return windows(text.text, text.pronouns, self.words)
+
+    def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
+        """Answers of each window, as JSON values."""
+        return [[answer.to_dict() for answer in answers] for answers in self.answer(work)]
+
+    def link(self, text: Text, results: Iterable[Any]) -> Answers:
+        """Restore the answers; windows are independent."""
+        return Answers(text.text, [Answer.from_dict(one) for one in chain.from_iterable(results)])
 
     def answer(self, work: Sequence[tuple[Text, Window]]) -> list[list[Answer]]:
         """Resolve the pronouns of some windows in one pass: one parse each, and one corpus of rows for all."""

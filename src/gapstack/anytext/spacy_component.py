@@ -21,10 +21,10 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 
 from gapstack.anytext.entities import Entities
-from gapstack.anytext.pronoun_resolver import PronounResolver, Text
+from gapstack.anytext.pronoun_resolver import Resolver, Text
+from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED
 from gapstack.data.example import GENDER_BY_FORM
-from gapstack.runs.predictors import load
 
 CLUSTERS = "gapstack_clusters"
 """Span group with all mentions; their labels count persons from 1."""
@@ -48,8 +48,8 @@ class PronounComponent:
             Doc.set_extension(LINKS, default=())
 
     @cached_property
-    def _resolver(self) -> PronounResolver:
-        return PronounResolver(load(self.model, keep=True))
+    def _resolver(self) -> Resolver:
+        return create_resolver(self.model)
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one document."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from gapstack.data import Span
@@ -27,6 +27,8 @@ GENDERED = frozenset(form for form, gender in GENDER_BY_FORM.items() if gender i
 """Forms resolved in documents by default; *they* is mostly plural."""
 WORDS = 240
 """Words of a window: twice a GAP snippet, since names are often further back in documents (docs/any-text.md)."""
+PASSAGE = 400
+"""Words of a passage."""
 OWN = 1 / 3
 """Fraction of a window that its own sentences take."""
 
@@ -94,6 +96,25 @@ def windows(text: str, forms: Collection[str] = GENDER_BY_FORM.keys(), most: int
         yield from _window(text, seen, own, forms)
 
 
+def passages(text: str, most: int = PASSAGE) -> Iterator[Window]:
+    """Split a text of any length into consecutive passages of whole sentences, without context or pronouns."""
+    own: list[list[Span]] = []
+    for sentence in _sentences(text, most):
+        if own and sum(map(len, own)) + len(sentence) > most:
+            yield _passage(text, own)
+            own = []
+        own.append(sentence)
+    if own:
+        yield _passage(text, own)
+
+
+def _passage(text: str, sentences: list[list[Span]]) -> Window:
+    stretches = [stretch for sentence in sentences for stretch in sentence]
+    parts = [text[slice(*stretch)] for stretch in stretches]
+    starts = accumulate((len(part) + 1 for part in parts[:-1]), initial=0)
+    return Window(" ".join(parts), (), 0, tuple(starts), tuple(stretch.start for stretch in stretches))
+
+
 def pronouns(text: str, forms: Collection[str] = GENDER_BY_FORM.keys()) -> tuple[Span, ...]:
     """Pronouns of a text with one of these forms; 'em and parts of words do not count."""
     return tuple(Span(*match.span()) for match in _PRONOUN.finditer(text) if match[0].lower() in forms)
@@ -110,14 +131,11 @@ def sentences(text: str) -> Iterator[list[Span]]:
 def _window(
     text: str, seen: list[list[Span]], own: list[list[Span]], forms: Collection[str]
 ) -> Iterator[Window]:
-    stretches = [stretch for sentence in (*seen, *own) for stretch in sentence]
-    parts = [text[slice(*stretch)] for stretch in stretches]
-    starts = list(accumulate((len(part) + 1 for part in parts), initial=0))[:-1]
-    written, begin = " ".join(parts), starts[sum(map(len, seen))]
-    own_pronouns = tuple(span for span in pronouns(written, forms) if span.start >= begin)
+    whole = _passage(text, [*seen, *own])
+    begin = whole.starts[sum(map(len, seen))]
+    own_pronouns = tuple(span for span in pronouns(whole.text, forms) if span.start >= begin)
     if own_pronouns:
-        origins = tuple(stretch.start for stretch in stretches)
-        yield Window(written, own_pronouns, begin, tuple(starts), origins)
+        yield replace(whole, pronouns=own_pronouns, own=begin)
 
 
 def _last(sentences: list[list[Span]], most: int) -> list[list[Span]]:

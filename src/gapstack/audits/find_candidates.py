@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gapstack.anytext.answer import Answer
-from gapstack.anytext.pronoun_resolver import PronounResolver, Text
+from gapstack.anytext.pronoun_resolver import Text
 from gapstack.audits.statistics import contrast, shares
 from gapstack.audits.suite import Findings, Items, Panel, Suite, percents
 from gapstack.data import Corpus, Gender, Label, Span
@@ -43,7 +43,7 @@ class CandidateFinder(Predictor):
     """
 
     def __init__(self, predictor: Predictor):
-        self.predictor, self.resolver = predictor, PronounResolver(predictor)
+        self.predictor, self.resolver = predictor, predictor.resolver()
         self._answers: dict[str, dict[Span, Answer]] = {}  # by text and pronoun
 
     @property

@@ -10,13 +10,14 @@ from gapstack.data import Corpus
 from gapstack.errors import DataError, DataNotFoundError, Place
 from gapstack.files import fingerprint
 from gapstack.members.member import Predictor
-from gapstack.members.store import load, saved_record
+from gapstack.members.store import saved_record
 from gapstack.runs.folder import RunFolder, find_run, home
 from gapstack.runs.predictors import (
     CLUSTERS,
     PROBABILITIES,
     FittedRun,
     PredictionFile,
+    load,
     prediction_file,
     saved_folder,
 )
@@ -131,7 +132,7 @@ def target_of(name: str, suites: Sequence[str], *, folds: int = 1) -> Target:
     path = Path(name)
     if (saved := saved_folder(name)) is not None:
         kind = saved_record(saved)["name"]
-        return Target({kind: load(saved)}, f"member {kind}")
+        return Target({kind: load(name)}, f"member {kind}")
     run = find_run(name)
     if run is not None:
         folder, only = run

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from gapstack.anytext.answer import NOBODY, SURE, Answer, Answers
+from gapstack.anytext.answer import NOBODY, OTHER, SURE, Answer, Answers
 from gapstack.cli import common
 from gapstack.data import Span
 from gapstack.errors import printable
@@ -35,9 +35,11 @@ def show(answers: Answers, *, why: bool = False) -> Text:
         width = max(cell_len(printable(name)) for name, _ in answer.shares)
         rows = [(one.probability, one.full_name, styles[one.span], one.reasons) for one in answer.candidates]
         rows.append((answer.nobody, NOBODY, "dim", ()))
+        if answer.other:
+            rows.append((answer.other, OTHER, "dim", ()))
         for share, name, style, reasons in sorted(rows, key=lambda row: -row[0]):
             line = f"  {set_cell_size(printable(name), width)} {share:6.1%} "
-            shown.append(line, style="dim" if name == NOBODY else "")
+            shown.append(line, style="dim" if name in (NOBODY, OTHER) else "")
             shown.append("\u2588" * round(share * _BAR_WIDTH), style=style).append("\n")
             if why and reasons:
                 shown.append(f"    {printable('; '.join(reasons))}\n", style="dim")

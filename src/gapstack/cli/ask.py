@@ -60,9 +60,8 @@ def ask_command(
     gap ask "Kate told Mary that she should leave."
     """
     common.spare_imports(model, parser)  # before what follows imports them
-    from gapstack.anytext.pronoun_resolver import PronounResolver
+    from gapstack.anytext.text_resolver import create_resolver
     from gapstack.cli.answers import show
-    from gapstack.runs.predictors import load
 
     text, more = (words[0], words[1:]) if words else (None, [])
     # click gives an option one value: further names arrive as further arguments
@@ -72,7 +71,7 @@ def ask_command(
         )
     options: dict[str, Any] = {"pronoun": pronoun, "names": [*(names or ()), *more], "url": url}
     texts = _prompted() if text is None else _texts(text)
-    resolver = PronounResolver(load(model, keep=True), parser)
+    resolver = create_resolver(model, parser)
     for one in texts:
         try:
             _refuse_long(one)
@@ -145,10 +144,9 @@ def demo_command(
     """
     common.spare_imports(model, parser)  # before what follows imports them
     from gapstack.anytext.demo import DemoServer
-    from gapstack.anytext.pronoun_resolver import PronounResolver
-    from gapstack.runs.predictors import load
+    from gapstack.anytext.text_resolver import create_resolver
 
-    resolver = PronounResolver(load(model, keep=True), parser)
+    resolver = create_resolver(model, parser)
 
     def ask(text: str) -> Answers:
         _refuse_long(text)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gapstack.ensemble.linear import ConditionalStacker
 from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
+from gapstack.members.boosters import restore_booster
 from gapstack.members.member import State
 from gapstack.members.surface import LIGHTGBM
 from gapstack.settings import (
@@ -57,7 +58,7 @@ class LightGBMStacker(Stacker):
         return State(texts={"booster": self.booster_.model_to_string()})
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
 
 
 class EvidenceStacker(Stacker):
@@ -120,9 +121,9 @@ class EvidenceStacker(Stacker):
         return State(self.logit_._state().arrays, texts)
 
     def _restore(self, state: State) -> None:
-        self.booster_ = lightgbm.Booster(model_str=state.texts["booster"])
+        self.booster_ = restore_booster(state.texts["booster"])
         self.trees_ = LightGBMStacker(seed=self.seed)
-        self.trees_.booster_ = lightgbm.Booster(model_str=state.texts["beside"])
+        self.trees_.booster_ = restore_booster(state.texts["beside"])
         self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
         self.logit_._restore(state)
 

@@ -34,6 +34,8 @@ class Predictor(ABC):
 
     stored: ClassVar[bool] = False
     """True if it only returns stored predictions, looked up by row id."""
+    for_running_text = False
+    """True for the model that comes along: texts are answered by the model of running text (:meth:`resolver`)."""
 
     @property
     def contaminated_by(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ class Predictor(ABC):
 
         Options and errors are those of :meth:`gapstack.anytext.pronoun_resolver.PronounResolver.ask`.
         """
-        return self._resolver().ask(text, **options)
+        return self.resolver().ask(text, **options)
 
     @overload
     def predict(self, rows: Corpus) -> Labels: ...
@@ -68,11 +70,12 @@ class Predictor(ABC):
         """Return the most probable column of each row, (n,), or of texts what :meth:`ask` returns."""
         if isinstance(rows, Corpus):
             return self.predict_proba(rows).argmax(axis=1).astype(np.int64)
-        return self._resolver().predict(rows)
+        return self.resolver().predict(rows)
 
-    def _resolver(self) -> Any:
+    def resolver(self) -> Any:
+        """Return what answers texts: windows with this predictor, or the model of running text with it for names."""
         # the one import upwards, so that every predictor answers texts
-        return resolve_name("gapstack.anytext.pronoun_resolver:PronounResolver")(self)
+        return resolve_name("gapstack.anytext.text_resolver:resolver_of")(self)
 
     def prepare(self, corpus: Corpus) -> None:  # noqa: B027 - optional
         """Compute in one pass what ``predict_proba`` will look up for these rows; optional."""

@@ -19,6 +19,7 @@ from scipy.special import softmax
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, Features, features
+from gapstack.members.boosters import restore_booster
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
@@ -103,7 +104,7 @@ class Surface(SoftLabelMember):
 
     def _restore(self, state: State) -> None:
         texts = [state.texts[f"booster-{i}"] for i in range(len(state.texts))]
-        self.boosters_ = [lightgbm.Booster(model_str=text) for text in texts]
+        self.boosters_ = [restore_booster(text) for text in texts]
 
 
 def candidate_table(block: Features) -> Floats:

@@ -47,7 +47,9 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
     on other inputs than are found now.
     """
     if (saved := saved_folder(name)) is not None:
-        return store.load(saved)
+        predictor = store.load(saved)
+        predictor.for_running_text = name is None or str(name) == DEFAULT
+        return predictor
     path = Path(str(name))
     if (run := find_run(str(name))) is not None:
         folder, label = run

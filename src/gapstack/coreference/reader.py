@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
-from entities import Context, Entity, excluded, noun_features, pronoun_features
-from mentions import Kind, Mention
+from gapstack.coreference.entities import (
+    Context,
+    Entity,
+    Features,
+    are_coarguments,
+    disagrees,
+    excluded,
+    name_match,
+    noun_features,
+    pronoun_features,
+)
+from gapstack.coreference.mentions import Kind, Mention
 
-from gapstack.types import Floats
-
-Decide = Callable[[Mention, Sequence[Entity], Floats], int]
+Decide = Callable[[Mention, Sequence[Entity], Features], int]
 """The index of the entity that a mention refers to, or that of the last row of features for none."""
 _LONGEST_UNIT = 8  # sentences that are read together
+_RECENT = 20
+"""Entities with the most recent mentions that any mention may refer to."""
 _DISTANCE = 80  # sentences back to the last mention of a pronoun's entity
 
 
@@ -41,6 +51,8 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
             speaker = _speaker(mention, unit, context)
             if speaker is not None:
                 context.speakers[mention.quote] = speaker
+        if len(mention.words) == 1 and mention.words[0] in context.surnames:
+            mention.odds = 0.0  # a surname, even if it is a first name too
         entities = candidates(mention, context)
         features = (pronoun_features if mention.kind is Kind.PRONOUN else noun_features)(
             mention, entities, context
@@ -50,12 +62,25 @@ def read(unit: Sequence[Mention], context: Context, decide: Decide) -> None:
 
 
 def candidates(mention: Mention, context: Context) -> list[Entity]:
-    """Entities that a mention may refer to."""
-    return [
+    """Entities that a mention may refer to: the most recent ones, and those of its name or noun."""
+    ordered = sorted(context.entities, key=lambda one: -one.last.start)
+    entities = [
         entity
-        for entity in context.recent(mention)
-        if not excluded(mention, entity, context) and _is_near(mention, entity)
+        for number, entity in enumerate(ordered)
+        if (number < _RECENT or _is_called(mention, entity))
+        and _is_near(mention, entity)
+        and not disagrees(mention, entity)
+        and not excluded(mention, entity, context)
     ]
+    if mention.reflexive:
+        bound = [one for one in entities if any(are_coarguments(mention, m) for m in one.mentions[-4:])]
+        return bound or entities
+    return entities
+
+
+def _is_called(mention: Mention, entity: Entity) -> bool:
+    """True if an entity has a word of the mention's name, or its noun."""
+    return mention.lemma in entity.lemmas or name_match(mention.words, entity) > 0
 
 
 def _is_near(mention: Mention, entity: Entity) -> bool:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from lexicon import NOUN_GENDER, TITLES, Lexicon
-
+from gapstack.coreference.lexicon import NOUN_GENDER, TITLES, Lexicon
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.text.grammar import Role, role_of
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
 MIN_PERSON_SHARE = 0.15
 """Nouns that denote a person less often are no mentions."""
 _SIGN = {Gender.MASCULINE: -1, Gender.FEMININE: 1, Gender.NEUTRAL: 0}
+_GENDERED = {form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL}
 _TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
 _IN_NOUN_PHRASE = ("det", "amod", "compound", "nummod", "poss", "nmod:poss", "flat")
+_OBJECTS = (Role.OBJECT, Role.DATIVE)
 _SPEECH_VERBS = """
 say ask reply answer cry exclaim add return remark whisper mutter murmur shout call observe tell continue inquire begin
 repeat declare demand explain laugh gasp rejoin respond sigh snap groan think wonder
@@ -30,6 +31,13 @@ repeat declare demand explain laugh gasp rejoin respond sigh snap groan think wo
 _SPEECH = frozenset(_SPEECH_VERBS.split())
 _QUOTES = {'"': 0, "\u201c": 1, "\u201d": -1, "``": 1, "''": -1}
 _LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
+
+
+# words that the parser takes for the beginning or the end of a name
+_NOT_FIRST = frozenset(
+    ("hi", "hello", "hey", "dear", "thanks", "oh", "ah", "yes", "no", "well", "when", "whenever")
+)
+_NOT_LAST = frozenset(("'s", "\u2019s", "'", "\u2019", "said", "says", "asked", "replied", "told"))
 
 
 class Kind(IntEnum):
@@ -55,8 +63,9 @@ class Mention:
     """A mention; tokens and sentences are counted over the whole document, ``span`` is in its characters.
 
     ``sign`` is the gender of its pronoun, title or noun, ``odds`` the log-odds of its first name's; positive is
-    feminine. ``governor`` is the token that it depends on, ``possessor`` the token of its possessive, or -1. ``quote``
-    counts quotations, -1 outside of them; ``speaks`` is true for the subject of a verb of speech outside of them.
+    feminine. ``governor`` is the token that it depends on, ``clause`` the verb whose subject is also the governor's,
+    ``possessor`` the token of its possessive, or -1. ``quote`` counts quotations, -1 outside of them; ``speaks`` is
+    true for the subject of a verb of speech outside of them. ``certainty`` is the probability of the link made.
     """
 
     span: Span
@@ -77,11 +86,13 @@ class Mention:
     possessor: int = -1
     quote: int = -1
     speaks: bool = False
+    clause: int = -1
     vocative: bool = False
     reflexive: bool = False
     personhood: float = 1.0
     apposition: int = -1
     predicate_of: int = -1
+    certainty: float = 1.0
     display: Span = field(default=Span(0, 0))
 
 
@@ -139,18 +150,15 @@ def _quotes(sentence: Tokens, at: Position) -> Iterator[int]:
 def _mentions(
     sentence: Tokens, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Iterator[Mention]:
-    names = {}
+    names: dict[int, tuple[int, int]] = {}
     for entity in sentence.ents:
-        if entity.label_ == "PERSON":
+        if entity.label_ == "PERSON" and not _is_noun(entity, lexicon):
             names |= dict.fromkeys(range(entity.start, entity.end), (entity.start, entity.end))
-    taken = set()
+    taken: set[int] = set()
     for token in sentence:
         form = token.text.lower()
-        if form in GENDER_BY_FORM and token.pos_ in ("PRON", "DET", "ADJ"):
-            mention = _mention(token, token.i, token.i + 1, Kind.PRONOUN, offset, number, place)
-            mention.sign = _SIGN[GENDER_BY_FORM[form]]
-            mention.reflexive = form.endswith(("self", "selves"))
-            yield mention
+        if form in _GENDERED or (form in GENDER_BY_FORM and token.pos_ in ("PRON", "DET", "ADJ")):
+            yield _pronoun(token, form, offset, number, place)
         elif token.i in names:
             if token.i not in taken:
                 start, stop = names[token.i]
@@ -158,10 +166,55 @@ def _mentions(
                 name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
                 if name is not None:
                     yield name
+        elif lexicon.is_uncapitalised_name(token.text) and not _inside_name(token, names):
+            name = _name(token.doc, token.i, token.i + 1, sentence.start, offset, number, lexicon, place)
+            if name is not None:
+                yield name
         elif token.pos_ in ("NOUN", "PROPN") and not _inside_name(token, names):
             noun = _noun(token, sentence.start, offset, number, lexicon, place)
             if noun is not None:
                 yield noun
+            elif token.pos_ == "PROPN" and token.dep_ not in ("flat", "compound"):
+                yield from _other_name(token, sentence, names, offset, number, lexicon, place)
+
+
+def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
+    """True for a noun at the beginning of a sentence that the parser takes for a name: "Reporters"."""
+    word = entity[0].text.lower()
+    is_only = len(entity) == 1 and word not in lexicon.names and word not in TITLES
+    return is_only and lexicon.person_share(word.removesuffix("s")) > 0.5
+
+
+def _pronoun(token: Token, form: str, offset: int, number: int, place: Place) -> Mention:
+    mention = _mention(token, token.i, token.i + 1, Kind.PRONOUN, offset, number, place)
+    mention.sign = _SIGN[GENDER_BY_FORM[form]]
+    mention.reflexive = form.endswith(("self", "selves"))
+    if form == "her" and token.dep_ == "obj":
+        later = (other for other in token.head.children if token.i < other.i <= token.i + 3)
+        if any(other.dep_ in ("obj", "nsubj") for other in later):
+            mention.role = Role.POSSESSIVE  # "She did her utmost" with two objects is a parser's error
+    return mention
+
+
+def _other_name(
+    token: Token,
+    sentence: Tokens,
+    names: dict[int, tuple[int, int]],
+    offset: int,
+    number: int,
+    lexicon: Lexicon,
+    place: Place,
+) -> Iterator[Mention]:
+    """A proper noun that the parser does not take for a person, which may be one all the same."""
+    start, stop = token.i, token.i + 1
+    while start > sentence.start and sentence.doc[start - 1].pos_ == "PROPN" and start - 1 not in names:
+        start -= 1
+    while stop < sentence.end and sentence.doc[stop].pos_ == "PROPN" and stop not in names:
+        stop += 1
+    name = _name(sentence.doc, start, stop, sentence.start, offset, number, lexicon, place)
+    if name is not None:
+        name.personhood = 0.7 if name.sign or abs(name.odds) > 1 else 0.3
+        yield name
 
 
 def _inside_name(token: Token, names: dict[int, tuple[int, int]]) -> bool:
@@ -175,10 +228,10 @@ def _inside_name(token: Token, names: dict[int, tuple[int, int]]) -> bool:
 def _name(
     doc: Doc, start: int, stop: int, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
-    while stop > start and (
-        doc[stop - 1].text.lower() in ("'s", "\u2019s", "'", "\u2019") or doc[stop - 1].pos_ == "PUNCT"
-    ):
+    while stop > start and (doc[stop - 1].text.lower() in _NOT_LAST or doc[stop - 1].pos_ == "PUNCT"):
         stop -= 1
+    while start < stop and doc[start].text.lower() in _NOT_FIRST:
+        start += 1
     sign, begin = 0, start
     while start < stop - 1 and doc[start].text.lower().rstrip(".") in TITLES:
         sign = NOUN_GENDER.get(doc[start].text.lower().rstrip("."), sign)
@@ -203,6 +256,8 @@ def _noun(
     token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
     lemma = token.lemma_.lower()
+    if token.pos_ == "PROPN" and token.i == first and lexicon.person_share(lemma.removesuffix("s")) > 0.5:
+        lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
     share = lexicon.person_share(lemma)
     if share < MIN_PERSON_SHARE or (role_of(token.dep_.lower()) is Role.NAME and token.pos_ == "NOUN"):
         return None
@@ -211,7 +266,7 @@ def _noun(
     mention = _mention(token, max(start, first), token.i + 1, Kind.NOUN, offset, number, place)
     mention.lemma, mention.personhood = lemma, share
     mention.sign = NOUN_GENDER.get(lemma, NOUN_GENDER.get(token.text.lower(), 0))
-    mention.plural = token.tag_ in ("NNS", "NNPS")
+    mention.plural = token.tag_ in ("NNS", "NNPS") or lemma + "s" == token.text.lower()
     for child in inside:
         role, word = role_of(child.dep_.lower()), child.text.lower()
         if role is Role.POSSESSIVE:
@@ -252,8 +307,26 @@ def _mention(
         function,
         governor.i + offset if governor.i != top.i else -1,
         speaks=function is Role.SUBJECT and governor.lemma_.lower() in _SPEECH,
+        clause=_clause(governor).i + offset,
         vocative=role_of(head.dep_.lower()) is Role.OTHER and head.dep_ in ("vocative", "discourse"),
         apposition=head.head.i + offset if role is Role.APPOSITION else -1,
         predicate_of=predicate_of,
         display=span,
     )
+
+
+def _has_subject(token: Token) -> bool:
+    return any(role_of(child.dep_.lower()) is Role.SUBJECT for child in token.children)
+
+
+def _clause(token: Token) -> Token:
+    """The verb that has the subject of a token's verb: "kissed" for "hat" in "She kissed him and took her hat"."""
+    verb = token
+    while verb.pos_ not in ("VERB", "AUX") and verb.head.i != verb.i and not _has_subject(verb):
+        verb = verb.head
+    while verb.dep_ in ("conj", "xcomp") and verb.head.i != verb.i and not _has_subject(verb):
+        above = verb.head
+        if verb.dep_ == "xcomp" and any(role_of(child.dep_.lower()) in _OBJECTS for child in above.children):
+            break  # its subject is the object of the verb above: "He asked her to leave"
+        verb = above
+    return verb

@@ -6,11 +6,11 @@ Genders are signed: positive is feminine, negative is masculine, 0 is unknown.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from gapstack.files import read_bytes
+from gapstack.files import read_bytes, write_json
 
 _MASCULINE = """
 mr mister sir lord master king prince monsieur m. count duke baron earl emperor pope father fr uncle brother bro señor
@@ -53,13 +53,29 @@ class Lexicon:
     names: Mapping[str, float]
     surnames: Mapping[str, float]
     people: Mapping[str, tuple[int, int]]
+    words: Set[str] = frozenset()
+    """First names that are also words."""
 
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Read ``lexicon.json`` of a folder."""
         record = json.loads(read_bytes(folder / "lexicon.json"))
         people = {noun: (found, all_) for noun, (found, all_) in record["people"].items()}
-        return cls(record["names"], record["surnames"], people)
+        return cls(record["names"], record["surnames"], people, frozenset(record["words"]))
+
+    def save(self, folder: Path) -> None:
+        """Write ``lexicon.json``."""
+        record = {"names": self.names, "surnames": self.surnames, "people": self.people}
+        write_json(folder / "lexicon.json", record | {"words": sorted(self.words)})
+
+    def is_uncapitalised_name(self, word: str) -> bool:
+        """True for a first name in lower case or capitals that is not a word as well."""
+        return (
+            len(word) > 2
+            and not word.istitle()
+            and word.lower() in self.names
+            and word.lower() not in self.words
+        )
 
     def name_gender(self, tokens: tuple[str, ...]) -> float:
         """Signed log-odds by a name's first word; a word that is also a surname counts less when it stands alone."""

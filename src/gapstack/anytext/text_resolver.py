@@ -1,0 +1,212 @@
+"""Resolves the pronouns of any text with the model of running text (:mod:`gapstack.coreference`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gapstack.anytext.answer import Answer, Answers, Candidate
+from gapstack.anytext.pronoun_resolver import PLURAL, PronounResolver, Resolver, Text
+from gapstack.anytext.windows import SEEN, Window, passages
+from gapstack.coreference.antecedents import named
+from gapstack.coreference.entities import Context
+from gapstack.coreference.mentions import Determiner, Kind, Mention, Position, sentences
+from gapstack.coreference.model import Choice, CoreferenceModel, Link, shipped
+from gapstack.coreference.reader import units
+from gapstack.data import Span
+from gapstack.files import fingerprint, scratch_cache
+from gapstack.members.member import Predictor
+from gapstack.records import versions
+from gapstack.runs.predictors import load
+from gapstack.text.grammar import Role
+from gapstack.text.parses import docs, find_parser, text_key
+
+MIN_PROBABILITY = 0.005
+"""Candidates with a lower probability are left out."""
+_SHOWN = 12
+"""Mentions of a candidate around a pronoun, besides its first."""
+
+
+class TextResolver(Resolver):
+    """Predicts which of a text's people each pronoun refers to, entity by entity over the whole text.
+
+    Candidates that are given, and texts of a page whose title is known, are left to the shipped stack of GAP, which
+    compares names in pairs and reads titles (:class:`PronounResolver`).
+    """
+
+    def __init__(
+        self,
+        model: CoreferenceModel | None = None,
+        parser: str | Path | None = None,
+        pairs: Predictor | None = None,
+    ):
+        self.model, self.parser, self._pairs = model or CoreferenceModel.load(shipped()), parser, pairs
+
+    @cached_property
+    def pairs(self) -> PronounResolver:
+        """The resolver of given candidates."""
+        return PronounResolver(self._pairs or load(keep=True), self.parser)
+
+    @property
+    def identity(self) -> str:
+        """Hash of all that decides an answer: model, stack, parser, and versions."""
+        parser = find_parser(self.parser).fingerprint
+        return fingerprint(self.model.identity, self.pairs.identity, parser, versions())
+
+    def pieces(self, text: Text) -> Iterator[Window]:
+        """Passages of a text, or windows for pairs."""
+        return self.pairs.pieces(text) if _has_pairs(text) else passages(text.text)
+
+    def read(self, work: Sequence[tuple[Text, Window]]) -> list[Any]:
+        """Mentions of each passage, or the answers of the windows for pairs."""
+        pairs = iter(self.pairs.read([one for one in work if _has_pairs(one[0])]) if work else ())
+        texts = [window.text for text, window in work if not _has_pairs(text)]
+        with scratch_cache():
+            parsed = dict(docs(texts, self.parser))
+        return [
+            next(pairs) if _has_pairs(text) else self._mentions(window, parsed[text_key(window.text)])
+            for text, window in work
+        ]
+
+    def _mentions(self, window: Window, doc: Any) -> list[Any]:
+        at = Position()
+        found = [
+            [continues, [astuple(mention) for mention in mentions]]
+            for continues, mentions in sentences(doc, at, self.model.lexicon, window.origin)
+        ]
+        return [at.token, at.sentence, at.quotes, found]
+
+    def link(self, text: Text, results: Iterable[Any]) -> Answers:
+        """Link the mentions of a whole text to entities."""
+        if _has_pairs(text):
+            return self.pairs.link(text, results)
+        context = Context()
+        answers = [
+            _answer(text.text, link)
+            for links in self.model.link(units(_restored(results)), context)
+            for link in links
+            if link.pronoun.text.lower() in text.pronouns
+        ]
+        shown = {candidate.span for answer in answers for candidate in answer.candidates}
+        people = [
+            (_full_name(text.text, found), _spans(found))
+            for entity in (*context.past, *context.entities)
+            if (found := named(entity))
+            and (len(entity.mentions) > 1 or entity.last.personhood == 1 or entity.last.display in shown)
+        ]
+        return Answers(text.text, answers, people)
+
+
+def resolver_of(predictor: Predictor) -> Resolver:
+    """The resolver of texts that uses a predictor."""
+    return TextResolver(pairs=predictor) if predictor.for_running_text else PronounResolver(predictor)
+
+
+def create_resolver(model: str | None = None, parser: str | Path | None = None) -> Resolver:
+    """The resolver of running text, or one of rows of two names if a model is named (:func:`gapstack.load`)."""
+    return (
+        TextResolver(parser=parser)
+        if model in (None, "default")
+        else PronounResolver(load(model, keep=True), parser)
+    )
+
+
+def _has_pairs(text: Text) -> bool:
+    return bool(text.names or text.url)
+
+
+_NAMES = [field.name for field in fields(Mention)]
+_CONVERTERS = {"kind": Kind, "role": Role, "determiner": Determiner, "words": tuple}
+_SPANS = ("span", "display")
+_NUMBERED = ("start", "stop", "head", "governor", "clause", "possessor", "apposition", "predicate_of")
+
+
+def _restored(results: Iterable[Any]) -> Iterator[tuple[bool, list[Mention]]]:
+    """Sentences of consecutive passages; tokens, sentences and quotations are counted over the whole text."""
+    token = sentence = quotes = 0
+    for tokens, number, quoted, found in results:
+        for continues, mentions in found:
+            yield continues, [_mention(values, token, sentence, quotes) for values in mentions]
+        token, sentence, quotes = token + tokens, sentence + number, quotes + quoted
+
+
+def _mention(values: Sequence[Any], token: int, sentence: int, quotes: int) -> Mention:
+    record = dict(zip(_NAMES, values, strict=True))
+    record |= {name: convert(record[name]) for name, convert in _CONVERTERS.items()}
+    record |= {name: Span(*record[name]) for name in _SPANS}
+    record |= {name: record[name] + token for name in _NUMBERED if record[name] >= 0}
+    mention = Mention(**record)
+    mention.sentence += sentence
+    mention.quote += quotes if mention.quote >= 0 else 0
+    return mention
+
+
+def _spans(mentions: Iterable[Mention]) -> tuple[Span, ...]:
+    return tuple(sorted({mention.display for mention in mentions}))
+
+
+def _answer(text: str, link: Link) -> Answer:
+    candidates = tuple(
+        _candidate(text, link.pronoun, choice)
+        for choice in link.choices
+        if choice.probability >= MIN_PROBABILITY
+    )
+    other = 1 - link.nobody - sum(candidate.probability for candidate in candidates)
+    form = text[slice(*link.pronoun.span)]
+    return Answer(link.pronoun.span, form, candidates, link.nobody, _notes(link.pronoun), max(other, 0.0))
+
+
+def _candidate(text: str, pronoun: Mention, choice: Choice) -> Candidate:
+    shown = choice.shown
+    mentions = _spans([*named(choice.entity, _SHOWN), shown])
+    return Candidate(
+        shown.display,
+        _words(text, shown),
+        choice.probability,
+        mentions,
+        _full_name(text, named(choice.entity)),
+        _reasons(pronoun, choice.features),
+    )
+
+
+def _full_name(text: str, mentions: Sequence[Mention]) -> str:
+    """The longest name, else the longest noun phrase."""
+    longest = max(
+        mentions, key=lambda one: (one.kind is Kind.NAME, len(one.words), one.display.end - one.display.start)
+    )
+    return _words(text, longest)
+
+
+def _words(text: str, mention: Mention) -> str:
+    return " ".join(text[slice(*mention.display)].split())
+
+
+def _reasons(pronoun: Mention, features: dict[str, float]) -> tuple[str, ...]:
+    """What speaks for or against an entity, by its features."""
+    form = pronoun.text.lower()
+    found = {
+        "its title or noun fits the gender": features["title_agrees"] > 0 and pronoun.sign,
+        "its title or noun is of the other gender": features["title_agrees"] < 0,
+        "the first name fits the gender": features["name_agrees"] > 1,
+        "the first name is mostly of the other gender": features["name_agrees"] < -1,
+        "earlier pronouns of this person fit": features["same_pronouns"] > 0,
+        "earlier pronouns of this person do not fit": features["other_pronouns"] > 0 and pronoun.sign,
+        "the only person nearby who fits": features["fitting"] == 1 and features["fitting_rank"] == 0,
+        f"the last {form} before is this person": features["of_previous_pronoun"] == 1,
+        "subject of this sentence": features["subject_of_sentence"] == 1,
+        "subject of the sentence before": features["subject_of_previous"] == 1,
+        "speaks here": features["speaker"] == 1,
+        "is spoken to here": features["addressee"] == 1,
+        f"last mentioned {features['sentences']:.0f} sentences before": features["sentences"] > 2,
+    }
+    return tuple(reason for reason, holds in found.items() if holds)
+
+
+def _notes(pronoun: Mention) -> tuple[str, ...]:
+    form = pronoun.text.lower()
+    if form in PLURAL:
+        return (f"{form!r} may be a plural",)
+    return () if form in SEEN or pronoun.reflexive else (f"{form!r} is rare in training",)

@@ -1,0 +1,130 @@
+"""The trained model of running text, and its files: three boosters and a lexicon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+
+from gapstack.coreference.antecedents import antecedents
+from gapstack.coreference.entities import Context, Entity, Features
+from gapstack.coreference.lexicon import Lexicon
+from gapstack.coreference.mentions import Kind, Mention
+from gapstack.coreference.ranking import choose, matrix
+from gapstack.coreference.reader import read
+from gapstack.errors import DataNotFoundError
+from gapstack.files import read_bytes, tree_digest, write_text
+from gapstack.members.boosters import restore_booster
+
+NAME = "gapstack-text"
+"""The model that comes with gapstack, trained by ``models/people/train.py``."""
+_BOOSTERS = ("pronouns", "nouns", "antecedents")
+_LEAST_SHARE = 0.02
+"""Entities with a smaller share are never shown."""
+_MOST = 0.99
+"""No probability is higher."""
+_DOUBT = 0.45
+"""Part of the probability that an entity loses because its mention may be another's, that goes to people not shown.
+
+The rest goes to all others in proportion; the value calibrates the best choices of LitBank and GUM out of fold."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An entity that a pronoun may refer to, the mention that shows it, and the probability that this is right."""
+
+    entity: Entity
+    shown: Mention
+    probability: float
+    features: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A pronoun, the choices for it, the best first, and nobody's probability; the rest is of people not shown."""
+
+    pronoun: Mention
+    choices: Sequence[Choice]
+    nobody: float = 1.0
+
+
+@dataclass(frozen=True)
+class CoreferenceModel:
+    """Boosters for the links of pronouns, for those of names and nouns, and for antecedents; and the lexicon."""
+
+    pronouns: lightgbm.Booster
+    nouns: lightgbm.Booster
+    antecedents: lightgbm.Booster
+    lexicon: Lexicon
+    identity: str = ""
+
+    @classmethod
+    def load(cls, folder: Path) -> CoreferenceModel:
+        """Read a folder; DataNotFoundError if it is missing, DamageError if a booster is damaged."""
+        if not (folder / "lexicon.json").is_file():
+            raise DataNotFoundError(
+                f"{folder} has no lexicon.json; train the model with models/people/train.py"
+            )
+        pronouns, nouns, shown = (
+            restore_booster(read_bytes(folder / f"{name}.txt").decode()) for name in _BOOSTERS
+        )
+        return cls(pronouns, nouns, shown, Lexicon.load(folder), tree_digest(folder, (".md",)))
+
+    def save(self, folder: Path) -> None:
+        """Write the files into an existing folder."""
+        for name in _BOOSTERS:
+            write_text(folder / f"{name}.txt", getattr(self, name).model_to_string())
+        self.lexicon.save(folder)
+
+    def link(self, units: Iterable[Sequence[Mention]], context: Context) -> Iterator[list[Link]]:
+        """Link the mentions of each unit, and yield those of its pronouns in the order of the text."""
+        for unit in units:
+            links: list[Link] = []
+
+            def decide(mention: Mention, entities: Sequence[Entity], features: Features) -> int:
+                booster = self.pronouns if mention.kind is Kind.PRONOUN else self.nouns
+                shares = choose(booster, features)
+                best = int(shares.argmax())
+                mention.certainty = float(shares[best])
+                if mention.kind is Kind.PRONOUN:
+                    links.append(self._link(mention, entities, features, shares.tolist()))  # noqa: B023
+                return best
+
+            read(unit, context, decide)
+            yield sorted(links, key=lambda link: link.pronoun.start)
+            context.forget()
+
+    def _link(
+        self, pronoun: Mention, entities: Sequence[Entity], features: Features, shares: Sequence[float]
+    ) -> Link:
+        """Show each probable entity by the mention that is most probably the pronoun's."""
+        found = [
+            (entity, mention, of_link, share, of_mention)
+            for entity, of_link, share in zip(entities, features, shares, strict=False)
+            if share >= _LEAST_SHARE
+            for mention, of_mention in antecedents(pronoun, entity, share)
+        ]
+        if not found:
+            return Link(pronoun, ())
+        table = matrix([of_mention for *_, of_mention in found], self.antecedents.feature_name())
+        trust = np.asarray(self.antecedents.predict(table)).tolist()
+        best: dict[int, Choice] = {}
+        for (entity, mention, of_link, share, _), trusted in zip(found, trust, strict=True):
+            if id(entity) not in best or best[id(entity)].probability < share * trusted:
+                best[id(entity)] = Choice(entity, mention, share * trusted, of_link)
+        of_entity = {id(entity): share for entity, _, _, share, _ in found}
+        doubt = sum(share - best[entity].probability for entity, share in of_entity.items())
+        scale = _MOST / (1 - (1 - _DOUBT) * doubt)
+        choices = [replace(choice, probability=scale * choice.probability) for choice in best.values()]
+        nobody = scale * (1 - sum(of_entity.values()))
+        return Link(pronoun, sorted(choices, key=lambda choice: -choice.probability), nobody)
+
+
+def shipped() -> Path:
+    """Folder of the model that comes with gapstack, in the package or in a checkout's ``models``."""
+    package = Path(__file__).resolve().parents[1]
+    places = (package / NAME, package.parents[1] / "models" / NAME)
+    return next((place for place in places if (place / "lexicon.json").is_file()), places[-1])

@@ -1,0 +1,92 @@
+"""The model of running text that comes along: everyday sentences, invariances, and the two-step interface."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gapstack.anytext.entities import Entities
+from gapstack.anytext.pronoun_resolver import PronounResolver, Text
+from gapstack.anytext.text_resolver import TextResolver, create_resolver
+
+TEXTS = [
+    "Mary Johnson met Peter. Johnson said she liked him.",
+    "Emily is married to Paul. He works in a bank. She is a nurse.",
+    "Miss Taylor left. Mr. Woodhouse was sorry, and Emma wept. She loved her.",
+    "no pronoun here",
+]
+
+
+@pytest.fixture(scope="module")
+def resolver() -> TextResolver:
+    return TextResolver()
+
+
+def antecedents(resolver: TextResolver, text: str) -> list[tuple[str, str | None]]:
+    return [(one.form, one.antecedent and one.antecedent.full_name) for one in resolver.ask(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (TEXTS[0], [("she", "Mary Johnson"), ("him", "Peter")]),
+        (
+            "Barack Obama met Angela Merkel. She welcomed him.",
+            [("She", "Angela Merkel"), ("him", "Barack Obama")],
+        ),
+        (
+            "Mary Smith met her husband John. He kissed her.",
+            [("her", "Mary Smith"), ("He", "John"), ("her", "Mary Smith")],
+        ),
+        ("My mother called my brother because he was late.", [("he", "my brother")]),
+        ("maria met tom at the station. she gave him a book.", [("she", "maria"), ("him", "tom")]),
+    ],
+)
+def test_everyday_texts(resolver, text, expected):
+    assert antecedents(resolver, text) == expected
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_answers_are_distributions_and_never_certain(resolver, text):
+    for answer in resolver.ask(text):
+        assert sum(share for _, share in answer.shares) == pytest.approx(1)
+        assert all(one.probability < 1 for one in answer.candidates)
+        assert answer.form == text[slice(*answer.pronoun)]
+        assert all(one.name == " ".join(text[slice(*one.span)].split()) for one in answer.candidates)
+
+
+def test_results_of_pieces_survive_json_and_batches(resolver):
+    text = Text(" ".join(TEXTS) * 20)
+    pieces = list(resolver.pieces(text))
+    assert len(pieces) > 1
+    together = resolver.read([(text, piece) for piece in pieces])
+    alone = [json.loads(json.dumps(resolver.read([(text, piece)])[0])) for piece in pieces]
+    assert list(resolver.link(text, together)) == list(resolver.link(text, alone))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.sampled_from(["\n", "  ", "\n\n"]), min_size=8, max_size=8))
+def test_white_space_changes_no_answer(resolver, blanks):
+    words = ["Anna", "met", "Tom", ".", "She", "thanked", "him", "."]
+    spaced = "".join(word + blank for word, blank in zip(words, blanks, strict=True))
+    if "\n\n" not in blanks:
+        assert antecedents(resolver, spaced) == antecedents(resolver, " ".join(words))
+
+
+def test_people_have_all_their_names_and_pronouns(resolver):
+    annotation = Entities.of(resolver.ask(TEXTS[0])).annotation("x")
+    people = {one.full_name: [TEXTS[0][slice(*m)] for m in one.mentions] for one in annotation.people}
+    assert people == {"Mary Johnson": ["Mary Johnson", "Johnson", "she"], "Peter": ["Peter", "him"]}
+
+
+def test_given_names_and_page_titles_are_left_to_the_pairs(resolver):
+    (answer,) = resolver.ask("Anna met Tom. The doctor said she was ill.", names=["Anna", "Tom"])
+    assert {one.name for one in answer.candidates} == {"Anna", "Tom"}
+
+
+def test_a_named_model_resolves_by_pairs(model):
+    assert isinstance(create_resolver(str(model)), PronounResolver)
+    assert isinstance(create_resolver("default"), TextResolver)
