@@ -82,15 +82,15 @@ def test_a_killed_command_resumes_with_the_same_bytes(files, tmp_path, monkeypat
     write(files, tmp_path / "whole.jsonl")
     rows = sum(map(len, alphabet.calls))
     alphabet.calls.clear()
-    answer, left = annotate._answer, iter(range(1))
+    read, left = annotate._read, iter(range(1))
 
     def dying(*arguments):
         if next(left, None) is None:
             raise Killed
-        return answer(*arguments)
+        return read(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(annotate, "_answer", dying)
+        patch.setattr(annotate, "_read", dying)
         with pytest.raises(Killed):
             write(files, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()

@@ -68,7 +68,8 @@ def test_a_bare_surname_has_no_gender_after_the_full_name():
     first, second = (one for one in mentions_of("Mary Johnson left. Johnson was tired.") if one.words)
     context = Context()
     read([first, second], context, lambda mention, entities, features: len(features) - 1)
-    assert first.odds == 5 and second.odds == 0
+    assert first.odds == 5
+    assert second.odds == 0
 
 
 def test_candidates_are_bounded_and_names_are_reachable_from_far():
@@ -77,7 +78,8 @@ def test_candidates_are_bounded_and_names_are_reachable_from_far():
     mentions = mentions_of(text)
     read(mentions[:-1], context, lambda mention, entities, features: len(features) - 1)
     found = candidates(mentions[-1], context)
-    assert len(found) < 40 and any(entity.longest == ("mary", "smith") for entity in found)
+    assert len(found) < 40
+    assert any(entity.longest == ("mary", "smith") for entity in found)
 
 
 def test_conditional_logit_learns_a_choice_and_sums_to_one():

@@ -43,7 +43,7 @@ class CandidateFinder(Predictor):
     """
 
     def __init__(self, predictor: Predictor):
-        self.predictor, self.resolver = predictor, predictor.resolver()
+        self.predictor, self._resolver = predictor, predictor.resolver()
         self._answers: dict[str, dict[Span, Answer]] = {}  # by text and pronoun
 
     @property
@@ -54,7 +54,7 @@ class CandidateFinder(Predictor):
     @property
     def identity(self) -> Mapping[str, str]:
         """Digest of the resolver."""
-        return {"resolver": self.resolver.identity}
+        return {"resolver": self._resolver.identity}
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
         """Resolve each row's pronoun."""
@@ -74,7 +74,7 @@ class CandidateFinder(Predictor):
     def _people(self, corpus: Corpus) -> Iterator[tuple[Floats, Bools]]:
         """For each row, the probabilities (k,) of the people found, and whether they are A and B, (k, 2)."""
         texts = [text for text in dict.fromkeys(row.text for row in corpus) if text not in self._answers]
-        for text, answers in zip(texts, self.resolver.stream(map(Text, texts)), strict=True):
+        for text, answers in zip(texts, self._resolver.stream(map(Text, texts)), strict=True):
             self._answers[text] = {answer.pronoun: answer for answer in answers}
         for row in corpus:
             answer = self._answers[row.text].get(row.pronoun)

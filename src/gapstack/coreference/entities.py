@@ -17,7 +17,7 @@ Features = list[dict[str, float]]
 """Features of a mention with each alternative; those that an alternative lacks are missing values."""
 _KEPT = 400
 # log-odds of a gender by kind of evidence: names are evidence and no proof
-_OF_TITLE, _OF_NAME, _OF_PRONOUNS = 4.0, 3.5, 6.0
+_OF_TITLE, _OF_NAME, _OF_PRONOUNS = 4.0, 3.5, 4.0
 _ARGUMENTS = {Role.SUBJECT, Role.OBJECT, Role.DATIVE}
 _PLURAL = {"they", "them", "their", "theirs", "themselves"}
 
@@ -109,6 +109,11 @@ class Context:
         if len(mention.words) > 1:
             self.surnames.add(mention.words[-1])
         self.by_head[mention.head] = entity
+        if mention.sign and mention.kind is Kind.NOUN:
+            for head in (mention.predicate_of, mention.apposition):
+                described = self.by_head.get(head)
+                if described is not None and not described.sign:
+                    described.sign = mention.sign  # "Finley is my uncle", even if the two are not linked
         if mention.kind is Kind.PRONOUN:
             self.last_of_sign[mention.sign] = entity, mention
         if mention.role is Role.SUBJECT:

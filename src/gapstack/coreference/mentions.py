@@ -153,7 +153,7 @@ def _mentions(
     names: dict[int, tuple[int, int]] = {}
     for entity in sentence.ents:
         if entity.label_ == "PERSON" and not _is_noun(entity, lexicon):
-            names |= dict.fromkeys(range(entity.start, entity.end), (entity.start, entity.end))
+            names |= dict(_parts(entity))
     taken: set[int] = set()
     for token in sentence:
         form = token.text.lower()
@@ -176,6 +176,16 @@ def _mentions(
                 yield noun
             elif token.pos_ == "PROPN" and token.dep_ not in ("flat", "compound"):
                 yield from _other_name(token, sentence, names, offset, number, lexicon, place)
+
+
+def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Each token of a name and the range of the name; "Omar nor Fatima" are two."""
+    start = entity.start
+    for token in (*entity, None):
+        if token is None or token.text.lower() in ("and", "or", "nor", "&"):
+            stop = entity.end if token is None else token.i
+            yield from ((i, (start, stop)) for i in range(start, stop))
+            start = stop + 1
 
 
 def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
@@ -241,7 +251,10 @@ def _name(
     if start > first and doc[start - 1].text.lower().rstrip(".") in TITLES:
         begin = min(begin, start - 1)
         sign = NOUN_GENDER.get(doc[start - 1].text.lower().rstrip("."), 0)
-    article = begin > first and doc[begin - 1].text.lower() == "the"
+    before = doc[begin - 1] if begin > first else None
+    if before is not None and before.pos_ == "NOUN" and not sign:
+        sign = NOUN_GENDER.get(before.lemma_.lower(), 0)  # "my aunt Reese"
+    article = before is not None and before.text.lower() == "the"
     head = next((t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t), doc[start])
     mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
     mention.words = distinctive_tokens(doc[start:stop].text)
