@@ -79,6 +79,8 @@ class Reading:
         self.units = list(units(self._sentences(at, lexicon)))
         for mention in (mention for unit in self.units for mention in unit):
             self.cluster[id(mention)] = self._cluster_of(mention, starting)
+            if self.row and mention.words and self.cluster[id(mention)]:
+                mention.odds = 0.0  # GAP's two names always have the pronoun's gender, so theirs must not teach
 
     def _sentences(self, at: Position, lexicon: Lexicon) -> Iterator[tuple[bool, list[Mention]]]:
         for passage, doc in self.parts:
@@ -137,7 +139,7 @@ def read_rows(data: Path | None, seed: int) -> list[Reading]:
         for row in read_gap(require(name, data))
     ]
     order = np.random.default_rng(seed)
-    for name in ("dpr-train", "knowref-train"):
+    for name in ():
         found = list(load_extra(name, data).corpus)
         chosen = order.permutation(len(found))[:_ROWS]
         rows += [(name, found[i]) for i in chosen]

@@ -6,7 +6,7 @@ import pytest
 
 from gapstack.anytext import annotate
 from gapstack.anytext.annotate import annotating, write_annotations
-from gapstack.anytext.entities import Annotation, Entities, Entity
+from gapstack.anytext.entities import AnnotatedPerson, Annotation, Entities
 from gapstack.anytext.pronoun_resolver import PronounResolver
 from gapstack.data import Span
 from gapstack.errors import DataError, DataNotFoundError
@@ -65,8 +65,8 @@ def test_conll_columns_are_read_back(files, tmp_path):
 def test_mentions_that_nest_and_end_together_are_read_back(tmp_path):
     text = "Ann Lee left Bo"
     people = (
-        Entity("Ann Lee", (Span(0, 7), Span(13, 15)), ()),
-        Entity("Ann", (Span(0, 3), Span(4, 7)), ()),
+        AnnotatedPerson("Ann Lee", (Span(0, 7), Span(13, 15)), ()),
+        AnnotatedPerson("Ann", (Span(0, 3), Span(4, 7)), ()),
     )
     write_annotations([Annotation("#a b", text, people, {}, {}, {})], tmp_path / "out.conll")
     (found,) = FORMATS["conll2012"].read(tmp_path / "out.conll")

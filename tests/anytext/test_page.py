@@ -6,7 +6,7 @@ import re
 import pytest
 
 from gapstack.anytext.annotate import write_annotations
-from gapstack.anytext.entities import Annotation, Entities, Entity
+from gapstack.anytext.entities import AnnotatedPerson, Annotation, Entities
 from gapstack.data import Span
 from gapstack.data.example import occurrences
 
@@ -18,7 +18,7 @@ FILES = ("first & <last>", "second")
 def page(tmp_path):
     """Two documents: She is Ann, he is Bo, and her is not sure."""
     ann, she, bo, he, her = (occurrences(TEXT, word)[0] for word in ["Ann", "She", "Bo", "he", "her"])
-    people = (Entity("Ann", (ann,), (she,)), Entity("Miss Bo", (bo,), (he,)))
+    people = (AnnotatedPerson("Ann", (ann,), (she,)), AnnotatedPerson("Miss Bo", (bo,), (he,)))
     links = {(she, ann): 0.9, (he, bo): 0.8, (he, ann): 0.1, (her, bo): 0.2, (her, ann): 0.3}
     references, antecedents = {she: 0.9, he: 0.9, her: 0.55}, {she: ann, he: bo}
     documents = [Annotation(name, TEXT, people, links, references, antecedents) for name in FILES]
@@ -48,7 +48,7 @@ def test_a_page_escapes_the_text(alphabet, tmp_path):
 
 def test_candidates_that_are_one_person_share_a_line(tmp_path):
     she, one, other = Span(14, 17), Span(0, 3), Span(8, 11)
-    people = (Entity("Ann", (one, other), (she,)),)
+    people = (AnnotatedPerson("Ann", (one, other), (she,)),)
     annotation = Annotation(
         "x", "Ann met Ann's. She", people, {(she, one): 0.5, (she, other): 0.25}, {she: 0.75}, {she: one}
     )

@@ -10,7 +10,7 @@ import pytest
 
 from gapstack.data.contamination import shared_passages
 from gapstack.data.extra import load
-from gapstack.data.extra.conll import ConllDocument, Mention, parse, read_tar
+from gapstack.data.extra.conll import ConllDocument, GoldMention, parse, read_tar
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.extra.mined import GAP_PRIOR, mine
 from gapstack.errors import DataError
@@ -37,10 +37,10 @@ def test_mentions_nest_and_kinds_are_split_off():
     )
     assert found.name == "a_book"
     assert found.mentions == [
-        Mention(0, 5, "1"),
-        Mention(0, 3, "2", "person"),
-        Mention(6, 7, "3"),
-        Mention(6, 7, "4"),
+        GoldMention(0, 5, "1"),
+        GoldMention(0, 3, "2", "person"),
+        GoldMention(6, 7, "3"),
+        GoldMention(6, 7, "4"),
     ]
 
 

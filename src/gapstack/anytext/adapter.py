@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gapstack.anytext.answer import Answers
 from gapstack.anytext.entities import Entities
-from gapstack.anytext.pronoun_resolver import PronounResolver, Resolver, Text
+from gapstack.anytext.pronoun_resolver import AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.text_resolver import TextResolver
 from gapstack.anytext.windows import GENDERED
 from gapstack.coreference.model import CoreferenceModel, shipped
@@ -21,7 +21,7 @@ from gapstack.runs.predictors import load
 
 
 @lru_cache(maxsize=1)
-def _resolver(model: Path) -> Resolver:
+def _resolver(model: Path) -> AnyTextResolver:
     if (model / "model.json").is_file():
         return TextResolver(CoreferenceModel.load(model))
     return PronounResolver(load(model, keep=True))

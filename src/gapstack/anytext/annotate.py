@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 from gapstack import __version__
 from gapstack.anytext import page
 from gapstack.anytext.entities import Annotation, Entities
-from gapstack.anytext.pronoun_resolver import BATCH, Resolver, Text
+from gapstack.anytext.pronoun_resolver import BATCH, AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED, Window, sentences
 from gapstack.data.example import GENDER_BY_FORM
@@ -98,7 +98,9 @@ def _documents(files: Iterable[Path]) -> Iterator[RawDocument]:
             yield document
 
 
-def _batches(documents: Iterable[RawDocument], forms: frozenset[str], resolver: Resolver) -> Iterator[Chunk]:
+def _batches(
+    documents: Iterable[RawDocument], forms: frozenset[str], resolver: AnyTextResolver
+) -> Iterator[Chunk]:
     """The pieces of all documents in batches, in order; sizes are characters of text."""
     identity = resolver.identity
     work = (
@@ -122,13 +124,13 @@ def _read(model: str | None, parser: str | None, batch: Sequence[tuple[int, str 
 
 
 @lru_cache(maxsize=1)
-def _resolver(model: str | None, parser: str | None) -> Resolver:
+def _resolver(model: str | None, parser: str | None) -> AnyTextResolver:
     """The resolver of this process."""
     return create_resolver(model, parser)
 
 
 def _annotations(
-    documents: Iterable[RawDocument], forms: frozenset[str], resolver: Resolver, results: Iterable[Any]
+    documents: Iterable[RawDocument], forms: frozenset[str], resolver: AnyTextResolver, results: Iterable[Any]
 ) -> Iterator[Annotation]:
     """Link the results of each document."""
     groups = groupby(results, key=itemgetter(0))

@@ -16,7 +16,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True)
-class Entity:
+class AnnotatedPerson:
     """A person of a document: the full name, all names, and the pronouns that refer to them."""
 
     full_name: str
@@ -36,7 +36,7 @@ class Annotation:
     Attributes
     ----------
     id, text : str
-    people : tuple of Entity
+    people : tuple of AnnotatedPerson
         All people with a name, in the order of their first names.
     links : mapping of (Span, Span) to float
         Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`.
@@ -46,7 +46,7 @@ class Annotation:
 
     id: str
     text: str
-    people: tuple[Entity, ...]
+    people: tuple[AnnotatedPerson, ...]
     links: Mapping[Link, float]
     references: Mapping[Span, float]
     antecedents: Mapping[Span, Span]
@@ -103,7 +103,7 @@ class Entities:
         for pronoun, name in self._antecedents.items():
             pronouns[person_of[name]].append(pronoun)
         found = tuple(
-            Entity(name, names, tuple(sorted(own)))
+            AnnotatedPerson(name, names, tuple(sorted(own)))
             for (name, names), own in zip(persons, pronouns, strict=True)
         )
         return Annotation(id, self._text, found, self._links, self._references, self._antecedents)

@@ -46,7 +46,7 @@ class Text:
     url: str | None = None
 
 
-class Resolver(ABC):
+class AnyTextResolver(ABC):
     """Predicts which of a text's people each pronoun refers to, in two steps.
 
     Pieces of texts are read in batches, independently of each other (the expensive part); their results are JSON
@@ -129,7 +129,7 @@ class Resolver(ABC):
                     results = []
 
 
-class PronounResolver(Resolver):
+class PronounResolver(AnyTextResolver):
     """Resolves pronouns with a predictor of rows of two names, window by window.
 
     Parameters

@@ -21,7 +21,7 @@ from spacy.tokens import Doc
 from spacy.util import minibatch
 
 from gapstack.anytext.entities import Entities
-from gapstack.anytext.pronoun_resolver import Resolver, Text
+from gapstack.anytext.pronoun_resolver import AnyTextResolver, Text
 from gapstack.anytext.text_resolver import create_resolver
 from gapstack.anytext.windows import GENDERED
 from gapstack.data.example import GENDER_BY_FORM
@@ -48,7 +48,7 @@ class PronounComponent:
             Doc.set_extension(LINKS, default=())
 
     @cached_property
-    def _resolver(self) -> Resolver:
+    def _resolver(self) -> AnyTextResolver:
         return create_resolver(self.model)
 
     def __call__(self, doc: Doc) -> Doc:

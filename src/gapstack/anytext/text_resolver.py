@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gapstack.anytext.answer import Answer, Answers, Candidate
-from gapstack.anytext.pronoun_resolver import PLURAL, PronounResolver, Resolver, Text
+from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.windows import SEEN, Window, passages
 from gapstack.coreference.antecedents import named
 from gapstack.coreference.entities import Context
@@ -30,7 +30,7 @@ _SHOWN = 12
 """Mentions of a candidate around a pronoun, besides its first."""
 
 
-class TextResolver(Resolver):
+class TextResolver(AnyTextResolver):
     """Predicts which of a text's people each pronoun refers to, entity by entity over the whole text.
 
     Candidates that are given, and texts of a page whose title is known, are left to the shipped stack of GAP, which
@@ -100,12 +100,12 @@ class TextResolver(Resolver):
         return Answers(text.text, answers, people)
 
 
-def resolver_of(predictor: Predictor) -> Resolver:
+def resolver_of(predictor: Predictor) -> AnyTextResolver:
     """The resolver of texts that uses a predictor."""
     return TextResolver(pairs=predictor) if predictor.for_running_text else PronounResolver(predictor)
 
 
-def create_resolver(model: str | None = None, parser: str | Path | None = None) -> Resolver:
+def create_resolver(model: str | None = None, parser: str | Path | None = None) -> AnyTextResolver:
     """The resolver of running text, or one of rows of two names if a model is named (:func:`gapstack.load`)."""
     return (
         TextResolver(parser=parser)

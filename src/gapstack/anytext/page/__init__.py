@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
 from gapstack.anytext.answer import NOBODY, SURE
-from gapstack.anytext.entities import Annotation, Entity
+from gapstack.anytext.entities import AnnotatedPerson, Annotation
 from gapstack.data import Span, html
 
 _FILES = resources.files(__name__)
@@ -76,7 +76,7 @@ def section(one: Annotation) -> Iterator[str]:
     yield f'<div class="text">\n<p>{text}</p>\n</div>\n</section>\n'
 
 
-def _legend(people: Sequence[Entity]) -> Iterator[str]:
+def _legend(people: Sequence[AnnotatedPerson]) -> Iterator[str]:
     """People with their numbers of names and pronouns, the most frequent first."""
     if not people:
         return
@@ -91,7 +91,7 @@ def _legend(people: Sequence[Entity]) -> Iterator[str]:
 
 
 def _pronoun(
-    own: int | None, shares: Mapping[int, float], nobody: float, people: Sequence[Entity]
+    own: int | None, shares: Mapping[int, float], nobody: float, people: Sequence[AnnotatedPerson]
 ) -> tuple[str, str]:
     """Attributes and note of a pronoun that refers to person ``own``, or nobody; ``data-links`` has all percentages."""
     name, best = (NOBODY, nobody) if own is None else (people[own].full_name, shares.get(own, 0.0))

@@ -29,7 +29,7 @@ _NO_SPACE_BEFORE = re.compile(
 _NO_SPACE_AFTER = re.compile(r"[(\[{$\u00a3#/\u201c\u2018-]|``")
 
 
-class Mention(NamedTuple):
+class GoldMention(NamedTuple):
     """Tokens ``start`` up to ``end`` of a document, their cluster, and GUM's kind of entity ("" elsewhere)."""
 
     start: int
@@ -49,7 +49,7 @@ class ConllDocument:
     name: str
     tokens: list[str] = field(default_factory=list)
     sentences: list[range] = field(default_factory=list)
-    mentions: list[Mention] = field(default_factory=list)
+    mentions: list[GoldMention] = field(default_factory=list)
 
     def text_of(self, tokens: range) -> tuple[str, dict[int, Span]]:
         """Text of a range of tokens, spaced as in English without lone ``_``, and each token's characters in it."""
@@ -157,7 +157,7 @@ def _bracket(document: ConllDocument, opened: dict[str, list[int]], cell: str) -
                 raise ValueError(f"{name!r} is closed and was not open")
             start = here if whole else opened[name].pop()
             kind, cluster = name.split("-")[:2] if "-" in name else ("", name)
-            document.mentions.append(Mention(start, here + 1, cluster, kind))
+            document.mentions.append(GoldMention(start, here + 1, cluster, kind))
     if at != len(cell):
         raise ValueError(f"cannot read {cell!r}")
 

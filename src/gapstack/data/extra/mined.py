@@ -13,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gapstack.data.example import GENDER_BY_FORM, Example, Gender, Label
-from gapstack.data.extra.conll import ConllDocument, Mention
+from gapstack.data.extra.conll import ConllDocument, GoldMention
 from gapstack.data.extra.extra_corpus import ExtraRows
 from gapstack.data.gender import GENDER_BY_TITLE
 
@@ -34,7 +34,7 @@ class Cluster:
 
     genders: set[Gender]
     is_person: bool
-    names: list[Mention]
+    names: list[GoldMention]
 
     def compatible(self, gender: Gender) -> bool:
         """True if the entity is a person without evidence of another gender; neutral pronouns fit any person."""
@@ -91,7 +91,7 @@ class Source:
             and core != ["I"]
         )
 
-    def pronouns(self, forms: Container[str] = _GAP_FORMS) -> list[Mention]:
+    def pronouns(self, forms: Container[str] = _GAP_FORMS) -> list[GoldMention]:
         """Mentions that are one of these forms, by default GAP's five pronouns."""
         tokens = self.document.tokens
         return [
@@ -185,8 +185,8 @@ def every_pronoun(
 
 
 def _options(
-    source: Source, pronoun: Mention, words: int, into: ExtraRows
-) -> dict[Label, list[tuple[Mention, Mention]]]:
+    source: Source, pronoun: GoldMention, words: int, into: ExtraRows
+) -> dict[Label, list[tuple[GoldMention, GoldMention]]]:
     """Pairs of name mentions, the first before the second, by the label that they would have."""
     window = source.window(pronoun.start, words)
     if window is None:
@@ -194,7 +194,7 @@ def _options(
         return {}
     gender = GENDER_BY_FORM[source.document.tokens[pronoun.start].lower()]
 
-    def nearest_in_window(cluster: Cluster) -> Mention | None:
+    def nearest_in_window(cluster: Cluster) -> GoldMention | None:
         inside = [
             m
             for m in cluster.names
@@ -228,12 +228,12 @@ def _options(
     return options
 
 
-def _words(source: Source, mention: Mention) -> set[str]:
+def _words(source: Source, mention: GoldMention) -> set[str]:
     return {word.lower() for word in source.document.tokens[mention.start : mention.end]} - _NO_NAMES
 
 
 def _example(
-    source: Source, pronoun: Mention, a: Mention, b: Mention, label: Label, words: int, name: str
+    source: Source, pronoun: GoldMention, a: GoldMention, b: GoldMention, label: Label, words: int, name: str
 ) -> Example:
     window = source.window(pronoun.start, words)
     assert window is not None  # the pairs were found in it
