@@ -80,7 +80,9 @@ class Reading:
         for mention in (mention for unit in self.units for mention in unit):
             self.cluster[id(mention)] = self._cluster_of(mention, starting)
             if self.row and mention.words and self.cluster[id(mention)]:
-                mention.odds = 0.0  # GAP's two names always have the pronoun's gender, so theirs must not teach
+                mention.odds = (
+                    0.0  # GAP's two names always have the pronoun's gender, so theirs must not teach
+                )
 
     def _sentences(self, at: Position, lexicon: Lexicon) -> Iterator[tuple[bool, list[Mention]]]:
         for passage, doc in self.parts:
@@ -237,9 +239,10 @@ class Teacher:
                     for shown, found in (
                         antecedents(mention, entities[i], shares[i]) if i < len(entities) else ()
                     ):
-                        self.antecedents.append(found)
-                        # of a right entity; the share of the link is multiplied later
-                        self.is_right.append(reading.cluster[id(shown)] == cluster)
+                        of_shown = reading.cluster[id(shown)]
+                        if not reading.is_row or (of_shown is not None and cluster != NEITHER):
+                            self.antecedents.append(found)
+                            self.is_right.append(of_shown == cluster)
             return best
 
         for unit in reading.units:

@@ -237,7 +237,10 @@ def decided_by_clusters(clusters: Path, corpus: gapstack.Corpus, folder: Path, m
 
 def answers_to_texts(texts: slice) -> list[Any]:
     """Answers of the shipped stack to some of the fifty texts, without notes and remarks, which are prose."""
-    lines = gap("ask", "--json", "--model", shipped_model(), stdin="".join(f"{text}\n" for text in TEXTS[texts]).encode()).splitlines()
+    from gapstack.runs.predictors import shipped_model
+
+    stdin = "".join(f"{text}\n" for text in TEXTS[texts]).encode()
+    lines = gap("ask", "--json", "--model", shipped_model(), stdin=stdin).splitlines()
     return [without_prose(json.loads(line)) for line in lines]
 
 

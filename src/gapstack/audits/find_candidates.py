@@ -38,7 +38,8 @@ class CandidateFinder(Predictor):
     """A predictor that resolves the pronoun of a row's text without seeing A and B.
 
     Each name gets the probability of the people with a mention of that name
-    (:func:`~gapstack.resolvers.clusters.same_name`), and NEITHER the rest. People who match both names count as
+    (:func:`~gapstack.resolvers.clusters.same_name`), and NEITHER that of the others and of nobody; the probability of
+    people who were not found is left out. People who match both names count as
     NEITHER.
     """
 
@@ -83,7 +84,8 @@ class CandidateFinder(Predictor):
                 [any(same_name(row.words(mention), name) for mention in one.mentions) for one in people]
                 for name in (row.a_text, row.b_text)
             ]
-            yield np.array([one.probability for one in people]), np.array(matches, dtype=np.bool_).T
+            shown = 1 - answer.other if answer else 1.0
+            yield np.array([one.probability / shown for one in people]), np.array(matches, dtype=np.bool_).T
 
 
 def with_found(

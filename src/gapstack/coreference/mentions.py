@@ -37,6 +37,9 @@ _LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
 _NOT_FIRST = frozenset(
     ("hi", "hello", "hey", "dear", "thanks", "oh", "ah", "yes", "no", "well", "when", "whenever")
 )
+_INDEFINITE = frozenset(
+    ("everyone", "everybody", "someone", "somebody", "anyone", "anybody", "nobody", "none")
+)
 _NOT_LAST = frozenset(("'s", "\u2019s", "'", "\u2019", "said", "says", "asked", "replied", "told"))
 
 
@@ -166,15 +169,19 @@ def _mentions(
                 name = _name(token.doc, start, stop, sentence.start, offset, number, lexicon, place)
                 if name is not None:
                     yield name
-        elif lexicon.is_uncapitalised_name(token.text) and not _inside_name(token, names):
+        elif lexicon.is_uncapitalised_name(token.text) and not _inside_name(token, names, lexicon):
             name = _name(token.doc, token.i, token.i + 1, sentence.start, offset, number, lexicon, place)
             if name is not None:
                 yield name
-        elif token.pos_ in ("NOUN", "PROPN") and not _inside_name(token, names):
+        elif token.pos_ in ("NOUN", "PROPN") and not _inside_name(token, names, lexicon):
             noun = _noun(token, sentence.start, offset, number, lexicon, place)
             if noun is not None:
                 yield noun
-            elif token.pos_ == "PROPN" and token.dep_ not in ("flat", "compound"):
+            elif (
+                token.pos_ == "PROPN"
+                and token.text.lower() not in _INDEFINITE
+                and token.dep_ not in ("flat", "compound")
+            ):
                 yield from _other_name(token, sentence, names, offset, number, lexicon, place)
 
 
@@ -191,6 +198,8 @@ def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
 def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
     """True for a noun at the beginning of a sentence that the parser takes for a name: "Reporters"."""
     word = entity[0].text.lower()
+    if word in _INDEFINITE:
+        return True
     is_only = len(entity) == 1 and word not in lexicon.names and word not in TITLES
     return is_only and lexicon.person_share(word.removesuffix("s")) > 0.5
 
@@ -227,10 +236,19 @@ def _other_name(
         yield name
 
 
-def _inside_name(token: Token, names: dict[int, tuple[int, int]]) -> bool:
-    """True for a title or description before a name, "Miss" of "Miss Taylor"."""
-    if token.text.lower().rstrip(".") in TITLES and token.i + 1 in names:
+def _describes(token: Token, lexicon: Lexicon) -> bool:
+    """True for a title or a noun for people, which belongs to the name after it: "my aunt Reese"."""
+    if token.text.lower().rstrip(".") in TITLES:
         return True
+    return token.pos_ == "NOUN" and token.tag_ == "NN" and lexicon.person_share(token.lemma_.lower()) > 0.5
+
+
+def _inside_name(token: Token, names: dict[int, tuple[int, int]], lexicon: Lexicon) -> bool:
+    """True for a title or description before a name, "Miss" of "Miss Taylor"."""
+    if _describes(token, lexicon) and token.i + 1 < len(token.doc):
+        after = token.doc[token.i + 1]
+        if names.get(after.i, (after.i,))[0] == after.i and (after.i in names or after.pos_ == "PROPN"):
+            return True
     role = role_of(token.dep_.lower())
     return role is Role.NAME and (token.head.i in names or token.head.pos_ in ("NOUN", "PROPN"))
 
@@ -242,19 +260,19 @@ def _name(
         stop -= 1
     while start < stop and doc[start].text.lower() in _NOT_FIRST:
         start += 1
-    sign, begin = 0, start
+    sign = 0
     while start < stop - 1 and doc[start].text.lower().rstrip(".") in TITLES:
         sign = NOUN_GENDER.get(doc[start].text.lower().rstrip("."), sign)
         start += 1
     if start >= stop or not any(token.text[0].isalpha() for token in doc[start:stop]):
         return None
-    if start > first and doc[start - 1].text.lower().rstrip(".") in TITLES:
-        begin = min(begin, start - 1)
-        sign = NOUN_GENDER.get(doc[start - 1].text.lower().rstrip("."), 0)
-    before = doc[begin - 1] if begin > first else None
-    if before is not None and before.pos_ == "NOUN" and not sign:
-        sign = NOUN_GENDER.get(before.lemma_.lower(), 0)  # "my aunt Reese"
-    article = before is not None and before.text.lower() == "the"
+    begin = start
+    if start > first and _describes(doc[start - 1], lexicon):
+        begin -= 1
+        sign = NOUN_GENDER.get(doc[begin].text.lower().rstrip("."), 0)
+    article = begin > first and doc[begin - 1].text.lower() == "the"
+    if begin < start and begin > first and doc[begin - 1].dep_ in ("det", "nmod:poss"):
+        begin -= 1
     head = next((t for t in doc[start:stop] if not start <= t.head.i < stop or t.head is t), doc[start])
     mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
     mention.words = distinctive_tokens(doc[start:stop].text)
@@ -268,6 +286,8 @@ def _name(
 def _noun(
     token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
+    if token.text.lower() in _INDEFINITE:
+        return None
     lemma = token.lemma_.lower()
     if token.pos_ == "PROPN" and token.i == first and lexicon.person_share(lemma.removesuffix("s")) > 0.5:
         lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
