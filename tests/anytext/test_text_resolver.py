@@ -39,7 +39,7 @@ def antecedents(resolver: TextResolver, text: str) -> list[tuple[str, str | None
         ),
         (
             "Mary Smith met her husband John. He kissed her.",
-            [("her", "Mary Smith"), ("He", "John"), ("her", "Mary Smith")],
+            [("her", "Mary Smith"), ("He", "her husband John"), ("her", "Mary Smith")],
         ),
         ("My mother called my brother because he was late.", [("he", "my brother")]),
         ("maria met tom at the station. she gave him a book.", [("she", "maria"), ("him", "tom")]),
