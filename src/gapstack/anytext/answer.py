@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from gapstack.data import Span, html
 
@@ -14,6 +14,14 @@ OTHER = "somebody else"
 """Label for a person who is not among the candidates."""
 SURE = 0.5
 """Probability that the best answer needs; below it the answer is reported as not sure."""
+
+
+class KnownPerson(NamedTuple):
+    """A person of a whole text: the full name, all mentions without pronouns, and whether one of them is a name."""
+
+    full_name: str
+    mentions: tuple[Span, ...]
+    named: bool = True
 
 
 @dataclass(frozen=True)
@@ -133,15 +141,14 @@ class Answer:
 class Answers(Sequence[Answer]):
     """The answers for one text, in the order of its pronouns.
 
-    ``entities`` are full name and mentions (without pronouns) of each person of the whole text if the resolver knows
-    them, else None.
+    ``entities`` are the people of the whole text if the resolver knows them, else None.
     """
 
     def __init__(
         self,
         text: str,
         answers: Sequence[Answer],
-        entities: Sequence[tuple[str, tuple[Span, ...]]] | None = None,
+        entities: Sequence[KnownPerson] | None = None,
     ):
         self.text, self._answers, self.entities = text, tuple(answers), entities
 

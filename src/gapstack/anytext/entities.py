@@ -1,11 +1,11 @@
-"""People of a whole document: names of one person from all its windows, and the pronouns linked to them."""
+"""People of a whole document: the mentions of each, and the pronouns linked to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gapstack.anytext.answer import Answer, Answers
+from gapstack.anytext.answer import Answer, Answers, KnownPerson
 from gapstack.anytext.people import common_first_names, full_name, people
 from gapstack.data import Span
 from gapstack.resolvers.clusters import Cluster, Document, Link, text_sha256
@@ -17,15 +17,21 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class AnnotatedPerson:
-    """A person of a document: the full name, all names, and the pronouns that refer to them."""
+    """A person of a document: the full name, all names and nouns, and the pronouns that refer to them."""
 
     full_name: str
     names: tuple[Span, ...]
     pronouns: tuple[Span, ...]
+    named: bool = True
+
+    @property
+    def listed(self) -> bool:
+        """True for a person with a name, or with at least two mentions."""
+        return self.named or len(self.mentions) > 1
 
     @property
     def mentions(self) -> Cluster:
-        """Names and pronouns in text order."""
+        """Names, nouns and pronouns in text order."""
         return tuple(sorted((*self.names, *self.pronouns)))
 
 
@@ -37,7 +43,7 @@ class Annotation:
     ----------
     id, text : str
     people : tuple of AnnotatedPerson
-        All people with a name, in the order of their first names.
+        People with a name, with several mentions, or with a link, in the order of their first mentions.
     links : mapping of (Span, Span) to float
         Probability that a pronoun refers to the person of a name, if at least :data:`MIN_PROBABILITY`.
     references, antecedents : mapping of Span to float, of Span to Span
@@ -65,7 +71,7 @@ class Annotation:
 class Entities:
     """Collects the answers of a document; names are grouped by person unless ``people`` are known."""
 
-    def __init__(self, text: str, people: Sequence[tuple[str, tuple[Span, ...]]] | None = None):
+    def __init__(self, text: str, people: Sequence[KnownPerson] | None = None):
         self._text, self._people = text, people
         self._names: set[Span] = set()
         self._links: dict[Link, float] = {}
@@ -95,15 +101,15 @@ class Entities:
         """Group names by person, and add the pronouns linked to them."""
         if self._people is None:
             grouped = people(self._text, self._names, common_first_names())
-            persons = [(full_name(self._text, person.mentions), person.mentions) for person in grouped]
+            persons = [KnownPerson(full_name(self._text, one.mentions), one.mentions) for one in grouped]
         else:
-            persons = sorted(self._people, key=lambda person: person[1])
-        person_of = {mention: number for number, (_, names) in enumerate(persons) for mention in names}
+            persons = sorted(self._people, key=lambda person: person.mentions)
+        person_of = {mention: number for number, one in enumerate(persons) for mention in one.mentions}
         pronouns: list[list[Span]] = [[] for _ in persons]
         for pronoun, name in self._antecedents.items():
             pronouns[person_of[name]].append(pronoun)
         found = tuple(
-            AnnotatedPerson(name, names, tuple(sorted(own)))
-            for (name, names), own in zip(persons, pronouns, strict=True)
+            AnnotatedPerson(one.full_name, one.mentions, tuple(sorted(own)), one.named)
+            for one, own in zip(persons, pronouns, strict=True)
         )
         return Annotation(id, self._text, found, self._links, self._references, self._antecedents)

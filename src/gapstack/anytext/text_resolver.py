@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gapstack.anytext.answer import Answer, Answers, Candidate
+from gapstack.anytext.answer import Answer, Answers, Candidate, KnownPerson
 from gapstack.anytext.pronoun_resolver import PLURAL, AnyTextResolver, PronounResolver, Text
 from gapstack.anytext.windows import SEEN, Window, passages
 from gapstack.coreference.antecedents import named
@@ -92,10 +92,10 @@ class TextResolver(AnyTextResolver):
         ]
         shown = {candidate.span for answer in answers for candidate in answer.candidates}
         people = [
-            (_full_name(text.text, found), _spans(found))
+            KnownPerson(_full_name(text.text, found), _spans(found), _has_name(found))
             for entity in (*context.past, *context.entities)
             if (found := named(entity))
-            and (len(entity.mentions) > 1 or entity.last.personhood == 1 or entity.last.display in shown)
+            and (len(entity.mentions) > 1 or _has_name(found) or entity.last.display in shown)
         ]
         return Answers(text.text, answers, people)
 
@@ -178,6 +178,10 @@ def _full_name(text: str, mentions: Sequence[Mention]) -> str:
         mentions, key=lambda one: (one.kind is Kind.NAME, len(one.words), one.display.end - one.display.start)
     )
     return _words(text, longest)
+
+
+def _has_name(mentions: Iterable[Mention]) -> bool:
+    return any(one.kind is Kind.NAME and one.personhood == 1 for one in mentions)
 
 
 def _words(text: str, mention: Mention) -> str:

@@ -176,15 +176,31 @@ function addCopy(place) {
 }
 document.querySelectorAll(".tablehead").forEach(addCopy);
 
-/* A text whose spans [start, end, class, title] are marked. */
+/* A text whose spans [start, end, class, title] are marked; a span within another is marked in it. */
 function highlighted(text, spans) {
   const made = element("p", {className: "text"});
+  const open = [{node: made, end: text.length}];
   let at = 0;
-  for (const [start, end, kind, title] of [...spans].sort((one, other) => one[0] - other[0])) {
-    made.append(text.slice(at, start), element("mark", {className: kind}, text.slice(start, end), element("sub", {}, title)));
+  const write = (end) => {
+    open.at(-1).node.append(text.slice(at, end));
     at = end;
+  };
+  const close = (start) => {
+    while (open.length > 1 && open.at(-1).end <= start) {
+      const {node, end, title} = open.at(-1);
+      write(end);
+      node.append(element("sub", {}, title));
+      open.pop();
+    }
+    write(start);
+  };
+  for (const [start, end, kind, title] of [...spans].sort((one, other) => one[0] - other[0] || other[1] - one[1])) {
+    close(start);
+    const node = element("mark", {className: kind});
+    open.at(-1).node.append(node);
+    open.push({node, end: Math.min(end, open.at(-1).end), title});
   }
-  made.append(text.slice(at));
+  close(text.length);
   return made;
 }
 

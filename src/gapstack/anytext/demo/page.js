@@ -63,37 +63,38 @@ function show(record) {
     return;
   }
   const places = placesOf(record.text);
-  /* A person is known by the mentions; the one that is named first has the first colour. */
+  /* Candidates that share a mention are one person; the one that is mentioned first has the first colour. */
   const people = new Map();
   const first = (one) => Math.min(...one.mentions.map((mention) => mention[0]));
   const everybody = record.answers.flatMap((answer) => answer.candidates);
   for (const one of [...everybody].sort((a, b) => first(a) - first(b))) {
-    for (const [start] of one.mentions) if (!people.has(start)) people.set(start, people.get(first(one)) ?? new Set(people.values()).size);
+    const mentions = one.mentions.map(String);
+    const number = people.get(mentions.find((mention) => people.has(mention))) ?? new Set(people.values()).size;
+    for (const mention of mentions) if (!people.has(mention)) people.set(mention, number);
   }
-  const colour = (one) => colourOf(people.get(first(one)));
+  const colour = (one) => colourOf(people.get(String(one.mentions[0])));
   const marks = new Map();
-  for (const one of everybody) for (const [start, end] of one.mentions) marks.set(start, {start, end, colour: colour(one), title: ""});
-  record.answers.forEach(({pronoun, candidates, nobody, sure}, answer) => {
+  for (const one of everybody) for (const [start, end] of one.mentions) marks.set(`${start},${end}`, {start, end, colour: colour(one), title: ""});
+  record.answers.forEach(({pronoun, candidates, nobody, other, sure}, answer) => {
     const best = candidates[0] && candidates[0].probability > nobody ? candidates[0] : null;
-    marks.set(pronoun.start, {...pronoun, answer, sure, colour: best ? colour(best) : "", title: best ? `${best.full_name} ${percent(best.probability)}` : `nobody here ${percent(nobody)}`});
+    const [name, share] = best ? [best.full_name, best.probability] : other > nobody ? ["somebody else", other] : ["nobody here", nobody];
+    marks.set(`${pronoun.start},${pronoun.end}`, {...pronoun, answer, sure, colour: best ? colour(best) : "", title: `${name} ${percent(share)}`});
   });
-  const apart = [];
-  for (const mark of [...marks.values()].sort((a, b) => a.start - b.start)) {
-    if (!apart.length || mark.start >= apart.at(-1).end) apart.push(mark);
-  }
-  const resolved = highlighted(record.text, apart.map(({start, end, colour: own, title}) => [places[start], places[end], own ? "" : "nobody", title]));
+  const sorted = [...marks.values()].sort((a, b) => a.start - b.start || b.end - a.end);
+  const resolved = highlighted(record.text, sorted.map(({start, end, colour: own, title}) => [places[start], places[end], own ? "" : "nobody", title]));
   resolved.classList.add("resolved");
   resolved.querySelectorAll("mark").forEach((mark, k) => {
-    const {colour: own, answer, sure} = apart[k];
+    const {colour: own, answer, sure} = sorted[k];
     if (own) mark.style.setProperty("--person", own);
     if (answer === undefined) return;
     mark.classList.toggle("unsure", !sure);
     mark.dataset.answer = answer;
     mark.tabIndex = 0;
   });
-  const cards = record.answers.map(({pronoun, candidates, nobody, notes, sure}, answer) => {
+  const cards = record.answers.map(({pronoun, candidates, nobody, other, notes, sure}, answer) => {
     const shares = element("dl", {className: "shares"});
     const all = [...candidates.map((one) => [one.full_name, one.probability, colour(one)]), ["nobody here", nobody, "var(--neither)"]];
+    if (other) all.push(["somebody else", other, "var(--neither)"]);
     for (const [name, share, own] of all.sort((a, b) => b[1] - a[1])) {
       const bar = element("i", {});
       bar.style.width = percent(share);

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
+from operator import itemgetter
 
-from gapstack.anytext.answer import NOBODY, SURE
+from gapstack.anytext.answer import NOBODY, OTHER, SURE
 from gapstack.anytext.entities import AnnotatedPerson, Annotation
 from gapstack.data import Span, html
 
@@ -29,7 +30,7 @@ HEAD = f"""<!doctype html>
 <body>
 <header>
 <h1>People and pronouns</h1>
-<p>Each person has a colour. A <mark class="unsure">dashed</mark> pronoun is not sure: no answer has {SURE:.0%}.</p>
+<p>Each person has a colour. A <mark class="unsure">dashed</mark> pronoun is not sure: no answer reaches {SURE:.0%}.</p>
 <p class="scripted">Choose a person in a legend, or a name in a text, to highlight the person. Point at a pronoun to
 see its candidates; click it, or press Enter on it, to correct it.</p>
 </header>
@@ -42,6 +43,8 @@ FOOT = f"""</main>
 </body>
 </html>
 """
+_LEAST_OTHER = 0.01
+"""Probability of somebody else that is shown; links with lower ones are dropped too."""
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _HUE_STEP = 137.5
 """Degrees between the hues of consecutive people: the golden angle, so that neighbours differ."""
@@ -56,35 +59,47 @@ def section(one: Annotation) -> Iterator[str]:
     for (pronoun, name), probability in one.links.items():
         known = shares[pronoun].get(person[name], 0.0)
         shares[pronoun][person[name]] = known + probability
-    parts, at = [], 0
-    for mention in sorted({*person, *shares}):
-        start, end = max(at, mention.start), mention.end
-        if start >= end:
-            continue  # within another mention
-        words = html.escape(one.text[start:end])
-        if mention in shares:
-            antecedent = one.antecedents.get(mention)
-            own = None if antecedent is None else person[antecedent]
-            attributes, note = _pronoun(own, shares[mention], 1 - one.references[mention], one.people)
-            attributes += f' data-at="{start}"'
-            words += f"<sub>{html.escape(note)}</sub>"
-        else:
-            attributes = _attributes(person[mention])
-        parts += [html.escape(one.text[at:start]), f"<mark {attributes}>{words}</mark>"]
-        at = end
-    text = _PARAGRAPHS.sub("</p>\n<p>", "".join([*parts, html.escape(one.text[at:])]).strip())
+    marks = {name: (_name(number, one.people[number]), "") for name, number in person.items()}
+    for mention, found in shares.items():
+        antecedent = one.antecedents.get(mention)
+        own = None if antecedent is None else person[antecedent]
+        attributes, note = _pronoun(own, found, 1 - one.references[mention], one.people)
+        marks[mention] = f'{attributes} data-at="{mention.start}"', f"<sub>{html.escape(note)}</sub>"
+    text = _PARAGRAPHS.sub("</p>\n<p>", "".join(_marked(one.text, marks)).strip())
     yield f'<div class="text">\n<p>{text}</p>\n</div>\n</section>\n'
 
 
+def _marked(text: str, marks: Mapping[Span, tuple[str, str]]) -> Iterator[str]:
+    """The text with its mentions marked, with attributes and a note; a mention within another is marked in it."""
+    opened: list[tuple[int, str]] = []  # ends and notes
+    at = 0
+    for span in (*sorted(marks, key=lambda span: (span.start, -span.end)), Span(len(text), len(text))):
+        while opened and opened[-1][0] <= span.start:
+            end, note = opened.pop()
+            yield f"{html.escape(text[at:end])}{note}</mark>"
+            at = end
+        yield html.escape(text[at : span.start])
+        at = span.start
+        if span in marks:
+            attributes, note = marks[span]
+            yield f"<mark {attributes}>"
+            opened.append((min(span.end, opened[-1][0]) if opened else span.end, note))
+
+
 def _legend(people: Sequence[AnnotatedPerson]) -> Iterator[str]:
-    """People with their numbers of names and pronouns, the most frequent first."""
+    """People with their numbers of names and pronouns, the most frequent first.
+
+    Nouns that are only a pronoun's less probable candidates are hidden: the script needs their names and colours.
+    """
     if not people:
         return
-    yield f"<details open>\n<summary>People: {len(people):,}</summary>\n<ul>\n"
+    listed = sum(entity.listed for entity in people)
+    yield f"<details open>\n<summary>People: {listed:,}</summary>\n<ul>\n"
     for number, entity in sorted(enumerate(people), key=lambda item: -len(item[1].mentions)):
         yield (
-            f'<li><button type="button" aria-pressed="false" {_attributes(number)} data-at="{entity.names[0].start}">'
-            f"<b>{html.escape(entity.full_name)}</b> <small>names {len(entity.names)}, "
+            f"<li{'' if entity.listed else ' hidden'}>"
+            f'<button type="button" aria-pressed="false" {_attributes(number)} data-at="{entity.names[0].start}">'
+            f"<b>{html.escape(entity.full_name)}</b> <small>names or nouns {len(entity.names)}, "
             f"pronouns <data>{len(entity.pronouns)}</data></small></button></li>\n"
         )
     yield "</ul>\n</details>\n"
@@ -94,11 +109,20 @@ def _pronoun(
     own: int | None, shares: Mapping[int, float], nobody: float, people: Sequence[AnnotatedPerson]
 ) -> tuple[str, str]:
     """Attributes and note of a pronoun that refers to person ``own``, or nobody; ``data-links`` has all percentages."""
-    name, best = (NOBODY, nobody) if own is None else (people[own].full_name, shares.get(own, 0.0))
-    kind = "pronoun" if best >= SURE else "pronoun unsure"
+    other = 1 - nobody - sum(shares.values())
+    if own is not None:
+        name, best = people[own].full_name, shares.get(own, 0.0)
+    else:
+        name, best = max((NOBODY, nobody), (OTHER, other), key=itemgetter(1))
+    kind = "pronoun unsure" if best < SURE or name == OTHER else "pronoun"
     links = " ".join([*(f"{number}:{share:.0%}" for number, share in shares.items()), f"-:{nobody:.0%}"])
+    links += f" +:{other:.0%}" if other >= _LEAST_OTHER else ""
     attributes = f'class="{kind}" tabindex="0" role="button" {_attributes(own)} data-links="{links}"'
     return attributes, f"{name} {best:.0%}"
+
+
+def _name(number: int, person: AnnotatedPerson) -> str:
+    return _attributes(number) + ("" if person.listed else ' class="unlisted"')
 
 
 def _attributes(person: int | None) -> str:

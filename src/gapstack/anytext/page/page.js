@@ -1,6 +1,6 @@
 "use strict";
 document.documentElement.classList.add("with-script");
-const NOBODY = "-";
+const NOBODY = "-", OTHER = "+";
 const footer = document.querySelector("footer");
 /* By document and place: the pronoun's link as the model has it, and as the reader has corrected it. */
 const corrections = new Map();
@@ -47,7 +47,8 @@ function show(mark) {
   const choices = mark.dataset.links.split(" ").map((link) => link.split(":"));
   choices.sort((one, other) => parseInt(other[1]) - parseInt(one[1]));
   if (!choices.some(([person]) => person === mark.dataset.person)) choices.push([mark.dataset.person, ""]);
-  const buttons = choices.map(([person, share]) => {
+  const lines = choices.map(([person, share]) => {
+    if (person === OTHER) return element("div", {}, "somebody else", element("span", {}, share));
     const button = element("button", {type: "button"}, nameOf(section, person), element("span", {}, share));
     button.dataset.person = person;
     paint(button, section, person);
@@ -55,7 +56,7 @@ function show(mark) {
     button.setAttribute("aria-pressed", person === mark.dataset.person);
     return button;
   });
-  card.replaceChildren(element("p", {}, `\u201c${wordsOf(mark)}\u201d refers to`), ...buttons);
+  card.replaceChildren(element("p", {}, `\u201c${wordsOf(mark)}\u201d refers to`), ...lines);
   card.inert = true;
   card.hidden = false;
   mark.after(card);
@@ -114,8 +115,15 @@ function correct(mark, person) {
   hide(true);
 }
 function count(section, person, change) {
-  const pronouns = entry(section, person)?.querySelector("data");
-  if (pronouns) pronouns.textContent = Number(pronouns.textContent) + change;
+  const button = entry(section, person);
+  if (!button) return;
+  const pronouns = button.querySelector("data");
+  pronouns.textContent = Number(pronouns.textContent) + change;
+  if (!button.parentElement.hidden) return;
+  button.parentElement.hidden = false;
+  for (const mark of section.querySelectorAll(`mark.unlisted[data-person="${person}"]`)) mark.classList.remove("unlisted");
+  const listed = section.querySelectorAll("li:not([hidden])").length;
+  section.querySelector("summary").textContent = `People: ${listed.toLocaleString("en")}`;
 }
 
 /* Characters count as in Python: one each, outside of the basic plane too. */
