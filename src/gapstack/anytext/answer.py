@@ -204,7 +204,11 @@ class Answers(Sequence[Answer]):
             best = answer.antecedent
             marks[answer.pronoun] = (
                 "pronoun",
-                f"{best.full_name} {best.probability:.0%}" if best else NOBODY,
+                f"{best.full_name} {best.probability:.0%}"
+                if best
+                else OTHER
+                if answer.other > answer.nobody
+                else NOBODY,
             )
         apart: list[tuple[Span, str, str]] = []
         for span, (kind, note) in sorted(marks.items()):

@@ -5,8 +5,8 @@
     nlp = spacy.blank("en")        # or any other pipeline: the component parses for itself
     nlp.add_pipe("gapstack")
     doc = nlp("Kate told Mary that she should leave.")
-    [(span.text, span.label_) for span in doc.spans["gapstack_clusters"]]   # [("Mary", "1"), ("she", "1")]
-    doc._.gapstack_links           # [(20, 23, 10, 14, 0.65), (20, 23, 0, 4, 0.34)], characters
+    [(span.text, span.label_) for span in doc.spans["gapstack_clusters"]]   # [("Kate", "1"), ("she", "1")]
+    doc._.gapstack_links           # characters of pronoun and candidate, and probability
 
 spaCy finds it by the entry point ``spacy_factories``.
 """
@@ -27,9 +27,9 @@ from gapstack.anytext.windows import GENDERED
 from gapstack.data.example import GENDER_BY_FORM
 
 CLUSTERS = "gapstack_clusters"
-"""Span group with all mentions; their labels count persons from 1."""
+"""Span group with all mentions of people with at least two; their labels count the people from 1."""
 LINKS = "gapstack_links"
-"""Extension: start and end of the pronoun, start and end of the name, and probability, of every link of at least 1%.
+"""Extension: start and end of the pronoun, of the candidate, and the probability, for every link of at least 1%.
 
 Numbers and no spans, so that documents can be stored."""
 
@@ -37,8 +37,8 @@ Numbers and no spans, so that documents can be stored."""
 class PronounComponent:
     """Sets :data:`CLUSTERS` and :data:`LINKS` of each document.
 
-    ``model`` is that of :func:`gapstack.load`. With ``neutral``, they and neopronouns are resolved too, and a plural
-    they is taken for a person.
+    ``model`` is a saved member or stack, or a run (default: the model of running text that comes with gapstack). With
+    ``neutral``, they and neopronouns are resolved too, and a plural they is taken for a person.
     """
 
     def __init__(self, model: str | None = None, neutral: bool = False):

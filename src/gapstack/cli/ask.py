@@ -31,8 +31,8 @@ ModelOption = Annotated[
     str | None,
     Option(
         "--model",
-        help="A saved member or stack, a run, or owner/name on the Hub; default, the model that comes with gapstack, "
-        "if it is not given.",
+        help="A saved member or stack, a run, or owner/name on the Hub, which compares the nearest names in pairs. "
+        "Default: the model of running text that comes with gapstack.",
     ),
 ]
 
@@ -47,15 +47,17 @@ def ask_command(
     ),
     pronoun: str | None = Option(None, help="The one pronoun to answer, such as she."),
     names: list[str] | None = Option(
-        None, help="Names to choose among instead of detected ones: --names Kate Mary."
+        None, help="Names to choose among instead of detected people: --names Kate Mary."
     ),
     url: str | None = Option(None, help="Address of the text's page, whose title is read."),
-    why: bool = Option(False, "--why", help="Print what speaks for and against each name."),
+    why: bool = Option(False, "--why", help="Print what speaks for and against each candidate."),
     model: ModelOption = None,
     parser: common.ParserOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Say who the pronouns of a text refer to, with what probability; "not sure" if none reaches 50%.
+
+    Candidates are the people whom the text names or describes ("the old man"), anywhere in it.
 
     gap ask "Kate told Mary that she should leave."
     """
@@ -174,9 +176,9 @@ def annotate_command(
         "-o",
         metavar="FILE",
         show_default=False,
-        help="Clusters to write: .jsonl (.gz, .xz too), CoNLL columns (.conll) or a page (.html).",
+        help="File to write: clusters as .jsonl (.gz, .xz too) or CoNLL columns (.conll), or a page (.html).",
     ),
-    neutral: bool = Option(False, "--neutral", help="Also they (always read as one person) and neopronouns."),
+    neutral: bool = Option(False, "--neutral", help="Also resolve they (as one person) and neopronouns."),
     model: ModelOption = None,
     parser: common.ParserOption = None,
     workers: int = Option(1, min=1, help="Processes that work at once."),
@@ -196,5 +198,5 @@ def annotate_command(
         counts = write_annotations(annotations, output)
     where = "1 document" if counts.documents == 1 else f"{counts.documents:,} documents"
     common.log_note(
-        f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a name"
+        f"wrote {output}: {counts.pronouns:,} pronouns in {where}, {counts.linked:,} linked to a person"
     )

@@ -87,7 +87,7 @@ def _marked(text: str, marks: Mapping[Span, tuple[str, str]]) -> Iterator[str]:
 
 
 def _legend(people: Sequence[AnnotatedPerson]) -> Iterator[str]:
-    """People with their numbers of names and pronouns, the most frequent first.
+    """People with their numbers of names (or nouns, if they have no name) and pronouns, the most frequent first.
 
     Nouns that are only a pronoun's less probable candidates are hidden: the script needs their names and colours.
     """
@@ -99,7 +99,8 @@ def _legend(people: Sequence[AnnotatedPerson]) -> Iterator[str]:
         yield (
             f"<li{'' if entity.listed else ' hidden'}>"
             f'<button type="button" aria-pressed="false" {_attributes(number)} data-at="{entity.names[0].start}">'
-            f"<b>{html.escape(entity.full_name)}</b> <small>names or nouns {len(entity.names)}, "
+            f"<b>{html.escape(entity.full_name)}</b> <small>"
+            f"{'names' if entity.named else 'nouns'} {len(entity.names)}, "
             f"pronouns <data>{len(entity.pronouns)}</data></small></button></li>\n"
         )
     yield "</ul>\n</details>\n"
