@@ -55,6 +55,21 @@ def test_names_without_capitals_are_found():
     assert [mention.text for mention in mentions_of("Yesterday mary was late.")] == ["mary"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Robin met Alex after they had called xem.", ["they", "xem"]),
+        ("Robin lost hir keys and ze was upset.", ["hir", "ze"]),
+        ("Alex said xe would bring eir bag to fae.", ["xe", "eir", "fae"]),
+        ("Robin was late. Ze had no bike.", ["Ze"]),
+        ("Robin met Alex after she called em.", ["she", "em"]),
+        ("Fae met Em.", []),
+    ],
+)
+def test_neopronouns_are_pronouns_whatever_the_parser_takes_them_for(text, expected):
+    assert [one.text for one in mentions_of(text) if one.kind is Kind.PRONOUN] == expected
+
+
 def test_subject_and_object_of_one_verb_are_two_people():
     assert set(candidates_of("Mary met Peter and kissed him.")["him"]) == {"Peter"}
     assert set(candidates_of("Mary met Peter because he was late.")["he"]) == {"Mary", "Peter"}

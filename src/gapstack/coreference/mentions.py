@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MIN_PERSON_SHARE = 0.15
 """Nouns that denote a person less often are no mentions."""
 _SIGN = {Gender.MASCULINE: -1, Gender.FEMININE: 1, Gender.NEUTRAL: 0}
-_GENDERED = {form for form, gender in GENDER_BY_FORM.items() if gender is not Gender.NEUTRAL}
+_ALSO_NAMES = {"Em", "Fae"}
+"""Pronouns that are first names too."""
 _TRANSPARENT = (Role.CONJUNCT, Role.APPOSITION, Role.NAME)
 _IN_NOUN_PHRASE = ("det", "amod", "compound", "nummod", "poss", "nmod:poss", "flat")
 _OBJECTS = (Role.OBJECT, Role.DATIVE)
@@ -160,7 +161,7 @@ def _mentions(
     taken: set[int] = set()
     for token in sentence:
         form = token.text.lower()
-        if form in _GENDERED or (form in GENDER_BY_FORM and token.pos_ in ("PRON", "DET", "ADJ")):
+        if _is_pronoun(token):
             yield _pronoun(token, form, offset, number, place)
         elif token.i in names:
             if token.i not in taken:
@@ -183,6 +184,13 @@ def _mentions(
                 and token.dep_ not in ("flat", "compound")
             ):
                 yield from _other_name(token, sentence, names, offset, number, lexicon, place)
+
+
+def _is_pronoun(token: Token) -> bool:
+    """True for a form of he, she, they or of a neopronoun, which parsers often take for a noun or a name."""
+    if token.text in _ALSO_NAMES:
+        return token.pos_ == "PRON"
+    return token.text.lower() in GENDER_BY_FORM
 
 
 def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
