@@ -56,6 +56,29 @@ def test_candidates_that_are_one_person_share_a_line(tmp_path):
     assert 'data-links="0:75% -:25%"' in (tmp_path / "out.html").read_text(encoding="utf-8")
 
 
+def test_a_mention_within_another_is_marked_in_it_and_single_nouns_are_not_listed(tmp_path, browser):
+    text = "His aunt saw a nurse. She left."
+    his, aunt, nurse, she = Span(0, 3), Span(0, 8), Span(13, 20), Span(22, 25)
+    people = (
+        AnnotatedPerson("His aunt", (aunt,), (she,), named=False),
+        AnnotatedPerson("a nurse", (nurse,), (), named=False),
+    )
+    links = {(she, aunt): 0.6, (she, nurse): 0.1}
+    annotation = Annotation("x", text, people, links, {his: 0.8, she: 0.9}, {she: aunt})
+    write_annotations([annotation], tmp_path / "out.html")
+    with browser(tmp_path / "out.html") as tab:
+        outer = tab.locator("section mark").first
+        assert outer.locator("mark").all_inner_texts() == ["Hissomebody else 80%"]
+        assert tab.locator("li:visible b").all_inner_texts() == ["His aunt"]
+        tab.locator("mark.pronoun").last.click()
+        card = tab.locator("#card")
+        assert card.locator("div").inner_text() == "somebody else\n20%"
+        card.get_by_role("button", name="a nurse").click()
+        assert tab.locator("li:visible b").all_inner_texts() == ["His aunt", "a nurse"]
+        assert tab.locator("summary").inner_text() == "People: 2"
+        assert tab.wrong == []
+
+
 def highlighted(tab):
     return tab.locator("mark.on").evaluate_all("marks => marks.map(m => m.firstChild.data)")
 
