@@ -361,7 +361,7 @@ def find_mentions(readings: Sequence[Reading], data: Path | None) -> Lexicon:
             for lemma, (a, b) in total.items()
         }
         reading.find_mentions(Lexicon(names, last_words, others, also_words))
-    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found}
+    people = {lemma: (found, number) for lemma, (found, number) in total.items() if found or number > 1}
     return Lexicon(names, last_words, people, also_words)
 
 

@@ -109,11 +109,12 @@ class Context:
         if len(mention.words) > 1:
             self.surnames.add(mention.words[-1])
         self.by_head[mention.head] = entity
-        if mention.sign and mention.kind is Kind.NOUN:
-            for head in (mention.predicate_of, mention.apposition):
-                described = self.by_head.get(head)
-                if described is not None and not described.sign:
-                    described.sign = mention.sign  # "Finley is my uncle", even if the two are not linked
+        for head in (mention.predicate_of, mention.apposition):
+            other = self.by_head.get(head)
+            if other is not None and other is not entity:
+                # "Finley is my uncle", "my uncle, Finley", even if the two are not linked
+                other.sign = other.sign or (mention.sign if mention.kind is Kind.NOUN else 0)
+                entity.sign = entity.sign or other.sign
         if mention.kind is Kind.PRONOUN:
             self.last_of_sign[mention.sign] = entity, mention
         if mention.role is Role.SUBJECT:

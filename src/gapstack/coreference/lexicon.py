@@ -40,6 +40,19 @@ TITLES = frozenset(_TITLES.split())
 """Words before a name that are not part of it."""
 UNKNOWN_NOUN = 0.05
 """Share of people among nouns that were never seen."""
+_SUFFIXES = {
+    "person": 0.9,
+    "man": 0.8,
+    "woman": 0.9,
+    "ist": 0.6,
+    "ian": 0.5,
+    "er": 0.3,
+    "or": 0.3,
+    "ess": 0.3,
+}
+"""The same for nouns that end like this."""
+INDEFINITE = frozenset(("everyone", "everybody", "someone", "somebody", "anyone", "anybody", "nobody"))
+"""Pronouns that denote a person like a noun."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +97,10 @@ class Lexicon:
 
     def person_share(self, lemma: str, without: tuple[int, int] = (0, 0)) -> float:
         """Share of a noun's uses that denote a person, ``without`` some of them (smoothed)."""
-        if lemma in NOUN_GENDER:
+        if lemma in NOUN_GENDER or lemma in INDEFINITE:
             return 1.0
-        found, all_ = self.people.get(lemma, (0, 0))
+        if lemma not in self.people:
+            return next((share for end, share in _SUFFIXES.items() if lemma.endswith(end)), UNKNOWN_NOUN)
+        found, all_ = self.people[lemma]
         found, all_ = found - without[0], all_ - without[1]
         return (found + 2 * UNKNOWN_NOUN) / (all_ + 2)

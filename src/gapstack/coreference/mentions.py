@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from gapstack.coreference.lexicon import NOUN_GENDER, TITLES, Lexicon
+from gapstack.coreference.lexicon import INDEFINITE, NOUN_GENDER, TITLES, Lexicon
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.text.grammar import Role, role_of
@@ -37,9 +37,6 @@ _LONGEST_QUOTE = 200  # tokens, after which a quotation mark was probably missed
 # words that the parser takes for the beginning or the end of a name
 _NOT_FIRST = frozenset(
     ("hi", "hello", "hey", "dear", "thanks", "oh", "ah", "yes", "no", "well", "when", "whenever")
-)
-_INDEFINITE = frozenset(
-    ("everyone", "everybody", "someone", "somebody", "anyone", "anybody", "nobody", "none")
 )
 _NOT_LAST = frozenset(("'s", "\u2019s", "'", "\u2019", "said", "says", "asked", "replied", "told"))
 
@@ -174,15 +171,13 @@ def _mentions(
             name = _name(token.doc, token.i, token.i + 1, sentence.start, offset, number, lexicon, place)
             if name is not None:
                 yield name
-        elif token.pos_ in ("NOUN", "PROPN") and not _inside_name(token, names, lexicon):
+        elif (token.pos_ in ("NOUN", "PROPN") or form in INDEFINITE) and not _inside_name(
+            token, names, lexicon
+        ):
             noun = _noun(token, sentence.start, offset, number, lexicon, place)
             if noun is not None:
                 yield noun
-            elif (
-                token.pos_ == "PROPN"
-                and token.text.lower() not in _INDEFINITE
-                and token.dep_ not in ("flat", "compound")
-            ):
+            elif token.pos_ == "PROPN" and token.dep_ not in ("flat", "compound"):
                 yield from _other_name(token, sentence, names, offset, number, lexicon, place)
 
 
@@ -206,7 +201,7 @@ def _parts(entity: Tokens) -> Iterator[tuple[int, tuple[int, int]]]:
 def _is_noun(entity: Tokens, lexicon: Lexicon) -> bool:
     """True for a noun at the beginning of a sentence that the parser takes for a name: "Reporters"."""
     word = entity[0].text.lower()
-    if word in _INDEFINITE:
+    if word in INDEFINITE:
         return True
     is_only = len(entity) == 1 and word not in lexicon.names and word not in TITLES
     return is_only and lexicon.person_share(word.removesuffix("s")) > 0.5
@@ -294,9 +289,7 @@ def _name(
 def _noun(
     token: Token, first: int, offset: int, number: int, lexicon: Lexicon, place: Place
 ) -> Mention | None:
-    if token.text.lower() in _INDEFINITE:
-        return None
-    lemma = token.lemma_.lower()
+    lemma = token.text.lower() if token.text.lower() in INDEFINITE else token.lemma_.lower()
     if token.pos_ == "PROPN" and token.i == first and lexicon.person_share(lemma.removesuffix("s")) > 0.5:
         lemma = lemma.removesuffix("s")  # a noun in capitals at the beginning of a sentence
     share = lexicon.person_share(lemma)
