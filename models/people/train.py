@@ -19,6 +19,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -70,6 +71,20 @@ class Reading:
     def is_row(self) -> bool:
         """True for a row of two names: only its pronoun and these names have a gold cluster."""
         return bool(self.row)
+
+    @contextmanager
+    def neutral(self, order: np.random.Generator) -> Iterator[None]:
+        """Give two thirds of the people they or a neopronoun for a while, since hardly any text has them."""
+        forms = {cluster: order.choice(["they", "xe", ""]) for cluster in sorted(set(self.gold.values()))}
+        changed = []
+        for mention in (mention for unit in self.units for mention in unit if mention.sign):
+            form = forms.get(self.cluster[id(mention)] or "")
+            if mention.kind is Kind.PRONOUN and form:
+                changed.append((mention, mention.sign, mention.text))
+                mention.sign, mention.text = 0, form
+        yield
+        for mention, sign, text in changed:
+            mention.sign, mention.text = sign, text
 
     def find_mentions(self, lexicon: Lexicon) -> None:
         """Find mentions, and the gold cluster of each."""
@@ -265,11 +280,13 @@ def train(
         for reading in half:
             teacher.read(reading)
         first.append(teacher.boosters(rounds, seed))
-    final = Teacher()
+    final, order = Teacher(), np.random.default_rng(seed)
     for half, boosters in zip(halves, first[::-1], strict=True):
         for reading in half:
             final.read(reading)
             final.read(reading, boosters)
+            with reading.neutral(order):
+                final.read(reading)
     for number, reading in enumerate(rows):
         final.read(reading, first[number % 2])
     shown = fit_shares(final.antecedents, final.is_right, rounds, seed)

@@ -17,7 +17,7 @@ Features = list[dict[str, float]]
 """Features of a mention with each alternative; those that an alternative lacks are missing values."""
 _KEPT = 400
 # log-odds of a gender by kind of evidence: names are evidence and no proof
-_OF_TITLE, _OF_NAME, _OF_PRONOUNS = 6.0, 5.0, 4.0
+_OF_TITLE, _OF_NAME, _OF_PRONOUNS = 6.0, 5.0, 7.0
 _ARGUMENTS = {Role.SUBJECT, Role.OBJECT, Role.DATIVE}
 _PLURAL = {"they", "them", "their", "theirs", "themselves"}
 

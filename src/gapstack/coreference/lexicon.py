@@ -38,6 +38,9 @@ senator sen governor gov rev reverend saint st master
 """
 TITLES = frozenset(_TITLES.split())
 """Words before a name that are not part of it."""
+_OF_SURNAMES = "mr mrs ms dr doctor professor prof captain capt colonel col general gen major judge"
+OF_SURNAMES = frozenset(_OF_SURNAMES.split())
+"""Titles before surnames: "Dr. Patel" has no first name."""
 UNKNOWN_NOUN = 0.05
 """Share of people among nouns that were never seen."""
 _SUFFIXES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from gapstack.coreference.lexicon import INDEFINITE, NOUN_GENDER, TITLES, Lexicon
+from gapstack.coreference.lexicon import INDEFINITE, NOUN_GENDER, OF_SURNAMES, TITLES, Lexicon
 from gapstack.data import Span
 from gapstack.data.example import GENDER_BY_FORM, Gender
 from gapstack.text.grammar import Role, role_of
@@ -280,7 +280,9 @@ def _name(
     mention = _mention(head, start, stop, Kind.NAME, offset, number, place)
     mention.words = distinctive_tokens(doc[start:stop].text)
     mention.sign = sign
-    mention.odds = lexicon.name_gender(mention.words)
+    title = doc[start - 1].text.lower().rstrip(".") if start > first else ""
+    if len(mention.words) > 1 or title not in OF_SURNAMES:
+        mention.odds = lexicon.name_gender(mention.words)
     mention.plural = article and doc[stop - 1].text.lower().endswith("s")
     mention.display = place(Span(doc[begin].idx, doc[stop - 1].idx + len(doc[stop - 1])))
     return mention
