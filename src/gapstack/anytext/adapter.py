@@ -22,7 +22,7 @@ from gapstack.runs.predictors import load
 
 @lru_cache(maxsize=1)
 def _resolver(model: Path) -> AnyTextResolver:
-    if (model / "model.json").is_file():
+    if (model / "lexicon.json").is_file():
         return TextResolver(CoreferenceModel.load(model))
     return PronounResolver(load(model, keep=True))
 
