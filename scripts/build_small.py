@@ -35,7 +35,7 @@ MEGABYTES = 60
 
 _CARD = """# {name}
 
-The model that answers when gapstack is asked about a text (`gap ask`, `gapstack.load()`): recipe `{recipe}`, a stack
+The model of rows of two names that `gapstack.load()` reads, and `gap ask` for given names and page titles: recipe `{recipe}`, a stack
 of {members}, pooled by the stacker `{stacker}` (calibration: {calibration}). {folds} fits of each member, one without
 each fold of the rows; their answers are averaged.
 
