@@ -36,8 +36,8 @@ MEGABYTES = 60
 _CARD = """# {name}
 
 The model of rows of two names that `gapstack.load()` reads, and `gap ask` for given names and page titles:
-recipe `{recipe}`, a stack of {members}, pooled by the stacker `{stacker}` (calibration: {calibration}). {folds} fits of each member, one without
-each fold of the rows; their answers are averaged.
+recipe `{recipe}`, a stack of {members}, pooled by the stacker `{stacker}` (calibration: {calibration}).
+{folds} fits of each member, one without each fold of the rows; their answers are averaged.
 
 - Fitted on: {rows:,} rows of GAP (`{digest}`), {labels} labels, all splits. **GAP test is among them: never score it
   there.**
