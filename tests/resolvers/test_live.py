@@ -1,5 +1,5 @@
 """Each live resolver with a stand-in of its library, whose objects have the shapes of the real one's (see its version
-in docs/resolvers.md), so that no extra needs to be installed."""
+in docs/lab/resolvers.md), so that no extra needs to be installed."""
 
 import json
 import sys
