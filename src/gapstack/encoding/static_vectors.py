@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -16,18 +16,15 @@ from typing import IO
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from gapstack import __version__
 from gapstack.data.cells import whole_number
-from gapstack.data.word_lists import lists_key, read_lists
+from gapstack.data.sources import find
 from gapstack.encoding.encoders import Encoder, load_encoder
 from gapstack.errors import DataError, DataNotFoundError, Place
-from gapstack.files import atomic_path, cache_root, fingerprint, open_bytes, tree_digest
+from gapstack.files import atomic_path, open_bytes, tree_digest
 from gapstack.types import Matrix
 
 ENCODER = "encoder"
 """Name of the embedded encoder's input embeddings; ``encoder:NAME`` for those of another."""
-TRAINED = ("glove", "gn_glove")
-"""Spaces that :mod:`gapstack.encoding.glove` trains on the available texts."""
 _PICKLE = b"\x80"
 _MAX_DIMENSIONS = 65_536
 _WORD_STARTS = ("Ġ", "▁")  # of byte-pair and of sentencepiece vocabularies
@@ -88,10 +85,10 @@ def read_vectors(
 ) -> Vectors:
     """Read word vectors from a file, or take an encoder's input embeddings.
 
-    ``source`` is a file; ``encoder`` for the embedded MiniLM; ``encoder:NAME``, or an encoder's folder; or one of
-    :data:`TRAINED`. The first ``limit`` words of a file are read (None for all), and those of ``keep`` wherever they
-    are, also in lower case. Raises DataError with the place if the file breaks its format or is a pickle;
-    DataNotFoundError if there is no such file or encoder.
+    ``source`` is a file, also by its name in the data set ``vectors``; ``encoder`` for the embedded MiniLM; or
+    ``encoder:NAME``, or an encoder's folder. The first ``limit`` words of a file are read (None for all), and those of
+    ``keep`` wherever they are, also in lower case. Raises DataError with the place if the file breaks its format or is
+    a pickle; DataNotFoundError if there is no such file or encoder.
     """
     found = _locate(source)
     if isinstance(found, Encoder):
@@ -115,9 +112,7 @@ def read_vectors(
 
 
 def vectors_key(source: str | Path) -> str:
-    """Digest of a source, or of the training data of one of :data:`TRAINED`; raises as :func:`read_vectors`."""
-    if str(source) in TRAINED and not Path(source).exists():
-        return _trained_path(str(source)).stem
+    """Digest of a source; raises as :func:`read_vectors`."""
     found = _locate(source)
     return found.fingerprint if isinstance(found, Encoder) else tree_digest(found)
 
@@ -126,8 +121,6 @@ def _locate(source: str | Path) -> Path | Encoder:
     name, path = str(source), Path(source).expanduser()
     if not path.exists() and (name == ENCODER or name.startswith(f"{ENCODER}:")):
         return load_encoder(name.partition(":")[2] or None)
-    if not path.exists() and name in TRAINED:
-        return _trained(name)
     if path.is_dir():
         if not (path / "config.json").is_file():
             raise DataError(
@@ -137,32 +130,12 @@ def _locate(source: str | Path) -> Path | Encoder:
                 remedy="Save a gensim KeyedVectors as one file with save_word2vec_format",
             )
         return load_encoder(str(path))
-    if not path.is_file():
-        raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
-    return path
-
-
-@cache
-def _trained_path(name: str) -> Path:
-    """Cached file of the trained space ``name``, named after its texts and word lists; may not exist yet."""
-    from gapstack.encoding import glove  # imports torch, which most readers of vectors do not need
-
-    return cache_root() / "vectors" / f"{name}-{fingerprint(__version__, lists_key(), glove.texts())}.txt"
-
-
-def _trained(name: str) -> Path:
-    """File of the trained space ``name``, trained if it is not cached."""
-    from gapstack.encoding import glove
-
-    path = _trained_path(name)
-    if not path.is_file():
-        lists = read_lists()
-        words, pairs = glove.count_pairs(glove.texts(), lists.every_word)
-        sides = (lists.masculine, lists.feminine) if name == "gn_glove" else ()
-        rows = {word: row for row, word in enumerate(words)}
-        genders = ([rows[word] for word in side if word in rows] for side in sides)
-        write_vectors(path, Vectors(name, words, glove.train(len(words), pairs, *genders)))
-    return path
+    if path.is_file():
+        return path
+    folder = find("vectors")
+    if folder and (folder / name).is_file():
+        return folder / name
+    raise DataNotFoundError(f"no vectors at {path.absolute()}; give a file, or encoder:NAME")
 
 
 def write_vectors(path: Path, vectors: Vectors) -> None:

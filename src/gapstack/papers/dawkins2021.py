@@ -40,7 +40,7 @@ PAPER = "dawkins2021"
 RECIPE = "sowinobias"
 """The recipe of our figures in tables 1, 4 and 5."""
 SEEDS = (0, 1, 2)
-SPACES = ("glove", "gn_glove")
+SPACES = ("glove.txt", "gn_glove.txt")
 """The vectors of our figures in tables 2 and 3: GloVe, also debiased, and GN-GloVe."""
 _SPACES = {"glove": "GloVe", "hard": "Hard-GloVe", "gn": "GN-GloVe", "ran": "RAN-GloVe", "inlp": "INLP-GloVe"}
 ARMS = {

@@ -1,4 +1,7 @@
-"""GloVe and GN-GloVe, trained on the available texts.
+"""Train GloVe and GN-GloVe on the available texts: the word vectors of the recipe ``sowinobias``.
+
+    python scripts/train_glove.py data           # writes data/vectors/glove.txt and gn_glove.txt
+    GAP_DATA=data gap reproduce dawkins2021
 
 GloVe (Pennington, Socher and Manning 2014, section 3) factorises logarithms of weighted co-occurrence counts. GN-GloVe
 (Zhao et al. 2018, section 3) adds two terms that move gender into the last component: 1 for masculine and -1 for
@@ -10,6 +13,7 @@ saturation follow GloVe's example for small texts.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -24,6 +28,8 @@ from torch.nn.functional import embedding
 
 from gapstack.data.extra.conll import read_corpus
 from gapstack.data.sources import find, gap_split, stage2
+from gapstack.data.word_lists import read_lists
+from gapstack.encoding.static_vectors import Vectors, write_vectors
 from gapstack.errors import DataNotFoundError
 from gapstack.files import open_bytes
 from gapstack.progress import progress
@@ -67,8 +73,7 @@ def texts(data: Path | None = None) -> list[str]:
         found += [line.removeprefix(_SENTENCE).decode().strip() for line in lines]
     if not found:
         raise DataNotFoundError(
-            "no texts to train word vectors on; give a file of vectors, or put GAP, stage 2, LitBank or the treebank "
-            "into a data folder"
+            "no texts to train word vectors on; put GAP, stage 2, LitBank or the treebank into a data folder"
         )
     return list(dict.fromkeys(found))
 
@@ -154,3 +159,19 @@ def _gender_terms(vectors: Tensor, gendered: Tensor, direction: Tensor) -> Tenso
     across = (vectors[neutral, :-1] @ direction) ** 2
     last = (vectors[~neutral, -1] - gendered[~neutral]) ** 2
     return across.sum() + last.sum()
+
+
+def main(folder: Path) -> None:
+    """Write both spaces to the folder of the data set ``vectors`` in ``folder``."""
+    lists = read_lists()
+    words, pairs = count_pairs(texts(), lists.every_word)
+    rows = {word: row for row, word in enumerate(words)}
+    genders = [[rows[word] for word in side if word in rows] for side in (lists.masculine, lists.feminine)]
+    for name, gendered in (("glove.txt", []), ("gn_glove.txt", genders)):
+        path = folder / "vectors" / name
+        write_vectors(path, Vectors(name, words, train(len(words), pairs, *gendered)))
+        print(path)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gapstack.data.sources import gap_split, stage2
-from gapstack.encoding import glove
-from gapstack.errors import DataNotFoundError
+from scripts import train_glove as glove
 
 MASCULINE, FEMININE = ("he", "man", "king"), ("she", "woman", "queen")
 NEUTRAL = ("tea", "bread", "rain", "stone")
@@ -55,24 +54,9 @@ def test_gn_glove_puts_gender_into_the_last_component_and_nowhere_else(gendered_
     assert along(neutral) < along(plain) / 2
 
 
-def test_no_texts_are_an_error_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(glove, "find", lambda *_: None)
-    with pytest.raises(DataNotFoundError, match="give a file of vectors"):
-        glove.texts()
-
-
 def test_gap_test_is_not_read_but_for_the_one_text_that_is_in_stage_2_too(gap_folder):
     found = set(glove.texts(gap_folder))
     shared = found & set(gap_split("test", data=gap_folder).texts)
     assert shared == set(stage2(gap_folder).texts) & shared
     assert len(shared) == 1
     assert set(gap_split("development", data=gap_folder).texts) <= found
-
-
-def test_rare_words_are_left_out_unless_kept_and_the_seed_fixes_the_vectors(gendered_pairs):
-    assert glove.count_pairs(["tea tea tea bread rain"], {"rain"}, min_count=3)[0] == ("tea", "rain")
-    vocabulary, pairs = gendered_pairs
-    options = {"dimensions": 4, "epochs": 2}
-    first, again, other = (glove.train(len(vocabulary), pairs, **options, seed=seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.array_equal(first, other)
