@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from gapstack.audits.embeddings.measures import direct_bias, proximity_bias
+from gapstack.audits.embedding_measures import direct_bias, proximity_bias
 from gapstack.encoding.debias import Debiaser, GnGlove, HardDebias, Inlp, RanDebias
 from gapstack.encoding.word_gender import he_she, locate_pairs, neutral_rows, principal_direction
 from gapstack.errors import DataError

@@ -45,7 +45,7 @@ def test_systems_with_known_answers_have_the_figures_that_they_must(report):
 
 
 def test_figure_3_is_computed_from_the_statistics(report, tmp_path):
-    found = report.data["figure3"]
+    found = report.record["figure3"]
     assert round(found["pearson_r"]["value"], 2) == 0.67
     assert found["fewer_women_in_text"] == 54
     paths = report.write(tmp_path)

@@ -40,7 +40,7 @@ def report(sample_train, sample_test, tiny_encoder_folder, tmp_path_factory):
 
 
 def cells(report, table: int, section: int = 0) -> dict[str, dict]:
-    rows = report.data["tables"][table]["sections"][section]["rows"]
+    rows = report.record["tables"][table]["sections"][section]["rows"]
     return {row["name"]: row for row in rows}
 
 
@@ -52,14 +52,14 @@ def test_every_table_is_there_and_shows_in_every_form(report, tmp_path):
     assert all(number in text and number in report.markdown() for number in numbers)
     assert max(map(len, text.splitlines()[: text.splitlines().index(report.notes[0])])) <= 120
     paths = report.write(tmp_path / "new")
-    assert json.loads(paths[1].read_text(encoding="utf-8")) == json.loads(json.dumps(report.data))
+    assert json.loads(paths[1].read_text(encoding="utf-8")) == json.loads(json.dumps(report.record))
     assert ET.parse(paths[2]).getroot().tag.endswith("svg")
 
 
 def test_every_cue_is_in_the_context_that_it_reads(report):
     transformers = ["Transformer-Single", "Transformer-Multi"]
     for table in TABLES:
-        titles = [section["title"] for section in report.data["tables"][table]["sections"]]
+        titles = [section["title"] for section in report.record["tables"][table]["sections"]]
         assert titles == ["snippet-context", "page-context"]
         text, page = cells(report, table, 0), cells(report, table, 1)
         assert list(text) == ["Random", *CUES["snippet-context"], *transformers, ALL_CUES]

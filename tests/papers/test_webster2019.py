@@ -35,7 +35,7 @@ def test_baselines_and_stage_2_are_read_from_the_papers(gap_folder):
 
 
 def test_no_member_is_dropped(report):
-    members = report.data["systems"]
+    members = report.record["systems"]
     assert [one["member"] for one in members] == ["prior", "topical", "stack"]
     assert 0.5 < members[0]["measured"]["held_out"]["logloss"] < 1.5
     names = [name for name, _ in report.tables[0].sections[0].rows]

@@ -105,20 +105,17 @@ def audit_embeddings_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Measure gender bias of word vectors, before and after each debiaser."""
-    from gapstack.audits import embeddings
+    from gapstack.audits.embeddings import audit_embeddings, embeddings_report
     from gapstack.data.sources import data_folder
     from gapstack.data.word_lists import read_lists
     from gapstack.encoding.static_vectors import read_vectors
 
     lists = read_lists(data_folder(data))
     space = read_vectors(vectors, limit=limit or None, keep=lists.every_word)
-    found = embeddings.audit_embeddings(space, lists, debias or (), seed=seed)
-    if as_json:
-        common.print_json(embeddings.embeddings_json(found))
-    else:
-        print(embeddings.embeddings_text(found, details=details, width=common.width()), end="")
+    found = audit_embeddings(space, lists, debias or (), seed=seed)
+    common.print_report(embeddings_report(found, details=details), as_json)
     if output:
-        common.report_written(*embeddings.write_embeddings(found, output))
+        common.report_written(*embeddings_report(found, details=True).write(output))
 
 
 @app.command("audit-sentences")
@@ -132,7 +129,7 @@ def audit_sentences_command(
     as_json: common.JsonOption = False,
 ) -> None:
     """Test an encoder's sentences for associations of gender (SEAT), next to word vectors (WEAT)."""
-    from gapstack.audits.seat import audit_sentences, sentences_json, sentences_table, write_sentences
+    from gapstack.audits.associations import audit_sentences, sentences_report
     from gapstack.data.sources import data_folder
     from gapstack.data.word_lists import read_lists
     from gapstack.encoding.static_vectors import read_vectors
@@ -140,7 +137,7 @@ def audit_sentences_command(
     lists = read_lists(data_folder(data))
     sources = vectors or [f"encoder:{encoder}" if encoder else "encoder"]
     spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
-    found = audit_sentences(lists, encoder, spaces, layer=layer, seed=seed)
-    common.print_result(as_json, lambda: [sentences_table(found)], lambda: sentences_json(found))
+    report = sentences_report(audit_sentences(lists, encoder, spaces, layer=layer, seed=seed))
+    common.print_report(report, as_json)
     if output:
-        common.report_written(*write_sentences(found, output))
+        common.report_written(*report.write(output))

@@ -26,6 +26,7 @@ from gapstack.progress import console as stderr
 if TYPE_CHECKING:
     from gapstack.data.cells import Quarantine
     from gapstack.display.render import Table
+    from gapstack.display.report import Report
 
 stdout = Console(highlight=False, soft_wrap=True)
 
@@ -165,6 +166,11 @@ def print_result(
         from gapstack.display.render import print_parts
 
         print_parts(parts(), stdout)
+
+
+def print_report(report: Report, as_json: bool) -> None:
+    """Print a report's tables and notes, or its JSON."""
+    print_result(as_json, lambda: report.parts, lambda: report.record)
 
 
 def print_table(table: Table, as_json: bool) -> None:

@@ -50,15 +50,16 @@ def reproduce_command(
     ones; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
     from gapstack.data.sources import data_folder
-    from gapstack.papers import PaperReport, dawkins2021, rudinger2018, webster2018, webster2019
+    from gapstack.display.report import Report
     from gapstack.papers import ablations as findings
+    from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
     from gapstack.runs.recipe import corpora, gap_data
 
     if runs and paper != "rudinger2018":
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
     if ablations and paper != "webster2019":
         raise typer.BadParameter("only with webster2019", param_hint="--ablations")
-    report: PaperReport
+    report: Report
     folder = data_folder(data)
     if ablations:
         plans = [load_recipe(name, encoder, parser=parser) for name in findings.RECIPES]
@@ -75,7 +76,7 @@ def reproduce_command(
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
         report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
-    common.print_result(as_json, lambda: report.parts, lambda: report.data)
+    common.print_report(report, as_json)
     if output:
         common.report_written(*report.write(output))
 

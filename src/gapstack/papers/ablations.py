@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapstack.audits.seat import SentenceAudit, audit_sentences, sentences_json, sentences_table
+from gapstack.audits.associations import audit_sentences, sentences_report
 from gapstack.audits.statistics import REPLICATES
 from gapstack.data.sources import find, paper
 from gapstack.data.word_lists import read_lists
 from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.report import Report
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.evaluation import Difference, example_losses, paired, score
 from gapstack.evaluation.metrics import mean_score
-from gapstack.papers import PaperReport
 from gapstack.runs.recipe import Recipe
 from gapstack.runs.results import Run
 from gapstack.types import Floats
@@ -80,43 +80,42 @@ class Ablation:
     differences: Mapping[str, Difference]
 
 
-def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> PaperReport:
+def report(runs: Sequence[Run], encoder: str | None = None, data: Path | None = None) -> Report:
     """Compare the arms of finished runs of :data:`RECIPES`, in their order, and test the encoder's sentences."""
     ablations = [measure(finding, run) for finding, run in zip(FINDINGS, runs, strict=True)]
     seat = sentences(encoder, data)
     published: Mapping[str, str] = paper("webster2019", data).get("findings", {})
     tables = [_table(one, published.get(one.finding.team)) for one in ablations]
-    tables += [sentences_table(seat)] if seat else []
+    tables += seat.tables if seat else []
 
     def arm(one: Ablation, name: str) -> dict[str, Any]:
         return {
-            "logloss": one.logloss[name].tolist(),
-            "f1_overall": one.f1[name].tolist(),
+            "logloss": one.logloss[name],
+            "f1_overall": one.f1[name],
             "against": one.finding.against.get(name),
-            "difference": one.differences[name]._asdict() if name in one.differences else None,
+            "difference": one.differences.get(name),
         }
 
     figures = {
-        "paper": dict(published),
+        "paper": published,
         "ablations": {
             one.recipe.name: {"rows": one.rows, "arms": {name: arm(one, name) for name in one.logloss}}
             for one in ablations
         },
-        "sentences": sentences_json(seat) if seat else None,
+        "sentences": seat and seat.data,
     }
-    return PaperReport("webster2019_ablations", tuple(tables), figures)
+    return Report("webster2019_ablations", tables, data=figures)
 
 
-def sentences(encoder: str | None = None, data: Path | None = None) -> SentenceAudit | None:
+def sentences(encoder: str | None = None, data: Path | None = None) -> Report | None:
     """SEAT of an encoder, and WEAT of its input embeddings and of word2vec; None without the word lists."""
     if find("wordlists", data) is None:
         return None
     lists, folder = read_lists(data), find("vectors", data)
     sources: list[str | Path] = [folder / _WORD2VEC] if folder and (folder / _WORD2VEC).is_file() else []
     sources.append(f"encoder:{encoder}" if encoder else "encoder")
-    return audit_sentences(
-        lists, encoder, [read_vectors(source, keep=lists.every_word) for source in sources]
-    )
+    spaces = [read_vectors(source, keep=lists.every_word) for source in sources]
+    return sentences_report(audit_sentences(lists, encoder, spaces))
 
 
 def measure(finding: Finding, run: Run) -> Ablation:

@@ -22,6 +22,7 @@ from gapstack.data import Corpus
 from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import read_lists
 from gapstack.display.render import Cell, Column, Table
+from gapstack.display.report import Report
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.encoding.static_vectors import read_vectors
 from gapstack.errors import DamageError
@@ -31,7 +32,7 @@ from gapstack.members import create
 from gapstack.members.member import Member
 from gapstack.members.part import Part
 from gapstack.members.store import identity_of, is_saved, load, save
-from gapstack.papers import PaperReport, Rows, tables_report, two_sections
+from gapstack.papers import Rows, two_sections
 from gapstack.progress import progress
 from gapstack.runs.recipe import Recipe
 from gapstack.types import Floats
@@ -60,7 +61,7 @@ class DawkinsArm(NamedTuple):
     sides: Mapping[str, Mapping[str, Interval]]
 
 
-def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> PaperReport:
+def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = None) -> Report:
     """Train and audit the members of a recipe with each of :data:`SEEDS`, audit the vectors, and make the tables.
 
     Members are fitted on all of ``train`` and kept in the cache, so that a killed call continues where it stopped; F1
@@ -80,7 +81,7 @@ def reproduce(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None = N
         "these names in the data set vectors.",
         f"Words covered: {'; '.join(map(str, audited.coverage))}.",
     )
-    return tables_report(PAPER, PAPER, (*downstream_tables(arms), embeddings_table(audited)), notes)
+    return Report(PAPER, (*downstream_tables(arms), embeddings_table(audited)), notes)
 
 
 def train_arms(recipe: Recipe, train: Corpus, test: Corpus, data: Path | None) -> dict[str, DawkinsArm]:

@@ -22,10 +22,11 @@ from gapstack.audits.winogender import OCCUPATION, resolutions, statistics_of
 from gapstack.data import Gender
 from gapstack.data.sources import GapData, paper, papers_note
 from gapstack.display.render import Cell, Column, Table
+from gapstack.display.report import Report
 from gapstack.errors import DataError
 from gapstack.members import create
 from gapstack.members.member import Predictor
-from gapstack.papers import PaperReport, Rows, two_sections
+from gapstack.papers import Rows, two_sections
 from gapstack.types import Floats
 
 MEMBERS = ("token_distance", "syntactic_distance", "parallelism", "surface")
@@ -47,7 +48,7 @@ def reproduce(
     folder: Path | None = None,
     parser: str | Path | None = None,
     members: Sequence[str] = MEMBERS,
-) -> PaperReport:
+) -> Report:
     """Audit our members, and existing systems, on Winogender.
 
     ``members`` are fitted on all splits but test, with ``parser`` for the cues; ``runs`` are targets of ``gap audit``;
@@ -80,7 +81,7 @@ def reproduce(
     return _report(audited, notes, folder)
 
 
-def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> PaperReport:
+def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> Report:
     """The audit's tables, which show the paper's figures too, and those of the text; figures 3 and 4 as files."""
     theirs = paper("rudinger2018", data)
     covered = audited.covered[0]
@@ -130,12 +131,12 @@ def _report(audited: Audit, notes: Sequence[str], data: Path | None) -> PaperRep
         ),
     )
     notes = [*notes, *(f"{name}: {what}" for name, what in theirs.get("systems", {}).items())]
-    correlated = {"pearson_r": between._asdict(), "occupations": len(bls), "fewer_women_in_text": below}
-    figures = {"paper": dict(theirs), "note": ". ".join(notes), "audit": audit_json(audited)}
+    correlated = {"pearson_r": between, "occupations": len(bls), "fewer_women_in_text": below}
+    figures = {"paper": theirs, "note": ". ".join(notes), "audit": audit_json(audited)}
     figures |= {"figure3": correlated, "examples": examples}
     plots = covered.findings.scatters
     files = {f"{plot.key.removeprefix(f'{_SUITE}.')}.svg": regression_svg(plot) for plot in plots}
-    return PaperReport("rudinger2018", tables, figures, tuple(f"{note}." for note in notes), files)
+    return Report("rudinger2018", tables, [f"{note}." for note in notes], figures, files)
 
 
 def _chosen(items: Items, answers: Floats, occupation: str) -> tuple[int, int]:

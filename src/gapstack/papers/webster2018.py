@@ -16,9 +16,10 @@ from gapstack.audits.plots import precision_recall_svg
 from gapstack.data import Corpus, make_folds
 from gapstack.data.sources import GapData, find, paper, papers_note
 from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.report import Report
 from gapstack.evaluation import Scores, gold_decisions
 from gapstack.members.transformer import TransformerSingle
-from gapstack.papers import PaperReport, Rows, tables_report
+from gapstack.papers import Rows
 from gapstack.papers.webster2018_agreement import (
     difficulty_of,
     difficulty_table,
@@ -56,7 +57,7 @@ def reproduce(
     *,
     red: Path | None = None,
     seed: int = 0,
-) -> PaperReport:
+) -> Report:
     """Compute the paper's tables, the statistics of its text and its figure 1; table 5 has published figures only.
 
     Of the embedded sample, a fifth of the training part is the validation split. ``red`` is the annotated ``red.tsv``
@@ -119,7 +120,7 @@ def reproduce(
         if folder
         else "No off-the-shelf resolver's decisions were found, so their rows are missing.",
     ]
-    return tables_report("webster2018", TITLE, tables, notes, files)
+    return Report("webster2018", tables, notes, files=files)
 
 
 def published(

@@ -14,10 +14,10 @@ from typing import Any
 
 from gapstack.data.sources import paper, papers_note
 from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.report import Report
 from gapstack.encoding.encoders import EMBEDDED
 from gapstack.evaluation import score
 from gapstack.members import MEMBERS, create
-from gapstack.papers import PaperReport
 from gapstack.runs.results import Result, Run
 
 NOTES: dict[str, Any] = json.loads(
@@ -73,7 +73,7 @@ _TABLE3 = (
 )
 
 
-def report(run: Run, data: Path | None = None) -> PaperReport:
+def report(run: Run, data: Path | None = None) -> Report:
     """Compare all members of a run of :data:`RECIPE` with their published figures."""
     lines, overview = reported(data), paper("webster2019", data)
     names = [part.name for part in run.recipe.members]
@@ -100,9 +100,9 @@ def report(run: Run, data: Path | None = None) -> PaperReport:
     )
     note = run.stack_note
     tables = (scores_table(systems, title, note), teams_table(names, overview))
-    figures = {"title": title, "paper": dict(overview), "notes": NOTES["provenance"], "note": note}
+    figures = {"title": title, "paper": overview, "notes": NOTES["provenance"], "note": note}
     figures["systems"] = systems
-    return PaperReport("webster2019", tables, figures)
+    return Report("webster2019", tables, data=figures)
 
 
 def _measured(run: Run, result: Result) -> dict[str, Any]:

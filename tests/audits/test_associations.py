@@ -1,20 +1,13 @@
 """SEAT: the test is WEAT's, on sentences, and planted associations are found."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gapstack.audits import seat
-from gapstack.audits.seat import (
-    REPRESENTATIONS,
-    TEMPLATES,
-    WIDTH,
-    audit_sentences,
-    sentences_json,
-    sentences_table,
-    write_sentences,
-)
+from gapstack.audits import associations
+from gapstack.audits.associations import REPRESENTATIONS, TEMPLATES, audit_sentences, sentences_report
 from gapstack.encoding.activations import SentenceVectors
 from gapstack.encoding.static_vectors import Vectors
 from tests.planted_spaces import LISTS
@@ -38,16 +31,16 @@ def planted(pairs, encoder, layer):
 
 
 def test_an_association_that_is_planted_is_found_in_both_units(monkeypatch, tiny_encoder_folder):
-    monkeypatch.setattr(seat, "sentence_vectors", planted)
+    monkeypatch.setattr(associations, "sentence_vectors", planted)
     found = audit_sentences(SMALL, str(tiny_encoder_folder), samples=2_000)
     assert list(found.tests) == ["6"]
     first, mean, word = (found.tests["6"][key] for key in REPRESENTATIONS)
-    assert first.association.effect > 1.5
-    assert mean.association.effect == pytest.approx(first.association.effect)  # both axes exchanged
-    assert first.association.p < 0.001
+    assert first.effect > 1.5
+    assert mean.effect == pytest.approx(first.effect)  # both axes exchanged
+    assert first.p < 0.001
     # 4 names a side: of 70 partitions by words only the observed one is as extreme
     assert first.p_words == pytest.approx(1 / 70)
-    assert abs(word.association.effect) < 1
+    assert abs(word.effect) < 1
 
 
 def test_a_space_without_the_words_of_a_test_is_refused_with_the_reason(tiny_encoder_folder, tmp_path):
@@ -55,10 +48,10 @@ def test_a_space_without_the_words_of_a_test_is_refused_with_the_reason(tiny_enc
     whole = Vectors("whole", words, np.random.default_rng(0).normal(size=(len(words), 5)))
     lacking = Vectors("lacking", words[:4], whole.matrix[:4])
     found = audit_sentences(SMALL, str(tiny_encoder_folder), [whole, lacking], samples=500)
-    assert list(found.words["6"]) == ["whole"]
+    assert list(found.tests["6"]) == ["whole", *REPRESENTATIONS]
     assert "lacking covers too little of WEAT female_names" in found.refused[0]
     assert found.sentences == len(words) * len(TEMPLATES)
-    assert max(map(len, sentences_table(found).text(WIDTH).splitlines())) <= WIDTH
-    record = sentences_json(found)
-    assert record["tests"]["6"]["words"]["whole"]["effect"] == found.words["6"]["whole"].effect
-    assert [path.name for path in write_sentences(found, tmp_path)] == ["sentences.txt", "sentences.json"]
+    report = sentences_report(found)
+    assert "WEAT 2" in report.tables[0].text(140)
+    effect = found.tests["6"]["whole"].effect
+    assert json.loads(report.write(tmp_path)[1].read_text())["tests"]["6"]["whole"]["effect"] == effect

@@ -9,11 +9,10 @@ from gapstack.audits.embeddings import (
     EMBEDDING_MEASURES,
     ORIGINAL,
     audit_embeddings,
-    embeddings_json,
-    embeddings_text,
-    write_embeddings,
+    embeddings_report,
 )
 from gapstack.data.sources import paper
+from gapstack.display.render import text_of
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.errors import DataError, MismatchError
 from tests.planted_spaces import GENDERED, LISTS, planted
@@ -44,7 +43,7 @@ def test_missing_words_are_listed_and_measures_that_lack_too_many_are_refused():
     found = audit_embeddings(less, LISTS)
     assert set(found.refused) == {"single_weat", "sembias"}
     assert "adj_positive and adj_negative: 0 of 2 (0%)" in found.refused["single_weat"]
-    text = embeddings_text(found)
+    text = text_of(embeddings_report(found).parts)
     assert "neutral professions: 3 of 4 (75%); missing: zzzz." in text
     assert "Not measured: single_weat" in text
     assert "Gender in less" in text
@@ -69,17 +68,16 @@ def test_a_further_space_must_have_the_same_words(found):
 def test_the_report_has_the_papers_figures_if_available_and_every_missing_word(
     found, gap_folder, tmp_path, monkeypatch
 ):
-    text = embeddings_text(found)
+    text = text_of(embeddings_report(found).parts)
     row = next(line for line in text.splitlines() if line.startswith("k-means accuracy"))
     theirs = [paper("dawkins2021")["table3"][space][0] for space in ("GloVe", "Hard-GloVe", "INLP-GloVe")]
     assert row.split()[-5::2] == [f"{figure:.1f}" for figure in theirs]
-    paths = write_embeddings(found, tmp_path)
+    paths = embeddings_report(found, details=True).write(tmp_path)
     record = json.loads(paths[1].read_text())
-    assert record == json.loads(json.dumps(embeddings_json(found)))
     assert record["figures"]["hard"] == found.figures["hard"]
     assert {c["list"]: c["missing"] for c in record["coverage"]}["neutral professions"] == ["zzzz"]
     assert record["words"] == 1200 + len(GENDERED)
     monkeypatch.setattr("gapstack.data.sources.find", lambda *_: None)
-    text = embeddings_text(found)
+    text = text_of(embeddings_report(found).parts)
     assert "dawkins2021.json" in text
     assert "(paper)" not in text

@@ -1,4 +1,4 @@
-"""Measures of gender bias in word vectors: direct bias, clustering, recoverability, SemBias and GIPE.
+"""Measures of gender bias in word vectors: direct bias, WEAT, clustering, recoverability, SemBias and GIPE.
 
 Each function looks up its words in the original space, takes from that space what the paper takes from the space before
 debiasing (the most biased words, the gender direction), and returns an :class:`EmbeddingMeasure`. It raises DataError
@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gapstack.audits.associations import ASSOCIATION_TESTS, partition_test, weat
 from gapstack.data.word_lists import Lists
-from gapstack.display import Column
+from gapstack.display.render import Column
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.encoding.word_gender import (
     MINIMUM,
@@ -245,3 +246,57 @@ def sembias(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
     )
     title = "SemBias: what is most like he and she"
     return EmbeddingMeasure(title, "Zhao et al. 2018", columns, (coverage,), measure, note)
+
+
+def weat_test(
+    number: str, hypothesis: str, original: Vectors, lists: Lists, seed: int = 0
+) -> EmbeddingMeasure:
+    """One of the :data:`ASSOCIATION_TESTS`, with its alternative hypothesis."""
+    names = ASSOCIATION_TESTS[number].sets
+    sets = [locate(original, lists.weat[name], f"WEAT {name}") for name in names]
+    key = f"weat{number}"
+
+    def measure(space: Vectors) -> Figures:
+        found = weat(*(space.unit[rows] for rows, _ in sets), seed=seed)
+        return {f"{key}_effect": found.effect, f"{key}_p": found.p}
+
+    columns = (Column(f"{key}_effect", "effect size", 3), Column(f"{key}_p", "p", 5))
+    coverage = tuple(coverage for _, coverage in sets)
+    title = f"WEAT {number}: {hypothesis}"
+    return EmbeddingMeasure(title, "Caliskan et al. 2017", columns, coverage, measure)
+
+
+def single_weat_test(original: Vectors, lists: Lists, seed: int = 0) -> EmbeddingMeasure:
+    """Association of the female-stereotyped adjectives with feminine rather than masculine attributes (table 2).
+
+    The attributes are words gendered by definition, or stereotypical occupations, which are gendered only latently.
+    The statistic is the difference of the attributes' mean cosines to the adjectives, and p is over partitions of all
+    attributes into sets of these sizes (Dawkins 2021, section 5.1).
+    """
+    tests = {"latent": ("occ_female", "occ_male"), "definitional": ("def_female", "def_male")}
+    adjectives = ("adj_positive", "adj_negative")
+    words = [word for name in adjectives for word in lists.sowinobias[name]]
+    concept, concept_coverage = locate(original, words, f"SoWinoBias {' and '.join(adjectives)}")
+    sets = {
+        name: locate(original, lists.sowinobias[name], f"SoWinoBias {name}")
+        for pair in tests.values()
+        for name in pair
+    }
+
+    def measure(space: Vectors) -> Figures:
+        figures: Figures = {}
+        for key, names in tests.items():
+            # mean cosine of each attribute to the concept's words
+            near = [(space.unit[sets[name][0]] @ space.unit[concept].T).mean(axis=1) for name in names]
+            found = partition_test(*near, seed=seed)
+            figures |= {key: found.statistic, f"{key}_p": found.p}
+        return figures
+
+    columns = tuple(
+        column
+        for key in tests
+        for column in (Column(key, f"{key}: statistic", 4), Column(f"{key}_p", "p", 4))
+    )
+    coverage = (concept_coverage, *(coverage for _, coverage in sets.values()))
+    title = "Single-attribute WEAT: women's adjectives go with feminine attributes"
+    return EmbeddingMeasure(title, "Dawkins 2021", columns, coverage, measure)

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapstack.audits.embeddings.measures import (
+from gapstack.audits.associations import partition_test, weat
+from gapstack.audits.embedding_measures import (
     clustering,
     most_gendered_pairs,
     recoverability,
-)
-from gapstack.audits.embeddings.weat import (
-    partition_test,
     single_weat_test,
-    weat,
     weat_test,
 )
 from gapstack.data.word_lists import read_lists

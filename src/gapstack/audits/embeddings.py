@@ -1,4 +1,4 @@
-"""Gender bias of word vectors before and after debiasing: :func:`audit_embeddings`, and its results as a table."""
+"""Gender bias of word vectors before and after debiasing: :func:`audit_embeddings`, and its report."""
 
 from __future__ import annotations
 
@@ -6,45 +6,24 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-from gapstack.audits.embeddings.measures import (
-    EmbeddingMeasure,
-    clustering,
-    direct_bias,
-    gipe,
-    recoverability,
-    sembias,
-)
-from gapstack.audits.embeddings.weat import single_weat_test, weat_test
+from gapstack.audits import embedding_measures as by_paper
+from gapstack.audits.embedding_measures import EmbeddingMeasure
 from gapstack.audits.run import CAUTION
 from gapstack.data.sources import paper, papers_note
 from gapstack.data.word_lists import Lists
-from gapstack.display.render import WIDTH, Cell, Column, Section, Table, text_of
+from gapstack.display.render import Cell, Column, Section, Table
+from gapstack.display.report import Report
 from gapstack.encoding.debias import DEBIASERS
 from gapstack.encoding.static_vectors import Vectors
 from gapstack.encoding.word_gender import Coverage
 from gapstack.errors import DataError, MismatchError, printable
-from gapstack.files import write_json, write_text
 
 _log = logging.getLogger(__name__)
 
 ORIGINAL = "as given"
 """Heading of the space before debiasing."""
-
-EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasure]] = {
-    "direct_bias": direct_bias,
-    "weat6": partial(weat_test, "6", "men's names rather than women's go with career"),
-    "weat7": partial(weat_test, "7", "mathematics rather than arts goes with men"),
-    "weat8": partial(weat_test, "8", "science rather than arts goes with men"),
-    "single_weat": single_weat_test,
-    "clustering": clustering,
-    "recoverability": recoverability,
-    "gipe": gipe,
-    "sembias": sembias,
-}
-"""By name, in the order of the report."""
+_MISSING_SHOWN = 12
 
 PAPER = "dawkins2021"
 _PAPER_SPACES = {"GloVe": ORIGINAL, "Hard-GloVe": "hard", "GN-GloVe": "gn_glove"}
@@ -57,7 +36,20 @@ _PAPER_TABLES = {
     ),
 }
 """Measures of the tables' columns, in their order."""
-_MISSING_SHOWN = 12
+
+
+EMBEDDING_MEASURES: Mapping[str, Callable[[Vectors, Lists, int], EmbeddingMeasure]] = {
+    "direct_bias": by_paper.direct_bias,
+    "weat6": partial(by_paper.weat_test, "6", "men's names rather than women's go with career"),
+    "weat7": partial(by_paper.weat_test, "7", "mathematics rather than arts goes with men"),
+    "weat8": partial(by_paper.weat_test, "8", "science rather than arts goes with men"),
+    "single_weat": by_paper.single_weat_test,
+    "clustering": by_paper.clustering,
+    "recoverability": by_paper.recoverability,
+    "gipe": by_paper.gipe,
+    "sembias": by_paper.sembias,
+}
+"""By name, in the order of the report."""
 
 
 @dataclass(frozen=True)
@@ -170,52 +162,41 @@ def embeddings_table(found: EmbeddingAudit) -> Table:
     )
 
 
-def embeddings_text(found: EmbeddingAudit, *, details: bool = False, width: int = WIDTH) -> str:
-    """The table and the coverage of word lists; ``details`` lists every missing word."""
-    lines = [f"{heading}: {name}." for heading, name in found.spaces.items()]
+def embeddings_report(found: EmbeddingAudit, *, details: bool = False) -> Report:
+    """The table and the coverage of word lists; ``details`` lists every missing word, as the JSON does."""
+    notes = [f"{heading}: {name}." for heading, name in found.spaces.items()]
     for coverage in found.coverage:
         missing = coverage.missing if details else coverage.missing[:_MISSING_SHOWN]
         more = len(coverage.missing) - len(missing)
         listing = f"; missing: {', '.join(missing)}" if missing else ""
         rest = f" and {more:,} more (--details lists them)" if more else ""
-        lines.append(f"{coverage}{listing}{rest}.")
-    lines += [f"{name}: {group.note}." for name, group in found.measures.items() if group.note]
-    lines += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
-    lines += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
-    return text_of([embeddings_table(found), "\n".join(map(printable, lines))], width)
-
-
-def embeddings_json(found: EmbeddingAudit) -> dict[str, Any]:
-    """Unrounded figures and all missing words, for ``json.dumps``."""
-    return {
+        notes.append(f"{coverage}{listing}{rest}.")
+    notes += [f"{name}: {group.note}." for name, group in found.measures.items() if group.note]
+    notes += [f"Not measured: {name}: {reason}." for name, reason in found.refused.items()]
+    notes += [f"Seed {found.seed}. All vectors are compared at length 1.", CAUTION]
+    measures = {
+        name: {
+            "title": group.title,
+            "paper": group.paper,
+            "note": group.note,
+            "columns": {column.key: column.title for column in group.columns},
+        }
+        for name, group in found.measures.items()
+    }
+    coverage_data = [
+        {"list": c.name, "wanted": c.size, "share": c.share, "missing": c.missing} for c in found.coverage
+    ]
+    data = {
         "vectors": found.name,
         "words": found.words,
         "dimensions": found.dimensions,
         "seed": found.seed,
-        "spaces": dict(found.spaces),
-        "figures": {space: dict(figures) for space, figures in found.figures.items()},
+        "spaces": found.spaces,
+        "figures": found.figures,
         "published": published_spaces(),
-        "yardsticks": {
-            name: {
-                "title": group.title,
-                "paper": group.paper,
-                "note": group.note,
-                "measures": {column.key: column.title for column in group.columns},
-            }
-            for name, group in found.measures.items()
-        },
-        "coverage": [
-            {"list": c.name, "wanted": c.size, "share": c.share, "missing": list(c.missing)}
-            for c in found.coverage
-        ],
-        "refused": dict(found.refused),
+        "measures": measures,
+        "coverage": coverage_data,
+        "refused": found.refused,
         "caution": CAUTION,
     }
-
-
-def write_embeddings(found: EmbeddingAudit, folder: Path) -> list[Path]:
-    """Write ``embeddings.txt`` (with every missing word) and ``embeddings.json`` to ``folder``; return their paths."""
-    paths = [Path(folder) / "embeddings.txt", Path(folder) / "embeddings.json"]
-    write_text(paths[0], embeddings_text(found, details=True))
-    write_json(paths[1], embeddings_json(found))
-    return paths
+    return Report("embeddings", [embeddings_table(found)], list(map(printable, notes)), data)
