@@ -30,7 +30,7 @@ def test_weights_that_fit_no_member_are_refused(weights):
 def test_no_other_blend_of_two_members_is_better(seed):
     labels = np.random.default_rng(seed).choice(3, size=80)
     base = base_on(labels, [1.5, 0.5], seed)
-    stacker = create_stacker("simplex", floor=1e-9).fit(base, labels)
+    stacker = create_stacker("simplex").fit(base, labels)
     assert stacker.gap_ < 1e-6
     found = log_loss(labels, stacker.predict_proba(base))
     grid = [log_loss(labels, w * base[:, 0] + (1 - w) * base[:, 1]) for w in np.linspace(0, 1, 201)]

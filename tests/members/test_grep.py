@@ -1,13 +1,19 @@
+"""GREP's evidence: clusters, their pieces, and what they change."""
+
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gapstack.data import Corpus
+from gapstack.data import Corpus, Example, Span
+from gapstack.encoding.pieces import align
 from gapstack.errors import DataNotFoundError, MemberError, MismatchError
 from gapstack.members import create, store
+from gapstack.members.grep import HEURISTICS, cluster_pieces, heuristic_clusters, pronoun_clusters
 from gapstack.resolvers.clusters import Clusters, Document, text_sha256, write_clusters
+from gapstack.text.cues import Cue, decide
+from gapstack.text.parses import parses
 
 
 def write_oracle(path: Path, corpus: Corpus, version: str = "1", known: bool = True) -> str:
@@ -66,3 +72,79 @@ def test_what_gives_no_evidence_is_refused(member, rows, sample_test):
         member.fit(sample_test[:8])
     with pytest.raises(MemberError, match="no source of evidence"):
         member.set_params(clusters=[]).fit(rows)
+
+
+TEXT = "Ann met Beth when she sang to her sister"
+#       0123456789012345678901234567890123456789
+ANN, BETH, SHE, HER, HER_SISTER = Span(0, 3), Span(8, 12), Span(18, 21), Span(30, 33), Span(30, 40)
+EXAMPLE = Example("x", TEXT, pronoun=SHE, a=ANN, b=BETH)
+CORPUS = Corpus([EXAMPLE])
+
+
+def read(view, encoder, places, keep):
+    """The words at some places of the first text."""
+    ids = view.ids[view.row(0)][places[keep]]
+    return encoder.tokenizer.decode(ids).replace(" ", "")
+
+
+@pytest.fixture(scope="module")
+def with_parses(sample_test) -> Corpus:
+    try:
+        parses(sample_test)
+    except DataNotFoundError as missing:
+        pytest.skip(f"heuristics need parses: {missing}")
+    return sample_test
+
+
+@pytest.mark.parametrize("heuristic", HEURISTICS)
+def test_a_heuristics_cluster_is_the_pronoun_and_the_name_it_decides_for(heuristic, with_parses):
+    answers = decide(with_parses, HEURISTICS[heuristic]).answers
+    for example, (a, b), cluster in zip(
+        with_parses, answers, heuristic_clusters(with_parses, heuristic), strict=True
+    ):
+        expected = {example.pronoun} | ({example.a} if a else set()) | ({example.b} if b else set())
+        assert set(cluster) == expected
+        assert list(cluster) == sorted(cluster)
+
+
+def test_the_title_backs_off_to_parallelism_where_it_says_nothing(with_parses):
+    untitled = with_parses.map(lambda e: replace(e, url=None))
+    found = heuristic_clusters(untitled, "parallelism+url")
+    assert all(len(cluster) == 2 for cluster in found), "the released code leaves these rows without evidence"
+    assert found == heuristic_clusters(untitled, "parallelism")
+    titled = heuristic_clusters(with_parses, "parallelism+url")
+    assert titled != found, "where it says something, the title decides"
+    assert decide(with_parses, Cue.URL).levels.min() == 0
+
+
+def test_a_source_without_the_text_gives_an_empty_cluster():
+    resolver = Clusters("r", "1", [Document("x", text_sha256(TEXT), ((ANN, SHE, HER),))])
+    other = replace(EXAMPLE, id="y", text=TEXT + ".")
+    assert pronoun_clusters(Corpus([EXAMPLE, other]), [resolver, "token_distance"]) == [
+        [(ANN, SHE, HER), (BETH, SHE)],
+        [(), (BETH, SHE)],
+    ]
+    assert pronoun_clusters(CORPUS, []) == [[]]
+
+
+def test_pieces_are_the_mentions_own(tiny_encoder):
+    view = align(CORPUS, tiny_encoder)
+    found = cluster_pieces(view, [[(BETH, SHE), ()]])
+    assert found["places"].shape == found["kept"].shape == (1, 2, 2, 4)
+    words = [read(view, tiny_encoder, found["places"][0, 0, m], found["kept"][0, 0, m]) for m in range(2)]
+    assert words == ["beth", "she"]
+    assert not found["kept"][0, 1].any()
+    assert not found["places"][~found["kept"]].any()
+    assert cluster_pieces(view, [[(), ()]])["kept"].tolist() == [[[[False]], [[False]]]]
+
+
+def test_long_mentions_are_left_out_and_then_the_first_stay(tiny_encoder):
+    view = align(CORPUS, tiny_encoder)
+    cluster = (ANN, SHE, HER_SISTER)  # of 3, 1 and more than 4 pieces
+    for most, limit, words in ((20, 4, ["ann", "she"]), (20, 2, ["she"]), (1, 4, ["ann"]), (2, 2, ["she"])):
+        found = cluster_pieces(view, [[cluster]], max_mentions=most, max_pieces=limit)
+        kept = [
+            read(view, tiny_encoder, p, k)
+            for p, k in zip(found["places"][0, 0], found["kept"][0, 0], strict=True)
+        ]
+        assert kept == words

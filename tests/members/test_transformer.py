@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import ExtraTreesClassifier
 
 from gapstack.data import Label
 from gapstack.encoding.attention import Attention
@@ -12,7 +11,6 @@ from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation import score_decisions
 from gapstack.members import create
 from gapstack.members import transformer as module
-from gapstack.members.transformer import forest_arrays, forest_predict
 
 
 @pytest.fixture
@@ -64,16 +62,6 @@ def test_multi_keeps_the_head_that_knows_and_decides_names_apart(planted):
     assert (names[decided] > 0.4).all()
 
 
-@pytest.mark.parametrize("leaf", [1, 7])
-def test_a_forest_of_arrays_is_the_forest(leaf):
-    random = np.random.default_rng(1)
-    rows, targets = random.random((300, 5)), random.random(300) < 0.4
-    fitted = ExtraTreesClassifier(20, min_samples_leaf=leaf, random_state=0).fit(rows, targets)
-    forest = forest_arrays(fitted)
-    new = random.random((100, 5))
-    np.testing.assert_allclose(forest_predict(forest, new), fitted.predict_proba(new)[:, 1], atol=1e-12)
-
-
-def test_unknown_features_and_one_sided_labels_are_refused(planted):
+def test_labels_of_one_kind_are_refused(planted):
     with pytest.raises(MemberError, match="of both kinds"):
         create("transformer_multi").fit(planted.map(lambda e: replace(e, label=Label.NEITHER)))

@@ -17,7 +17,7 @@ from gapstack.coreference.ranking import choose, matrix
 from gapstack.coreference.reader import read
 from gapstack.errors import DataNotFoundError
 from gapstack.files import read_bytes, tree_digest, write_text
-from gapstack.members.boosters import restore_booster
+from gapstack.members.estimators import restore_booster
 
 NAME = "gapstack-text"
 """The model that comes with gapstack, trained by ``models/people/train.py``."""

@@ -7,45 +7,31 @@ from typing import Any, ClassVar
 import lightgbm
 import numpy as np
 
-from gapstack.ensemble.linear import ConditionalStacker
+from gapstack.ensemble.linear import LOGIT_FLOOR, ConditionalStacker
 from gapstack.ensemble.stacker import Stacker, member_inputs, softmax
-from gapstack.members.boosters import restore_booster
+from gapstack.members.estimators import LIGHTGBM, restore_booster
 from gapstack.members.member import State
-from gapstack.members.surface import LIGHTGBM
-from gapstack.settings import (
-    AtLeastTwo,
-    Count,
-    FractionBelowOne,
-    NonNegative,
-    Positive,
-    PositiveFraction,
-    ProbabilityFloor,
-    Seed,
-)
+from gapstack.settings import Count, Seed
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _FLOOR = 1e-6
-_LIGHTGBM: dict[str, Any] = LIGHTGBM | {
-    "objective": "multiclass",
-    "num_class": 3,
-    "bagging_fraction": 0.7,
-    # the same trees as with columns bundled, in less time
-    "enable_bundle": False,
-}
+_PARTS = 5  # folds of the initial score
+_UNGUIDED = 0.3  # weight of the trees without an initial score
 
 
 class LightGBMStacker(Stacker):
     """Gradient-boosted trees on centred log-probabilities; small trees, since the columns are few and correlated."""
 
     rounds: Count = 120
-    learning_rate: Positive = 0.05
-    leaves: AtLeastTwo = 6
-    min_rows: Count = 40
+    """Number of trees."""
     seed: Seed = 0
-    """LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf and seed."""
+    """Seed of the rows and columns that a tree sees."""
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
-        self.booster_ = _train(self, lightgbm.Dataset(self._columns(base), labels), l2=10.0, columns=0.6)
+        data = lightgbm.Dataset(self._columns(base), labels)
+        self.booster_ = _train(
+            self, data, num_leaves=6, min_data_in_leaf=40, lambda_l2=10, feature_fraction=0.6
+        )
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         return np.asarray(self.booster_.predict(self._columns(base)), dtype=np.float64)
@@ -69,74 +55,71 @@ class EvidenceStacker(Stacker):
     """
 
     rounds: Count = 250
-    learning_rate: Positive = 0.05
-    leaves: AtLeastTwo = 8
-    min_rows: Count = 30
-    l2: NonNegative = 30.0
-    columns: PositiveFraction = 0.3
+    """Number of trees that correct."""
     seed: Seed = 0
-    """LightGBM's num_boost_round, learning_rate, num_leaves, min_data_in_leaf, lambda_l2, feature_fraction and seed."""
-    strength: Positive = 0.01
-    floor: ProbabilityFloor = 1e-3
-    """Settings of the conditional logit."""
-    beside: FractionBelowOne = 0.3
-    """Weight of the trees without an initial score."""
-    parts: AtLeastTwo = 5
-    """Folds of the initial score; both orders of a row are in the same one."""
+    """Seed of the rows and columns that a tree sees, and of the folds of the initial score."""
 
     READS_EVIDENCE: ClassVar[bool] = True
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
         rows = len(labels) // 2  # the second half is the first with A and B swapped
-        part = np.tile(np.random.default_rng(self.seed).permutation(rows) % self.parts, 2)
+        part = np.tile(np.random.default_rng(self.seed).permutation(rows) % _PARTS, 2)
         initial = np.empty((len(labels), 3))
-        for held in range(self.parts):
+        for held in range(_PARTS):
             inside = part != held
-            initial[~inside] = self._fit_logit(base[inside], labels[inside]).logits(base[~inside])
+            initial[~inside] = _fit_logit(base[inside], labels[inside]).logits(base[~inside])
         data = lightgbm.Dataset(self._columns(base, evidence), labels, init_score=initial.ravel(order="F"))
-        self.booster_ = _train(self, data, l2=self.l2, columns=self.columns)
-        self.logit_ = self._fit_logit(base, labels)
+        self.booster_ = _train(
+            self, data, num_leaves=8, min_data_in_leaf=30, lambda_l2=30, feature_fraction=0.3
+        )
+        self.logit_ = _fit_logit(base, labels)
         self.trees_ = LightGBMStacker(seed=self.seed)
         self.trees_._fit(base, labels, evidence)
 
-    def _fit_logit(self, base: BasePredictions, labels: Labels) -> ConditionalStacker:
-        logit = ConditionalStacker(strength=self.strength, floor=self.floor)
-        logit._fit(base, labels, np.empty((len(base), 0)))  # the rows are in both orders already
-        return logit
-
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
         correction = np.asarray(self.booster_.predict(self._columns(base, evidence), raw_score=True))
-        other = np.log(self.trees_._predict(base, evidence))
-        return softmax((1 - self.beside) * (self.logit_.logits(base) + correction) + self.beside * other)
+        unguided = np.log(self.trees_._predict(base, evidence))
+        return softmax((1 - _UNGUIDED) * (self.logit_.logits(base) + correction) + _UNGUIDED * unguided)
 
-    def _columns(self, base: BasePredictions, evidence: Floats) -> Floats:
+    @staticmethod
+    def _columns(base: BasePredictions, evidence: Floats) -> Floats:
         """Each member's log odds of A to B and of NEITHER to a name, mean and deviation, and the evidence."""
-        logs = np.log(np.clip(base, self.floor, None))
+        logs = np.log(np.clip(base, LOGIT_FLOOR, None))
         odds = [logs[:, :, 0] - logs[:, :, 1], logs[:, :, 2] - logs[:, :, :2].max(axis=2)]
         return np.concatenate([*odds, logs.mean(axis=1), logs.std(axis=1), evidence], axis=1)
 
     def _state(self) -> State:
-        boosters = {"booster": self.booster_, "beside": self.trees_.booster_}
+        boosters = {"booster": self.booster_, "unguided": self.trees_.booster_}
         texts = {name: booster.model_to_string() for name, booster in boosters.items()}
         return State(self.logit_._state().arrays, texts)
 
     def _restore(self, state: State) -> None:
-        self.booster_ = restore_booster(state.texts["booster"])
+        texts = state.texts
+        self.booster_ = restore_booster(texts["booster"])
         self.trees_ = LightGBMStacker(seed=self.seed)
-        self.trees_.booster_ = restore_booster(state.texts["beside"])
-        self.logit_ = ConditionalStacker(strength=self.strength, floor=self.floor)
+        # runs stored before November 2026 have the trees under another name
+        self.trees_.booster_ = restore_booster(texts["unguided"] if "unguided" in texts else texts["beside"])
+        self.logit_ = ConditionalStacker()
         self.logit_._restore(state)
 
 
+def _fit_logit(base: BasePredictions, labels: Labels) -> ConditionalStacker:
+    """A conditional logit of rows that are in both orders of the names already."""
+    logit = ConditionalStacker()
+    logit._fit(base, labels, np.empty((len(base), 0)))
+    return logit
+
+
 def _train(
-    stacker: LightGBMStacker | EvidenceStacker, data: lightgbm.Dataset, *, l2: float, columns: float
+    stacker: LightGBMStacker | EvidenceStacker, data: lightgbm.Dataset, **settings: float
 ) -> lightgbm.Booster:
-    settings = _LIGHTGBM | {
-        "learning_rate": stacker.learning_rate,
-        "num_leaves": stacker.leaves,
-        "min_data_in_leaf": stacker.min_rows,
-        "lambda_l2": l2,
-        "feature_fraction": columns,
+    common: dict[str, Any] = LIGHTGBM | {
+        "objective": "multiclass",
+        "num_class": 3,
+        "learning_rate": 0.05,
+        "bagging_fraction": 0.7,
+        # the same trees as with columns bundled, in less time
+        "enable_bundle": False,
         "seed": stacker.seed,
     }
-    return lightgbm.train(settings, data, num_boost_round=stacker.rounds)
+    return lightgbm.train(common | settings, data, num_boost_round=stacker.rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, minimize
@@ -24,15 +24,15 @@ from gapstack.features.blocks import Features
 from gapstack.settings import (
     FractionBelowThird,
     NonNegative,
-    OneOf,
     Positive,
     PositiveFraction,
-    ProbabilityFloor,
 )
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
 _TOLERANCE = 1e-6
 _MAX_STEPS = 20_000
+LOGIT_FLOOR, _BLEND_FLOOR, _LOGISTIC_FLOOR = 1e-3, 1e-4, 1e-6
+"""Lower bounds of the members' probabilities in a conditional logit, a blend and a logistic regression."""
 
 
 class MeanStacker(Stacker):
@@ -79,21 +79,19 @@ class SimplexStacker(Stacker):
     portfolios). The solver iterates until this bound is below 1e-6 nats.
     """
 
-    floor: ProbabilityFloor = 1e-4
-    """Lower bound that members' probabilities are clipped to."""
-
     LEARNED = ("weights",)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
-        of_label = self._floored(base)[np.arange(len(labels)), :, labels]
+        of_label = _floored(base)[np.arange(len(labels)), :, labels]
         self.weights_, self.gap_ = _growth_optimal(of_label)
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
-        return np.einsum("m,nmc->nc", self.weights_, self._floored(base))
+        return np.einsum("m,nmc->nc", self.weights_, _floored(base))
 
-    def _floored(self, base: BasePredictions) -> BasePredictions:
-        raised = np.clip(base, self.floor, None)
-        return np.asarray(raised / raised.sum(axis=2, keepdims=True))
+
+def _floored(base: BasePredictions) -> BasePredictions:
+    raised = np.clip(base, _BLEND_FLOOR, None)
+    return raised / raised.sum(axis=2, keepdims=True)
 
 
 def _growth_optimal(of_label: Floats) -> tuple[Floats, float]:
@@ -135,9 +133,6 @@ class ConditionalStacker(Stacker):
 
     strength: Positive = 0.01
     """Weight of the penalty, in nats per row."""
-    floor: ProbabilityFloor = 1e-3
-    """Lower bound that members' probabilities are clipped to."""
-
     LEARNED: ClassVar[tuple[str, ...]] = ("weights",)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
@@ -168,7 +163,7 @@ class ConditionalStacker(Stacker):
     def _logs(self, base: BasePredictions, columns: Floats) -> BasePredictions:
         """Each member's logs times each column, (n, members x columns, 3)."""
         # not centred: NEITHER has weights of its own, so a constant added to a member's logs would not cancel
-        logs = np.log(np.clip(base, self.floor, None))
+        logs = np.log(np.clip(base, LOGIT_FLOOR, None))
         return np.asarray((logs[:, :, None, :] * columns[:, None, :, None]).reshape(len(base), -1, 3))
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
@@ -234,10 +229,7 @@ META: dict[str, tuple[str, Callable[[Floats, Floats], Floats] | None, bool]] = {
     "path": ("cue_ab_path", None, True),
 }
 """Meta-features by name: hand-made feature, pooling of the two names' values (None: of the row), logarithm."""
-
-NAMES = (*META, "disagreement")
-"""All meta-features; the last is computed from base predictions, by :func:`disagreement`."""
-MetaFeatureName = Annotated[str, OneOf(NAMES)]
+_META_NAMES = list(META)
 
 
 def meta_features(features: Features) -> Floats:
@@ -266,8 +258,6 @@ class FeatureWeightedStacker(ConditionalStacker):
     ``W`` to 0, which is the conditional logit.
     """
 
-    features: Sequence[MetaFeatureName] = NAMES
-    """Meta-features that weights depend on; all by default."""
     feminine: Positive = 1.0
     """Weight in the fit of a row with a feminine pronoun; other rows weigh 1."""
     shrink: Positive = 3.0
@@ -280,21 +270,16 @@ class FeatureWeightedStacker(ConditionalStacker):
         return meta_features(evidence)
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
-        facts = self._facts(base, evidence)
-        self.scales_ = column_scales(facts)
-        rows = np.where(evidence[:, NAMES.index("feminine")] == 1, self.feminine, 1.0)
-        self._fit_weights(base, self._columns(facts), labels, self.shrink, rows / rows.mean())
+        self.scales_ = column_scales(np.column_stack([evidence, disagreement(base)]))
+        rows = np.where(evidence[:, _META_NAMES.index("feminine")] == 1, self.feminine, 1.0)
+        self._fit_weights(base, self._columns(base, evidence), labels, self.shrink, rows / rows.mean())
 
     def _predict(self, base: BasePredictions, evidence: Floats) -> Probabilities:
-        return softmax(self.logits(base, self._columns(self._facts(base, evidence))))
+        return softmax(self.logits(base, self._columns(base, evidence)))
 
-    def _facts(self, base: BasePredictions, evidence: Floats) -> Floats:
-        """The chosen meta-features, (n, k)."""
-        every = np.column_stack([evidence, disagreement(base)])
-        return every[:, [NAMES.index(name) for name in self.features]]
-
-    def _columns(self, facts: Floats) -> Floats:
-        """A constant and the standardised meta-features, (n, 1 + k)."""
+    def _columns(self, base: BasePredictions, evidence: Floats) -> Floats:
+        """A constant, the standardised meta-features and the members' disagreement, (n, 1 + k)."""
+        facts = np.column_stack([evidence, disagreement(base)])
         return np.column_stack([np.ones(len(facts)), standardised(facts, self.scales_)])
 
 
@@ -305,9 +290,6 @@ class LogisticStacker(Stacker):
     """``logs``, log-probabilities; or ``probabilities``, as Bao and Qiao 2019."""
     C: Positive = 0.05
     """Inverse strength of the penalty, as in scikit-learn."""
-    floor: ProbabilityFloor = 1e-6
-    """Lower bound that members' probabilities are clipped to."""
-
     LEARNED = ("coefficients", "intercepts")
 
     def _fit(self, base: BasePredictions, labels: Labels, evidence: Floats) -> None:
@@ -325,4 +307,4 @@ class LogisticStacker(Stacker):
         return softmax(self._columns(base) @ self.coefficients_.T + self.intercepts_)
 
     def _columns(self, base: BasePredictions) -> Floats:
-        return member_inputs(base, self.inputs, self.floor).reshape(len(base), -1)
+        return member_inputs(base, self.inputs, _LOGISTIC_FLOOR).reshape(len(base), -1)

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from gapstack.ensemble.linear import LOGIT_FLOOR
 from gapstack.ensemble.stacker import Inputs, Stacker, column_scales, member_inputs, softmax, standardised
 from gapstack.members.member import State
-from gapstack.settings import Count, NonNegative, Positive, ProbabilityFloor, Seed
+from gapstack.settings import Count, NonNegative, Positive, Seed
 from gapstack.training import PLAIN, RowData, Schedule, seeded, train
 from gapstack.types import BasePredictions, Floats, Labels, Probabilities
 
@@ -31,8 +32,6 @@ class NetworkStacker(Stacker):
     """Learning rate and weight decay."""
     inputs: Inputs = "logs"
     """``logs``, the members' log-probabilities; or ``probabilities``."""
-    floor: ProbabilityFloor = 1e-3
-    """Lower bound that members' probabilities are clipped to."""
     seeds: Count = 3
     seed: Seed = 0
     """Number of networks, and seed of the first."""
@@ -70,7 +69,7 @@ class NetworkStacker(Stacker):
         return np.asarray(np.mean(each, axis=0))
 
     def _inputs(self, base: BasePredictions, evidence: Floats) -> tuple[Tensor, Tensor]:
-        logs = torch.from_numpy(member_inputs(base, self.inputs, self.floor)).float()
+        logs = torch.from_numpy(member_inputs(base, self.inputs, LOGIT_FLOOR)).float()
         return logs, torch.from_numpy(standardised(evidence, self.scales_)).float()
 
     def _state(self) -> State:

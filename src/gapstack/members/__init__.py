@@ -68,7 +68,7 @@ _OURS = {
         "anonymised:Anonymised", "end-to-end scorer on frozen vectors of anonymised names", "Liu 2019"
     ),
     "frozen_mlp": _member(
-        "frozen_mlp:FrozenMLP", "dense towers on frozen vectors and features", "Ionita et al. 2019", _BOTH
+        "five_zeros:FrozenMLP", "dense towers on frozen vectors and features", "Ionita et al. 2019", _BOTH
     ),
     "siamese": _member(
         "siamese:Siamese", "siamese towers on frozen vectors and features", "Yang et al. 2019"
@@ -78,22 +78,22 @@ _OURS = {
         "span_head:SpanHead", "self-attentive span extractor with positions", "Abzaliev 2019", _BOTH
     ),
     "pair_product": _member(
-        "pair_product:PairProduct", "products of the pronoun's vector with each name's", "Ionita et al. 2019"
+        "five_zeros:PairProduct", "products of the pronoun's vector with each name's", "Ionita et al. 2019"
     ),
     "sequence": _member(
-        "sequence:SequenceClassifier", "self-attentive spans of all three mentions, classified", "Chada 2019"
+        "chada:SequenceClassifier", "self-attentive spans of all three mentions, classified", "Chada 2019"
     ),
     "kernel_svm": _member(
-        "kernel_svm:KernelSVM", "kernel machine on the pronoun's frozen vector", "Bao and Qiao 2019"
+        "baoqiao:KernelSVM", "kernel machine on the pronoun's frozen vector", "Bao and Qiao 2019"
     ),
     "bidaf": _member(
-        "bidaf:BiDAF",
+        "baoqiao:BiDAF",
         "bidirectional attention flow between name and text",
         "Bao and Qiao 2019; Seo et al. 2017",
         _BOTH,
     ),
     "question_answering": _member(
-        "question_answering:QuestionAnswering",
+        "chada:QuestionAnswering",
         "the name as the answer to a question about the pronoun",
         "Chada 2019",
     ),
@@ -103,7 +103,7 @@ _OURS = {
         "Lois et al. 2019",
     ),
     "multiple_choice": _member(
-        "multiple_choice:MultipleChoice", "three endings for the sentence, scored", "Chada 2019"
+        "chada:MultipleChoice", "three endings for the sentence, scored", "Chada 2019"
     ),
     "rgcn": _member("rgcn:RGCN", "relational graph convolution over the parse", "Xu and Yang 2019", _BOTH),
     "resolver": _member(

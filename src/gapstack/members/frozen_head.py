@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -33,9 +33,11 @@ from gapstack.training import (
     validation_rows,
 )
 from gapstack.training.plan import Plan
-from gapstack.types import Floats, Floats32, Ints, Probabilities
+from gapstack.types import Floats32, Ints, Probabilities
 
 Arrays = Mapping[str, NDArray[Any]]  # inputs of a head by name; the first axis is rows
+Scaling = Literal["columns", "whole", "range"]
+"""Every column by its mean and standard deviation, by one deviation for all columns, or from lowest 0 to highest 1."""
 Depth = tuple[tuple[int, ...], int]
 """Layers, 1 the first, and the number of layers of the encoder that they are counted in."""
 
@@ -71,6 +73,18 @@ def mean_vectors(activations: SpanActivations, dtype: DTypeLike = np.float32) ->
     return sums.reshape(*activations.counts.shape, -1)
 
 
+def scale_of(values: NDArray[Any], scaling: Scaling) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Shift and divisor (k,) that put values (..., k) on a scale; NaN divides columns without a range."""
+    rows = values.reshape(-1, values.shape[-1])
+    if scaling == "range":
+        low, high = np.nanmin(rows, axis=0, initial=np.inf), np.nanmax(rows, axis=0, initial=-np.inf)
+        return low, np.where(high > low, high - low, np.nan)
+    mean = rows.mean(axis=0)
+    # encoders have dead units, which stay constant
+    spread = rows.std(axis=0) if scaling == "columns" else ((rows - mean) ** 2).mean(keepdims=True)[0] ** 0.5
+    return mean, np.where(spread > (1e-4 if scaling == "columns" else 0), spread, np.float32(1))
+
+
 class EncoderMember(SoftLabelMember):
     """A member that reads a pre-trained encoder, by default in the layers :attr:`LAYERS`."""
 
@@ -98,8 +112,8 @@ class EncoderMember(SoftLabelMember):
 class FrozenHead(SoftLabelMember):
     """Networks over arrays, one for each of several seeds, whose probabilities are averaged.
 
-    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :meth:`_scales` and :meth:`_scaled` to
-    scale inputs by the training rows, and :meth:`_to_learn` to learn copies of rows.
+    A subclass defines :attr:`PLAN`, :meth:`_arrays` and :meth:`_head`; also :attr:`SCALING` to scale inputs by the
+    training rows, and :meth:`_to_learn` to learn copies of rows.
     """
 
     training: Plan | None = None
@@ -112,6 +126,8 @@ class FrozenHead(SoftLabelMember):
     """Seed of all that is random."""
 
     PLAN: ClassVar[TrainingPlan]
+    SCALING: ClassVar[Mapping[str, Scaling]] = {}
+    """How inputs are scaled by the training rows, by name; others stay as they are."""
 
     @abstractmethod
     def _arrays(self, corpus: Corpus) -> Arrays:
@@ -122,12 +138,20 @@ class FrozenHead(SoftLabelMember):
         """A freshly initialised network for arrays of these shapes, from arrays by name to logits (b, 3)."""
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        """What :meth:`_scaled` needs from the training rows."""
-        return {}
+        """Shift and divisor of each scaled input: ``mentions_shift``, ``mentions_by``, ..."""
+        scales: dict[str, NDArray[Any]] = {}
+        for name in self.SCALING.keys() & arrays.keys():
+            scales[f"{name}_shift"], scales[f"{name}_by"] = scale_of(arrays[name], self.SCALING[name])
+        return scales
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
         """Put inputs on the scale of the training rows."""
-        return arrays
+        scaled = dict(arrays)
+        for name in self.SCALING.keys() & arrays.keys():
+            scaled[name] = (arrays[name] - scales[f"{name}_shift"]) / scales[f"{name}_by"]
+            if self.SCALING[name] == "range":  # missing values are in the middle
+                scaled[name] = np.nan_to_num(scaled[name].clip(0, 1), nan=0.5)
+        return scaled
 
     def _to_learn(self, corpus: Corpus) -> tuple[Arrays, Ints]:
         """Inputs to learn from, and the row (m,) that each belongs to."""
@@ -210,6 +234,7 @@ class MentionHead(EncoderMember, FrozenHead):
     """Project vectors to where no linear classifier finds the pronoun's gender (Ravfogel et al. 2020)."""
 
     PLAN = ON_MENTIONS
+    SCALING: ClassVar[Mapping[str, Scaling]] = {"mentions": "columns", "names": "range", "row": "range"}
     blocks: Sequence[BlockName] = field(default=(), init=False)
     """Hand-made features in addition to the vectors, by their names in :data:`gapstack.features.blocks.BLOCKS`."""
     max_pieces: Count | None = field(default=None, init=False)
@@ -241,29 +266,17 @@ class MentionHead(EncoderMember, FrozenHead):
 
     def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         scales: dict[str, NDArray[Any]] = {"projection": self.projection_} if self.null_space else {}
-        mentions = self._projected(arrays, scales).reshape(-1, arrays["mentions"].shape[-1])
-        spread = mentions.std(axis=0)
-        scales["mentions_mean"] = mentions.mean(axis=0)
-        # encoders have dead units, which stay constant
-        scales["mentions_spread"] = np.where(spread > 1e-4, spread, np.float32(1))
-        for name in {"names", "row"} & set(arrays):
-            rows = tuple(range(arrays[name].ndim - 1))
-            scales[f"{name}_low"] = np.nanmin(arrays[name], axis=rows, initial=np.inf)
-            scales[f"{name}_high"] = np.nanmax(arrays[name], axis=rows, initial=-np.inf)
-        return scales
+        return scales | super()._scales(self._projected(arrays, scales))
 
     def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        centred = self._projected(arrays, scales) - scales["mentions_mean"]
-        scaled = {**arrays, "mentions": centred / scales["mentions_spread"]}
-        for name in {"names", "row"} & set(arrays):
-            scaled[name] = unit_range(arrays[name], scales[f"{name}_low"], scales[f"{name}_high"])
-        return scaled
+        return super()._scaled(self._projected(arrays, scales), scales)
 
-    def _projected(self, arrays: Arrays, scales: Arrays) -> Floats32:
-        """The vectors (n, 3, D), with ``null_space`` those that hide the gender."""
+    def _projected(self, arrays: Arrays, scales: Arrays) -> Arrays:
+        """The inputs, with ``null_space`` vectors that hide the gender."""
         if not self.null_space:
-            return arrays["mentions"]
-        return np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
+            return arrays
+        hidden = np.einsum("nmi,mij->nmj", arrays["mentions"], scales["projection"], optimize=True)
+        return {**arrays, "mentions": hidden}
 
 
 def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) -> Floats32:
@@ -280,11 +293,3 @@ def gender_null_space(mentions: Floats32, genders: NDArray[np.str_], seed: int) 
     own = null_space(pronouns, feminine, seed=seed).projection
     other = null_space(names, np.repeat(feminine, 2), seed=seed).projection
     return np.stack([own, other, other]).astype(np.float32)
-
-
-def unit_range(values: Floats, low: Floats, high: Floats) -> Floats:
-    """Values with ``low`` at 0 and ``high`` at 1, clipped; 0.5 for missing values and where both are equal."""
-    width = high - low
-    is_known = np.isfinite(values) & (width > 0)
-    scaled = (values - low) / np.where(width > 0, width, 1)
-    return np.where(is_known, np.clip(scaled, 0, 1), 0.5)

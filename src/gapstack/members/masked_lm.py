@@ -31,10 +31,10 @@ from gapstack.encoding.pieces import MENTIONS, PieceView, align
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint
 from gapstack.members.added_pieces import mask_token
+from gapstack.members.estimators import SwapEquivariantLogistic
 from gapstack.members.fine_tuned import ON_GAP, compact
 from gapstack.members.frozen_head import EncoderMember
 from gapstack.members.layers import initialise_like_bert
-from gapstack.members.logistic import SwapEquivariantLogistic
 from gapstack.members.member import State, each_once
 from gapstack.members.name_substitution import (
     COMMON_NAMES,

@@ -13,12 +13,10 @@ default the embedded encoder's input embeddings; words that it lacks have no vec
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from typing import Any, Literal
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, ClassVar, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gapstack.data import Corpus, Example
@@ -28,7 +26,7 @@ from gapstack.encoding.debias import DEBIASERS, DebiaserName
 from gapstack.encoding.encoders import load_encoder
 from gapstack.encoding.static_vectors import ENCODER, Vectors, read_vectors, vectors_key
 from gapstack.files import by_content
-from gapstack.members.frozen_head import ON_MENTIONS, Arrays, FrozenHead, chosen_layers, mean_vectors
+from gapstack.members.frozen_head import ON_MENTIONS, Arrays, FrozenHead, Scaling, chosen_layers, mean_vectors
 from gapstack.members.frozen_spans import SiameseSpans, distance_relations
 from gapstack.settings import Count, FractionBelowOne, Natural
 from gapstack.text.words import words
@@ -58,6 +56,12 @@ class StaticVectors(FrozenHead):
     """Sizes and dropout of :class:`~gapstack.members.frozen_spans.SiameseSpans`; ``dropout`` is on relations too."""
 
     PLAN = ON_MENTIONS.changed({"epochs": 10, "weight_decay": 1.0, "label_smoothing": 0.0})
+    # a dimension that a debiaser has shrunk must stay small
+    SCALING: ClassVar[Mapping[str, Scaling]] = {
+        "mentions": "whole",
+        "relations": "columns",
+        "contextual": "columns",
+    }
 
     def reads(self) -> dict[str, Any]:
         """Inputs: the encoder only with ``contextual``."""
@@ -76,26 +80,6 @@ class StaticVectors(FrozenHead):
             layers = chosen_layers(None, encoder, ((2,), 3))
             arrays["contextual"] = mean_vectors(span_activations(corpus, encoder, layers))
         return arrays
-
-    def _scales(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        scales: dict[str, NDArray[Any]] = {}
-        for name, array in arrays.items():
-            rows = array.reshape(-1, array.shape[-1])
-            mean = rows.mean(axis=0)
-            if name == "mentions":
-                # one scale for all dimensions: a dimension that a debiaser has shrunk must stay small
-                spread = np.sqrt(((rows - mean) ** 2).mean(keepdims=True)).ravel()
-                spread = np.where(spread > 0, spread, np.float32(1))
-            else:
-                spread = np.maximum(rows.std(axis=0), np.float32(1e-4))
-            scales |= {f"{name}_mean": mean, f"{name}_spread": spread}
-        return scales
-
-    def _scaled(self, arrays: Arrays, scales: Arrays) -> Arrays:
-        return {
-            name: (array - scales[f"{name}_mean"]) / scales[f"{name}_spread"]
-            for name, array in arrays.items()
-        }
 
     def _head(self, arrays: Arrays) -> nn.Module:
         inputs = sum(arrays[name].shape[-1] for name in ("mentions", "contextual") if name in arrays)

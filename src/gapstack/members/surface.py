@@ -19,21 +19,12 @@ from scipy.special import softmax
 from gapstack.data import Corpus, Label
 from gapstack.errors import MemberError
 from gapstack.features.blocks import BlockName, Features, features
-from gapstack.members.boosters import restore_booster
+from gapstack.members.estimators import LIGHTGBM, restore_booster
 from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.processes import in_threads
 from gapstack.settings import AtLeastTwo, Count, NonNegative, Positive, PositiveFraction, Seed
 from gapstack.types import Floats, Probabilities
-
-# one thread and one histogram layout, so that every machine grows the same trees
-LIGHTGBM = {
-    "bagging_freq": 1,
-    "num_threads": 1,
-    "deterministic": True,
-    "force_col_wise": True,
-    "verbosity": -1,
-}
 
 
 class Surface(SoftLabelMember):

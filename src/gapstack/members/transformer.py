@@ -7,19 +7,18 @@ random trees. Here the attention is any encoder's, by default read in both direc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import Interval
 
 from gapstack.data import Corpus, Label
 from gapstack.encoding.attention import Attention, Direction, attention
 from gapstack.errors import MemberError, NotFittedError
 from gapstack.evaluation.metrics import f1_percent
 from gapstack.members.baselines import CueMember
-from gapstack.members.member import State
 from gapstack.members.soft_labels import SoftLabelMember, TrainingSet
 from gapstack.settings import Count, Natural, ProbabilityFloor, Seed
 from gapstack.text.cues import CueDecisions
@@ -86,20 +85,17 @@ class TransformerSingle(CueMember):
 
 
 class TransformerMulti(SoftLabelMember):
-    """ExtraTrees over features of the best attention heads, one instance for each name.
+    """ExtraTrees over the choices of the best attention heads, one instance for each name.
 
     The paper decides TRUE or FALSE for each name and does not state the number of trees. Here A and B get the trees'
     values, NEITHER the rest to 1, and the three are divided by their sum. With soft labels, a name that may be TRUE is
-    an instance of both kinds, each with its share of the row's weight; ``min_samples_leaf`` counts both.
+    an instance of both kinds, each with its share of the row's weight.
     """
 
-    heads: Count = 3
-    """Largest number of heads that chi-square selects."""
-    features: Literal["choice", "share"] = "choice"
-    """``choice``: 1 for the head's favourite, as in the paper; ``share``: the name's share of attention to A and B."""
+    heads: Annotated[int, Interval(ge=1, le=12)] = 3
+    """Largest number of heads that chi-square selects; the trees' values are stored for each combination of choices."""
     trees: Count = 100
-    min_samples_leaf: Count = 1
-    """Size of the forest and of its smallest leaf."""
+    """Size of the forest."""
     floor: ProbabilityFloor = 0.03
     """Lower bound of a class before the three are divided by their sum."""
     direction: Direction = "both"
@@ -109,6 +105,8 @@ class TransformerMulti(SoftLabelMember):
     """As for the member ``transformer_single``."""
     seed: Seed = 0
     """Seed of the trees."""
+
+    LEARNED = ("selected", "values")
 
     def reads(self) -> dict[str, Any]:
         """Inputs: the parser only where other names compete with A and B."""
@@ -120,15 +118,15 @@ class TransformerMulti(SoftLabelMember):
         return self._name_values(corpus) > 0.5
 
     def _prepare(self, corpus: Corpus) -> None:
-        self._table(corpus)
+        self._choices(corpus)
 
     def _learn(self, training_set: TrainingSet) -> None:
         from sklearn.ensemble import ExtraTreesClassifier
         from sklearn.feature_selection import SelectKBest
 
-        table = self._table(training_set.corpus)
+        choices = self._choices(training_set.corpus)
         # names as instances: all A, then all B
-        rows = np.concatenate([table[:, 0], table[:, 1]])
+        rows = np.concatenate([choices[:, 0], choices[:, 1]]).astype(np.float64)
         true = training_set.targets[:, : Label.NEITHER].T.ravel()
         # weight of each name as FALSE and as TRUE, (2n, 2)
         kinds = np.tile(training_set.weights, 2)[:, None] * np.column_stack([1.0 - true, true])
@@ -139,44 +137,27 @@ class TransformerMulti(SoftLabelMember):
         # a head that never chooses has no chi-square
         with np.errstate(invalid="ignore"):
             selection = SelectKBest(weighted_chi2, k=min(self.heads, rows.shape[1])).fit(rows, kinds)
-        forest = ExtraTreesClassifier(
-            self.trees, min_samples_leaf=self.min_samples_leaf, random_state=self.seed
-        )
         self.selected_ = np.flatnonzero(selection.get_support()).astype(np.int64)
         names, is_true = np.nonzero(kinds)
+        forest = ExtraTreesClassifier(self.trees, random_state=self.seed)
         forest.fit(rows[np.ix_(names, self.selected_)], is_true.astype(bool), kinds[names, is_true])
-        self.forest_ = forest_arrays(forest)
+        # choices are few: the forest is its values for every combination of them, numbered by their bits
+        bits = np.arange(len(self.selected_))
+        self.values_ = forest.predict_proba(np.arange(2 ** len(bits))[:, None] >> bits & 1)[:, 1]
 
     def _predict_proba(self, corpus: Corpus) -> Probabilities:
         names = self._name_values(corpus)
-        values = np.column_stack([names, 1.0 - names.sum(axis=1)])
-        return np.maximum(values, self.floor)
+        return np.maximum(np.column_stack([names, 1.0 - names.sum(axis=1)]), self.floor)
 
     def _name_values(self, corpus: Corpus) -> Floats:
         """The trees' values for A and B, (n, 2)."""
-        if not len(corpus):
-            return np.empty((0, 2))
-        table = self._table(corpus)[:, :, self.selected_]
-        return forest_predict(self.forest_, table.reshape(-1, table.shape[2])).reshape(-1, 2)
+        return self.values_[self._choices(corpus)[..., self.selected_] @ 2 ** np.arange(len(self.selected_))]
 
-    def _table(self, corpus: Corpus) -> Floats:
-        """Features of each name, (n, 2, layers * heads)."""
-        weights = attention(corpus, self.encoder, self.candidates, self.parser)
-        if self.features == "choice":
-            table = weights.choices(self.direction).astype(np.float64)
-        else:
-            pairs = weights.pairs(self.direction).astype(np.float64)
-            total = pairs.sum(axis=-1, keepdims=True)
-            table = np.divide(pairs, total, out=np.full_like(pairs, 0.5), where=total > 0)
+    def _choices(self, corpus: Corpus) -> Bools:
+        """True for each head that chooses a name, (n, 2, layers * heads)."""
+        choices = attention(corpus, self.encoder, self.candidates, self.parser).choices(self.direction)
         # (n, L, H, 2) -> (n, 2, L * H)
-        return np.moveaxis(table, -1, 1).reshape(len(table), 2, -1)
-
-    def _state(self) -> State:
-        return State({"selected": self.selected_, **self.forest_})
-
-    def _restore(self, state: State) -> None:
-        self.forest_ = {name: array for name, array in state.arrays.items() if name != "selected"}
-        self.selected_ = state.arrays["selected"]
+        return np.moveaxis(choices, -1, 1).reshape(len(choices), 2, math.prod(choices.shape[1:3]))
 
 
 def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
@@ -185,42 +166,3 @@ def weighted_chi2(rows: Floats, kinds: Floats) -> Floats:
     shares = kinds.sum(axis=0) / kinds.sum()
     expected = np.outer(shares, observed.sum(axis=0))
     return ((observed - expected) ** 2 / expected).sum(axis=0)
-
-
-def forest_arrays(fitted: Any) -> dict[str, NDArray[Any]]:
-    """Nodes of a fitted scikit-learn forest over the classes False and True, those of all trees end to end.
-
-    ``left`` and ``right`` are the children, -1 at a leaf; a row goes left where column ``feature`` is at most
-    ``threshold``; ``positive`` is the share of True among a node's training rows.
-    """
-    trees = [estimator.tree_ for estimator in fitted.estimators_]
-    counts = [tree.node_count for tree in trees]
-    roots = np.cumsum([0, *counts[:-1]]).astype(np.int64)
-    offsets = np.repeat(roots, counts)
-    left, right, feature, threshold, values = (
-        np.concatenate([getattr(tree, name) for tree in trees])
-        for name in ("children_left", "children_right", "feature", "threshold", "value")
-    )
-    shares = values[:, 0] / values[:, 0].sum(axis=1, keepdims=True)
-    return {
-        "forest_roots": roots,
-        "forest_left": np.where(left >= 0, left + offsets, -1),
-        "forest_right": np.where(left >= 0, right + offsets, -1),
-        "forest_feature": feature.astype(np.int64),
-        "forest_threshold": threshold.astype(np.float64),
-        # a forest fitted on one class only has one column
-        "forest_positive": shares[:, np.flatnonzero(fitted.classes_)].sum(axis=1),
-    }
-
-
-def forest_predict(forest: Mapping[str, NDArray[Any]], rows: Floats) -> Floats:
-    """Mean over the trees of the positive share in each row's leaf: (n,) for (n, features)."""
-    left, right, feature = (forest[f"forest_{name}"] for name in ("left", "right", "feature"))
-    # scikit-learn compares in float32
-    values = np.asarray(rows, dtype=np.float32)
-    node = np.tile(forest["forest_roots"], (len(values), 1))
-    while (inner := left[node] >= 0).any():
-        tested = np.take_along_axis(values, np.where(inner, feature[node], 0), axis=1)
-        child = np.where(tested <= forest["forest_threshold"][node], left[node], right[node])
-        node = np.where(inner, child, node)
-    return forest["forest_positive"][node].mean(axis=1)

@@ -1,16 +1,22 @@
-"""The five zeros' frozen network: dense towers over masked names in windows, and hand-made features.
+"""The five zeros' two systems: fine-tuned pair products, and dense towers over masked names.
 
-Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gendered Ambiguous Pronouns with BERT*: their
-second system, 22nd place of the shared task. A and B are replaced by the mask token; ``*`` for a lost letter is
-repaired from the vocabulary; each mention is read in the middle of a window of 64 pieces, in three layers side by side.
-A dense layer over [p; a; b] (112 units, batch normalisation, dropout 0.9), one such layer for both p - a and p - b (the
-released code; the paper's text has products), and one over hand-made features (128, dropout 0.8) go together through
-three units and batch normalisation.
+Ionita, Kashnitsky, Krige, Larin, Logvinenko and Atanasov 2019, *Resolving Gendered Ambiguous Pronouns with BERT*.
 
-Differences: the encoder is the embedded MiniLM alone, where the paper reads two. Most of the paper's 69 features have a
-counterpart in the feature blocks; decisions of three resolvers and an MLP over ELMo do not. The network is averaged
-over both orders of the names; ``symmetric=False`` is the paper's. Vectors are standardised; features are scaled by the
-training rows alone. The L2 penalty on the last layer is AdamW's weight decay on all layers.
+- **Pair products** (Krige, section 4.1; fifth place): each mention is the last layer's vector of its first piece. With
+  P, A, B for the three, the logits are (P * A) . w and (P * B) . w with one w for both names, and (P * P - A * B) . w_n
+  for NEITHER, with dropout on w and w_n.
+- **Frozen network** (22nd place): A and B are replaced by the mask token; ``*`` for a lost letter is repaired from the
+  vocabulary; each mention is read in the middle of a window of 64 pieces, in three layers side by side. A dense layer
+  over [p; a; b] (112 units, batch normalisation, dropout 0.9), one such layer for both p - a and p - b (the released
+  code; the paper's text has products), and one over hand-made features (128, dropout 0.8) go together through three
+  units and batch normalisation.
+
+Differences: the encoder is the embedded MiniLM, with rates that suit it. In pair products A and B share a bias, so
+swapping them swaps the probabilities; pseudo-labels, which the paper mixes into each batch, are ``teacher`` and learned
+first. The frozen network is averaged over both orders of the names (``symmetric=False`` is the paper's); most of the
+paper's 69 features have a counterpart in the feature blocks, but not the decisions of three resolvers and an MLP over
+ELMo. Vectors are standardised; features are scaled by the training rows alone. The L2 penalty on the last layer is
+AdamW's weight decay on all layers.
 """
 
 from __future__ import annotations
@@ -23,18 +29,70 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gapstack.data import Corpus, Example, Label
+from gapstack.data.augment import augmented
 from gapstack.data.example import Replacement, edit
+from gapstack.data.gender import feminise
 from gapstack.encoding.activations import window_activations
 from gapstack.encoding.encoders import Encoder
+from gapstack.encoding.pieces import align
 from gapstack.features.blocks import BlockName, features
 from gapstack.members.added_pieces import mask_token
+from gapstack.members.fine_tuned import FineTuned
 from gapstack.members.frozen_head import Arrays, MentionHead, chosen_layers, mean_vectors
-from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block
+from gapstack.members.layers import BatchNorm, SwapEquivariant, dense_block, first_pieces
 from gapstack.settings import Count, FractionBelowOne
 from gapstack.text.grammar import Role
+from gapstack.training import PieceData, Targets
 from gapstack.types import Floats, Floats32
+
+
+class PairProduct(FineTuned):
+    """Weighted products of the mentions' first pieces."""
+
+    feminise: bool = False
+    """Replace every masculine pronoun by the feminine one (his, him and hers by her)."""
+    dropout: FractionBelowOne = 0.1
+    """Dropout on the weights."""
+    max_pieces: Count | None = 128
+
+    PUBLISHED: ClassVar[dict[str, Any]] = {
+        "encoder": "bert-large-uncased",
+        "training": {"batch_size": 256, "encoder_lr": 2e-5, "head_lr": 2e-5, "label_smoothing": 0.01}
+        | {"frozen": [], "schedule": {"shape": "linear", "warmup": 0.1}, "attention_dropout": True},
+        "feminise": True,
+        "max_pieces": 64,
+    }
+    """Half of the paper's models have ``max_pieces`` 128."""
+
+    def _head(self, encoder: Encoder) -> nn.Module:
+        return PairProductHead(encoder.hidden_size, self.dropout)
+
+    def _data(self, corpus: Corpus, encoder: Encoder, targets: Targets | None) -> PieceData:
+        rows = augmented(corpus, feminise) if self.feminise else corpus
+        return PieceData(align(rows, encoder, self.max_pieces), targets)
+
+
+class PairProductHead(nn.Module):
+    """Three weighted sums of products of vectors of width ``width``."""
+
+    def __init__(self, width: int, dropout: float = 0.1):
+        super().__init__()
+        self.dropout = dropout
+        # of names and of neither
+        self.weight = nn.Parameter(torch.empty(2, width))
+        self.bias = nn.Parameter(torch.zeros(2))
+        nn.init.normal_(self.weight, std=0.02)  # as BERT initialises
+
+    def forward(self, hidden: Tensor, mentions: Tensor, **_: Tensor) -> Tensor:
+        """Map hidden states (b, L, H) and mention ranges (b, 3, 2) to logits (b, 3)."""
+        pronoun, a, b = first_pieces(hidden, mentions).unbind(1)
+        name, neither = functional.dropout(self.weight, self.dropout, self.training)
+        logits = [(pronoun * a) @ name, (pronoun * b) @ name, (pronoun * pronoun - a * b) @ neither]
+        return torch.stack(logits, dim=-1) + self.bias[[0, 0, 1]]
+
 
 _VECTOR_UNITS, _FEATURE_UNITS = 112, 128
 _CODES = {"cue_role": len(Role), "cue_p_role": len(Role)}

@@ -1,22 +1,41 @@
-"""Beyond the contract: what the encoder is shown, what becomes of features, and what it refuses."""
+"""What the five zeros' systems show their encoders."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gapstack.data import Example
+from gapstack.data import Corpus, Example, Span
 from gapstack.encoding.encoders import load_encoder
 from gapstack.members import create
-from gapstack.members.frozen_mlp import repair_stars
+from gapstack.members.five_zeros import repair_stars
+
+QUICK = {"epochs": 1, "precision": "float32"}
 
 
 @pytest.fixture
-def settings(tiny_encoder_folder):
+def products(tiny_encoder_folder):
+    return {"encoder": str(tiny_encoder_folder), "training": QUICK}
+
+
+def test_feminised_rows_are_read_alike_whichever_pronoun_they_have(sample_train, sample_test, products):
+    member = create("pair_product", **products, feminise=True, max_pieces=96).fit(sample_train[:40])
+    row = Example("m", "Ann met Bo and his dog; he saw her.", Span(15, 18), Span(0, 3), Span(8, 10))
+    told = replace(row, text="Ann met Bo and her dog; she saw her.")
+    together = Corpus([row, replace(told, id="f")])
+    first, second = member.predict_proba(together)
+    np.testing.assert_allclose(first, second, atol=1e-6)
+    plain = create("pair_product", **products, max_pieces=96).fit(sample_train[:40])
+    first, second = plain.predict_proba(together)
+    assert np.abs(first - second).max() > 1e-6
+
+
+@pytest.fixture
+def towers(tiny_encoder_folder):
     return {"encoder": str(tiny_encoder_folder), "blocks": ["surface"], "training": {"epochs": 2}}
 
 
-def test_the_encoder_never_sees_the_names_asked_about(settings, sample_test):
+def test_the_encoder_never_sees_the_names_asked_about(towers, sample_test):
     # where a name occurs once, another name in its place changes nothing but its features
     rows = [
         row
@@ -27,7 +46,7 @@ def test_the_encoder_never_sees_the_names_asked_about(settings, sample_test):
         and "*" not in row.text
     ][:5]
     assert rows
-    member = create("frozen_mlp", **settings)
+    member = create("frozen_mlp", **towers)
     told = sample_test.take([sample_test.ids.index(row.id) for row in rows])
     other = told.map(
         lambda e: replace(e, text=f"{e.text[: e.a.start]}{'Q' * len(e.a_text)}{e.text[e.a.end :]}")
