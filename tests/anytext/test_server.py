@@ -20,7 +20,7 @@ HOSTILE = "<img src=x onerror='window.owned = 1'> Kate told \U0001f600 Mary that
 
 @pytest.fixture(scope="module")
 def server(model):
-    resolver = PronounResolver(load(model, keep=True))
+    resolver = PronounResolver(load(model))
 
     def ask(text):
         _refuse_long(text)

@@ -28,11 +28,11 @@ def test_constant_answers_turn_with_the_order_alone_and_distance_with_nothing(en
 
 
 def test_a_member_that_goes_by_gender_always_turns_with_it(entries, sample_test, monkeypatch):
-    def predict_as(fitted, label, rows):
+    def predict_proba(system, rows):
         feminine = np.array([example.gender is Gender.FEMININE for example in rows])
         return np.eye(3)[feminine.astype(int)]
 
-    monkeypatch.setattr("gapstack.runs.predictors.FittedRun.predict_as", predict_as)
+    monkeypatch.setattr("gapstack.runs.predictors.FittedRun.predict_proba", predict_proba)
     found = counterfactual_flips(sample_test, entries, 30, replicates=100)
     assert np.all(found.shares["gender"][:, 0] == 1.0)
     assert np.all(found.shares["names"][:, 0] == 0.0)

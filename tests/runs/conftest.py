@@ -36,4 +36,4 @@ def copy(finished, tmp_path) -> RunFolder:
 
 def predict(folder: RunFolder, rows: Corpus, label: str = "") -> np.ndarray:
     """Probabilities of new rows by one system of a finished run, the stack by default."""
-    return FittedRun(folder, [label or Recipe.of_run(folder).best]).predict_proba(rows)
+    return FittedRun(folder, label).predict_proba(rows)

@@ -45,7 +45,7 @@ def predicted(monkeypatch):
 
 @pytest.fixture
 def fitted(finished):
-    return FittedRun(finished.folder, keep=True)
+    return FittedRun(finished.folder)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_killed_call_continues_with_what_is_still_valid(change, copy, files, t
     ids, label, again = read_gap(source).ids, "", {"nothing": 1, "rows": 2, "damage": 2}.get(change, 3)
     predicted.stop = 2
     with pytest.raises(KeyboardInterrupt):
-        predict_file(FittedRun(copy, keep=True), source, output)
+        predict_file(FittedRun(copy), source, output)
     assert (list(predicted), output.exists()) == ([ids[0], ids[16]], False)
     predicted.clear()
     predicted.stop = 99
@@ -99,7 +99,7 @@ def test_a_killed_call_continues_with_what_is_still_valid(change, copy, files, t
     elif change == "damage":
         part = next((tmp_path / "answers.csv.partial").glob("*.chunk"))
         part.write_text(part.read_text().replace("0.3", "0.4", 1))
-    predict_file(FittedRun(copy, [label] if label else (), keep=True), source, output)
+    predict_file(FittedRun(copy, label), source, output)
     assert len(predicted) == again
     assert output.read_bytes() == at_once(copy, source, tmp_path, label=label)
 

@@ -71,11 +71,10 @@ class TestFittedRun:
             np.testing.assert_allclose(found[result.label], result.test, atol=1e-12)
 
     def test_reads_what_is_asked_for_and_the_stack_needs_all_members(self, finished, sample_test):
-        alone, stack = (FittedRun(finished.folder, [label]) for label in ("prior", "stack"))
-        assert (alone.members, list(alone.systems)) == (["prior"], ["prior"])
-        assert (stack.members, list(stack.systems)) == (LABELS[:-1], ["stack"])
+        assert FittedRun(finished.folder, "prior").members == ["prior"]
+        assert FittedRun(finished.folder, "stack").members == LABELS[:-1]
         with pytest.raises(MemberError, match="did you mean prior"):
-            FittedRun(finished.folder, ["probert"])
+            FittedRun(finished.folder, "probert")
         found = predict(finished.folder, sample_test, "token_distance")
         expected = FittedRun(finished.folder).systems["token_distance"].predict_proba(sample_test)
         np.testing.assert_array_equal(found, expected)
@@ -107,12 +106,12 @@ class TestFittedRun:
         assert prior.identity != load(f"{copied}:token_distance").identity
         np.testing.assert_allclose(prior.predict_proba(sample_test), finished.members[0].test, atol=1e-12)
 
-    def test_names_an_unfinished_fold(self, copy):
+    def test_names_an_unfinished_fold(self, copy, sample_test):
         shutil.rmtree(copy.fold("prior", 2))
         with pytest.raises(DataError, match="fold-2: the run is not finished"):
-            FittedRun(copy)
-        assert FittedRun(copy, ["token_distance"]).members == ["token_distance"]
-        assert FittedRun(copy, folds=2).folds == 2
+            FittedRun(copy).check()
+        for intact in (FittedRun(copy, "token_distance"), FittedRun(copy, folds=2)):
+            assert len(intact.check().predict_proba(sample_test)) == len(sample_test)
 
 
 @pytest.mark.parametrize("kind", ["run", "stack"])

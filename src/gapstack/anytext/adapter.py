@@ -24,7 +24,7 @@ from gapstack.runs.predictors import load
 def _resolver(model: Path) -> AnyTextResolver:
     if (model / "lexicon.json").is_file():
         return TextResolver(CoreferenceModel.load(model))
-    return PronounResolver(load(model, keep=True))
+    return PronounResolver(load(model))
 
 
 def _load(model: Path) -> Predict:

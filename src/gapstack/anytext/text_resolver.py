@@ -48,7 +48,7 @@ class TextResolver(AnyTextResolver):
     @cached_property
     def pairs(self) -> PronounResolver:
         """The resolver of given candidates."""
-        return PronounResolver(self._pairs or load(keep=True), self.parser)
+        return PronounResolver(self._pairs or load(), self.parser)
 
     @property
     def identity(self) -> str:
@@ -107,11 +107,7 @@ def resolver_of(predictor: Predictor) -> AnyTextResolver:
 
 def create_resolver(model: str | None = None, parser: str | Path | None = None) -> AnyTextResolver:
     """The resolver of running text, or one of rows of two names if a model is named (:func:`gapstack.load`)."""
-    return (
-        TextResolver(parser=parser)
-        if model in (None, "default")
-        else PronounResolver(load(model, keep=True), parser)
-    )
+    return TextResolver(parser=parser) if model in (None, "default") else PronounResolver(load(model), parser)
 
 
 def _has_pairs(text: Text) -> bool:

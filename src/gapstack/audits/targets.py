@@ -72,11 +72,13 @@ def run_target(folder: RunFolder, only: str | None = None, *, folds: int = 1) ->
     what was trained, in a fraction of the time. Raises DataError if the run is not finished, MemberError for an unknown
     member.
     """
-    run = FittedRun(folder, [only] if only else (), folds=folds, keep=True)
+    run = FittedRun(folder, only or "", folds=folds).check()
     recipe = run.recipe
     which = "its first fold's fits" if folds == 1 else f"the mean of {run.folds} folds' fits"
     note = f"{which} of {recipe.folds} folds, trained on {recipe.trained_on}, {recipe.labels} labels"
-    return Target(run.systems, f"run {recipe.name}" + (f", {only}" if only else ""), note)
+    return Target(
+        {run.label: run} if only else run.systems, f"run {recipe.name}" + (f", {only}" if only else ""), note
+    )
 
 
 def files_target(path: Path, suites: Sequence[str]) -> Target:

@@ -54,7 +54,7 @@ def push_command(
         folder, member = require_run(what)
         if member:
             raise DataError(f"{what} is a member of a run", expected="the run, with all that it reads")
-        fitted, root = FittedRun(folder), folder.root  # checks that it is finished and sound
+        fitted, root = FittedRun(folder).check(), folder.root  # checks that it is finished and sound
         scores = score_run(stored_run(folder, data))
         card = _run_card(repository, fitted.recipe, folder.manifest()["versions"], scores)
     address = push(root, repository, card, private=private)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,14 +152,13 @@ def _training_leaks(folder: RunFolder, gold: Corpus, data: str | None) -> list[s
 
 
 def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[str]) -> list[ComparedEntry]:
-    from gapstack.runs.predictors import FittedRun, RunSystem
+    from gapstack.runs.predictors import FittedRun
     from gapstack.runs.recipe import Recipe
     from gapstack.runs.results import HELD_OUT, OUT_OF_FOLD, run_answers
 
     part, members = run_answers(folder, gold, [member] if member else ())
     contaminated_by = Recipe.of_run(folder).contaminated_by()
-    # read when a system first predicts; all share their base predictions
-    fitted = cache(lambda: FittedRun(folder, list(members)))
+    systems = FittedRun(folder).systems
     entries = []
     for label, probabilities in members.items():
         warnings = [f"learned from data that share rows with {name}" for name in contaminated_by[label]]
@@ -176,7 +174,7 @@ def _run_entries(folder: RunFolder, member: str, gold: Corpus, leaked: Sequence[
                 Predictions.of(probabilities),
                 f"{folder.root.name}:{label}",
                 part,
-                RunSystem(fitted, label) if part == HELD_OUT else None,
+                systems[label] if part == HELD_OUT else None,
                 tuple(warnings),
                 learning_curves(folder, label),
             )

@@ -46,7 +46,7 @@ def predict_file(
     writing the same output.
     """
     execute, alone = create_executor(executor, workers), (executor, workers) == ("local", 1)
-    known = predictor if isinstance(predictor, Predictor) else load(predictor, keep=True)
+    known = predictor if isinstance(predictor, Predictor) else load(predictor)
     if known.stored:
         raise MemberError("a prediction file cannot predict new rows; give a fitted member, a stack or a run")
     if predictor is known and not alone:
@@ -77,7 +77,7 @@ def _submission(predictor: Predictor | str, rows: Corpus) -> bytes:
 
 @lru_cache(maxsize=1)
 def _load_once(name: str) -> Predictor:
-    return load(name, keep=True)
+    return load(name)
 
 
 @dataclass(frozen=True)

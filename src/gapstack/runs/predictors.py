@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -37,14 +38,13 @@ SHIPPED = "gapstack-small"
 """The default model: recipe ``small``, fitted on all of GAP by ``scripts/build_small.py``."""
 
 
-def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
+def load(name: str | Path | None = None) -> Predictor:
     """Load a predictor: a saved member's folder, ``RUN`` or ``RUN:MEMBER``, a prediction file, or ``owner/name``.
 
     The last is a repository of the Hub with a saved member or a run (``owner/name:MEMBER``; of a revision,
     ``owner/name@REVISION``). Without a name, or for ``default``, it is the model that comes with gapstack,
-    :data:`SHIPPED`. ``keep`` keeps a run's fitted members in memory, for many predictions. Raises DataNotFoundError if
-    there is nothing of this name; DataError or MismatchError if it is damaged, not finished, not a predictor, or fitted
-    on other inputs than are found now.
+    :data:`SHIPPED`. Raises DataNotFoundError if there is nothing of this name; DataError or MismatchError if it is
+    damaged, not finished, not a predictor, or fitted on other inputs than are found now.
     """
     if (saved := saved_folder(name)) is not None:
         predictor = store.load(saved)
@@ -52,14 +52,12 @@ def load(name: str | Path | None = None, *, keep: bool = False) -> Predictor:
         return predictor
     path = Path(str(name))
     if (run := find_run(str(name))) is not None:
-        folder, label = run
-        fitted = FittedRun(folder, [label] if label else (), keep=keep)
-        return fitted.systems[label] if label else fitted
+        return FittedRun(*run).check()
     if path.is_file():
         return prediction_file(path)
     repository, colon, label = str(name).partition(":")
     if is_repository(repository) and not path.exists():
-        return load(f"{fetch(repository)}{colon}{label}", keep=keep)
+        return load(f"{fetch(repository)}{colon}{label}")
     raise DataNotFoundError(
         f"{name} is not a run, member or file: looked for {path}, and for a run of this name in {home() / 'models'}"
     )
@@ -90,43 +88,52 @@ def shipped_model() -> Path:
 
 
 class FittedRun(Predictor):
-    """The fits of a finished run; predicts as its stack, or its last member if it has none.
+    """A system of a finished run: its stack, or one of its members; by default the stack, or else the last member.
 
-    Each fold's fits are a whole system; their probabilities are averaged. ``systems`` has each member and the stack as
-    a predictor, or those named in ``only``; ``folds`` is the number of folds that predict, all by default. Raises
-    MemberError if the run has no such member; DataError if what is needed is damaged or not finished; MismatchError if
-    it was fitted on other inputs (encoder, parser, ...) than are found now.
+    Each fold's fits are a whole system; the probabilities of ``folds`` of them, all by default, are averaged. Raises
+    MemberError if the run has no such system. :meth:`check` is called before the first prediction.
     """
 
-    def __init__(
-        self, folder: RunFolder, only: Collection[str] = (), *, folds: int | None = None, keep: bool = False
-    ):
+    def __init__(self, folder: RunFolder, label: str = "", *, folds: int | None = None):
         self.folder, self.recipe = folder, Recipe.of_run(folder)
+        if label and label not in self.recipe.systems:
+            raise unknown(f"member of run {folder.root.name}", label, self.recipe.systems)
+        self.label = label or self.recipe.best
         self.folds = self.recipe.folds if folds is None else min(folds, self.recipe.folds)
-        self._kept: dict[tuple[str, int], Member] = {}
-        self._room = KEPT_BYTES if keep else 0
-        self._base: dict[str, list[Probabilities]] = {}
-        self._base_rows = ""
-        for label in only:
-            if label not in self.recipe.systems:
-                raise unknown(f"member of run {folder.root.name}", label, self.recipe.systems)
-        self.systems: Mapping[str, RunSystem] = {
-            label: RunSystem(lambda: self, label)
-            for label in self.recipe.systems
-            if not only or label in only
-        }
-        parts = [p for p in self.recipe.members if STACK in self.systems or p.label in self.systems]
-        self.members = [part.label for part in parts]
-        rows = folder.manifest()["identity"]
-        for part in parts:
+        self._kept: dict[Path, Member] = {}
+        self._base: dict[tuple[str, str], list[Probabilities]] = {}
+
+    @property
+    def systems(self) -> dict[str, FittedRun]:
+        """The run as each of its systems, by label; all share fits and base predictions."""
+        found = {label: FittedRun(self.folder, label, folds=self.folds) for label in self.recipe.systems}
+        for system in found.values():
+            system._kept, system._base = self._kept, self._base
+        return found
+
+    @property
+    def members(self) -> list[str]:
+        """Labels of the members that predict: all of a stack's."""
+        return self.recipe.systems[:-1] if self.label == STACK else [self.label]
+
+    def check(self) -> Self:
+        """Raise DataError if what is needed is damaged or not finished, MismatchError if its inputs have changed."""
+        rows = self.folder.manifest()["identity"]
+        for part in (part for part in self.recipe.members if part.label in self.members):
             now = rows | identity_of(create(part.name, **part.settings), fitted=True)
             for fold in range(self.folds):
-                job = folder.job(part.label, fold, check=["member"])
+                job = self.folder.job(part.label, fold, check=["member"])
                 if job is None:
-                    place = Place(folder.fold(part.label, fold))
-                    raise DataError("the run is not finished", place=place, remedy=folder.remedy)
+                    place = Place(self.folder.fold(part.label, fold))
+                    raise DataError("the run is not finished", place=place, remedy=self.folder.remedy)
                 refuse_changed(f"{self.recipe.name}:{part.label}", job, now)
-        self._stack = self._load_stack(rows) if STACK in self.systems else None
+        self._stack = self._load_stack(rows) if self.label == STACK else None
+        return self
+
+    @cached_property
+    def _stack(self) -> FittedStacker | None:
+        """The fitted stack, None for a member."""
+        return self.check()._stack
 
     def _load_stack(self, rows: Identity) -> FittedStacker:
         """The run's stack, if it was fitted on the recipe's members and on the current inputs."""
@@ -146,101 +153,67 @@ class FittedRun(Predictor):
         )
 
     @property
-    def best(self) -> RunSystem:
-        """The stack if it is there, else the last member."""
-        return list(self.systems.values())[-1]
-
-    @property
     def contaminated_by(self) -> tuple[str, ...]:
-        """As of the best system."""
-        return self.best.contaminated_by
+        """Its training data other than GAP, and GAP's splits that the run trained on."""
+        splits = (f"gap-{name}" for name in self.recipe.train if name in SPLITS)
+        return each_once(self.recipe.contaminated_by()[self.label], splits)
 
     @cached_property
     def identity(self) -> Mapping[str, str]:
-        """Digest of all files that decide the probabilities: the recipe, the stack and each member's fits."""
-        places = [
-            self.folder.fold(label, fold) / "member" for label in self.members for fold in range(self.folds)
-        ]
-        if self._stack is not None:
+        """The system, and a digest of all files that decide its probabilities: recipe, stack and members' fits."""
+        places = [self._place(label, fold) for label in self.members for fold in range(self.folds)]
+        if self.label == STACK:
             places.append(self.folder.member(STACK))
         files = [path for place in places for path in sorted(place.iterdir()) if path.is_file()]
         files.append(self.folder.manifest_path)
         digest = fingerprint([(str(path.relative_to(self.folder.root)), sha256(path)) for path in files])
-        return {"run": f"{self.recipe.name} {digest}"}
+        return {"run": f"{self.recipe.name} {digest}", "system": self.label}
 
     def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Return (n, 3) of the best system."""
-        return self.predict_as(self.best.label, corpus)
+        """Return (n, 3): a member's mean over folds, or the mean of each fold's stack."""
+        stack = self._stack
+        base = self._base_predictions(corpus)
+        if stack is not None:
+            return stack.predict_proba([np.stack(fold, axis=1) for fold in zip(*base, strict=True)], corpus)
+        mean: Probabilities = np.mean(base[0], axis=0)
+        return mean
 
-    def predict_as(self, label: str, corpus: Corpus) -> Probabilities:
-        """Return (n, 3) of one system: a member's mean over folds, or the mean of each fold's stack."""
-        if label != STACK or self._stack is None:
-            mean: Probabilities = np.mean(self._base_predictions(corpus, [label])[label], axis=0)
-            return mean
-        base = self._base_predictions(corpus, self.members)
-        by_fold = zip(*(base[member] for member in self.members), strict=True)
-        return self._stack.predict_proba([np.stack(each, axis=1) for each in by_fold], corpus)
-
-    def _base_predictions(self, corpus: Corpus, labels: Collection[str]) -> dict[str, list[Probabilities]]:
-        """By member, (n, 3) of each fold's fit; kept until the next corpus."""
-        if corpus.fingerprint != self._base_rows:
-            self._base, self._base_rows = {}, corpus.fingerprint
-        missing = [label for label in labels if label not in self._base]
+    def _base_predictions(self, corpus: Corpus) -> list[list[Probabilities]]:
+        """(n, 3) of each member's fit for each fold; kept until the next corpus."""
+        rows = corpus.fingerprint
+        for key in [key for key in self._base if key[0] != rows]:
+            del self._base[key]
+        missing = [label for label in self.members if (rows, label) not in self._base]
         with progress("predicting", len(missing) * self.folds) as ticker:
             for label in missing:
                 predictions = []
                 for fold in range(self.folds):
-                    member = self._member(label, fold)
+                    member = self._fit(label, fold)
                     if fold == 0:
                         member.prepare(corpus)
                     predictions.append(member.predict_proba(corpus))
                     ticker.advance(note=label)
-                self._base[label] = predictions
-        return self._base
+                self._base[rows, label] = predictions
+        return [self._base[rows, label] for label in self.members]
 
-    def _member(self, label: str, fold: int) -> Member:
-        if (label, fold) in self._kept:
-            return self._kept[label, fold]
-        place = self.folder.fold(label, fold) / "member"
+    def _place(self, label: str, fold: int) -> Path:
+        return self.folder.fold(label, fold) / "member"
+
+    def _fit(self, label: str, fold: int) -> Member:
+        """A fitted member, kept in memory if those that are kept stay below :data:`KEPT_BYTES`."""
+        place = self._place(label, fold)
+        if place in self._kept:
+            return self._kept[place]
         member = store.load(place)
-        size = sum(path.stat().st_size for path in place.iterdir())
-        if size <= self._room:
-            self._room -= size
-            self._kept[label, fold] = member
+        if sum(file.stat().st_size for kept in (*self._kept, place) for file in kept.iterdir()) <= KEPT_BYTES:
+            self._kept[place] = member
         return member
 
     def save(self, folder: Path) -> None:
-        """Copy the run, whole or not at all."""
+        """Copy the run, whole or not at all; ``load("FOLDER:LABEL")`` reads a system."""
         with atomic_folder(folder) as temporary:
             ignore = shutil.ignore_patterns(".lock")
             shutil.copytree(self.folder.root, temporary, dirs_exist_ok=True, ignore=ignore)
-
-
-class RunSystem(Predictor):
-    """A member or the stack of a finished run; ``run`` returns the run, which is checked on first use."""
-
-    def __init__(self, run: Callable[[], FittedRun], label: str):
-        self._run, self.label = run, label
-
-    @property
-    def contaminated_by(self) -> tuple[str, ...]:
-        """Its training data other than GAP, and GAP's splits that the run trained on."""
-        recipe = self._run().recipe
-        splits = (f"gap-{name}" for name in recipe.train if name in SPLITS)
-        return each_once(recipe.contaminated_by()[self.label], splits)
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """That of the run, and the label."""
-        return {**self._run().identity, "system": self.label}
-
-    def predict_proba(self, corpus: Corpus) -> Probabilities:
-        """Return (n, 3), from base predictions that the run's systems share."""
-        return self._run().predict_as(self.label, corpus)
-
-    def save(self, folder: Path) -> None:
-        """Copy the run; ``load("FOLDER:LABEL")`` reads the system."""
-        self._run().save(folder)
 
 
 def stack_identity(recipe: Recipe) -> Identity:
