@@ -28,6 +28,14 @@ def print_note(message: str, style: str | None = None) -> None:
     console.print(printable(message), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+def duration(seconds: float) -> str:
+    """Return a duration in words: ``3 hours``."""
+    for unit, size in (("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
 _RATE_SECONDS = 86_400.0  # a rate is the mean of a bar's last thousand steps, since jobs take minutes
 _shown: list[Progress] = []  # a console takes only one
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gapstack.cli.tables import plan_table
 from gapstack.encoding.encoders import KNOWN
 from gapstack.errors import DataNotFoundError
 from gapstack.runs import estimate
@@ -26,7 +25,7 @@ def test_every_recipe_is_planned_without_its_encoders(name):
         if part.settings.get("encoder") in KNOWN:
             assert member.seconds > 0
             assert any(part.settings["encoder"] in line for line in plan.missing)
-    assert "all members" in plan_table(plan).text()
+    assert "all members" in plan.table().text()
 
 
 def test_missing_rows_are_named_and_counted_as_published(monkeypatch):

@@ -154,7 +154,7 @@ def test_show_lists_what_each_result_was_computed_from(execute, small, tmp_path,
     for one in (small[0].fingerprint, small[1].fingerprint, stored["source"][:8]):
         assert one in shown
     found = json.loads(show("small", "--identity", "--json"))["results"]
-    expected = [("prior", "3 of 3"), ("member", "3 of 3"), ("stack", "yes")]
+    expected = [("prior", "3 of 3"), ("member", "3 of 3"), ("stack", "1 of 1")]
     assert [(each["label"], each["done"]) for each in found] == expected
     assert found[1]["identity"] == stored
     path = done.folder.fold("member", 2) / "job.json"

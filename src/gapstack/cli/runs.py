@@ -154,10 +154,10 @@ def show_command(
 
     folder, _ = require_run(run)
     if identity:
-        from gapstack.cli.tables import identity_text, run_identity
+        from gapstack.runs.results import identity_parts, run_identity
 
         record = run_identity(folder)
-        common.print_json(record) if as_json else print(identity_text(record, common.width()))
+        common.print_result(as_json, lambda: identity_parts(record), lambda: record)
         return
     from gapstack.comparison.results import run_table, score_run
     from gapstack.runs.results import stored_run
@@ -177,19 +177,19 @@ def _listed(names: str) -> list[str]:
 
 def _print_plan(recipe: Recipe, data: str | None, as_json: bool) -> None:
     """Print what a run would train, and what is missing for it."""
-    from gapstack.cli.tables import plan_table
-    from gapstack.runs.estimate import duration, plan_run
+    from gapstack.progress import duration
+    from gapstack.runs.estimate import plan_run
 
     plan = plan_run(recipe, data)
     if not plan.missing:
         recipe.refuse_contaminated()
-    table = plan_table(plan)
+    table, total = plan.table(), plan.total
     if as_json:
-        expected = {"seconds": plan.seconds, "memory": plan.memory, "disk": plan.disk}
+        expected = {"seconds": total.seconds, "memory": total.memory, "disk": total.disk}
         common.print_json({**table.json(), **expected, "missing": list(plan.missing), "note": recipe.note})
         return
-    space = f"{plan.memory / 1e9:.1f} GB of memory, {plan.disk / 1e9:.1f} GB of disk space"
-    common.print_line(f"{recipe.name}: about {duration(plan.seconds)}, {space}, by estimate")
+    space = f"{total.memory / 1e9:.1f} GB of memory, {total.disk / 1e9:.1f} GB of disk space"
+    common.print_line(f"{recipe.name}: about {duration(total.seconds)}, {space}, by estimate")
     common.print_line("")
     table.print(common.stdout)
     common.print_line("")

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gapstack.cli.tables import run_identity
 from gapstack.comparison.learning_curves import learning_curves
 from gapstack.comparison.results import PartScores
 from gapstack.errors import RemoteError
@@ -29,7 +28,7 @@ from gapstack.evaluation import METRICS
 from gapstack.registry import import_extra
 from gapstack.runs.folder import RunFolder
 from gapstack.runs.recipe import Recipe
-from gapstack.runs.results import Run
+from gapstack.runs.results import Run, run_identity
 from gapstack.types import Floats
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 
 from gapstack.data.datasets import DATASETS
 from gapstack.data.sources import SPLITS
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.encoding.encoders import EMBEDDED, encoder_size, is_available, is_embedded
 from gapstack.errors import DataNotFoundError, GapstackError
 from gapstack.members import create
@@ -27,15 +27,15 @@ from gapstack.training.parameters import ENCODER
 
 CHARACTERS_PER_PIECE, SPECIAL_PIECES = 4.5, 2
 """Of GAP in BERT's uncased vocabulary."""
-UTILISATION = 0.5
-"""Share of the speed of matrix products that training is assumed to reach."""
+GPU_SPEED, CORE_SPEED = 1e14, {torch.bfloat16: 1e11, torch.float32: 2.5e10}
+"""Operations per second that a GPU, and each core of a CPU by its fastest type, are assumed to reach."""
 _CHARACTERS = 427  # of a row of GAP development
 _OTHER_SECONDS, _HEAD_SECONDS = 0.5, 3.0  # of a fold of a member without an encoder, or with a frozen one
 _STORED_BYTES, _TRAINED_BYTES, _LOADED_BYTES = 2, 16, 4  # per parameter
 _INDEPENDENT = ("parser", "clusters", "teacher", "extra", "blocks")
 
 
-@dataclass(frozen=True)
+@dataclass
 class MemberPlan:
     """A member's encoder and its parameters (None if unknown), models, seconds, and bytes of a fit and on the disk."""
 
@@ -60,27 +60,38 @@ class RunPlan:
     device: str
 
     @property
-    def seconds(self) -> float:
-        """Expected seconds of all members in one process."""
-        return sum(member.seconds for member in self.members)
+    def total(self) -> MemberPlan:
+        """All members in one process: sums, and the most memory that one of them needs."""
+        models, seconds, disk = (
+            sum(getattr(member, key) for member in self.members) for key in ("models", "seconds", "disk")
+        )
+        memory = max(member.memory for member in self.members)
+        return MemberPlan("all members", models, None, None, seconds, memory, disk)
 
-    @property
-    def memory(self) -> float:
-        """The most bytes that a fit needs."""
-        return max(member.memory for member in self.members)
-
-    @property
-    def disk(self) -> float:
-        """Bytes that the run stores."""
-        return sum(member.disk for member in self.members)
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in words: ``3 hours``."""
-    for unit, size in (("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
+    def table(self) -> Table:
+        """Table of the members: encoder, parameters, models of all folds, memory, disk space and hours."""
+        columns = [
+            *(Column("encoder", "encoder"), Column("parameters", "parameters"), Column("models", "models")),
+            *(Column("memory", "memory GB", 1), Column("disk", "disk GB", 1), Column("hours", "hours", 2)),
+        ]
+        rows: list[tuple[str, dict[str, Cell]]] = []
+        for member in (*self.members, self.total):
+            cells: dict[str, Cell] = {"encoder": member.encoder, "models": member.models}
+            cells["parameters"] = None if member.parameters is None else f"{member.parameters / 1e6:.1f} M"
+            cells |= {"memory": member.memory / 1e9 or None, "disk": member.disk / 1e9 or None}
+            rows.append((member.label, cells | {"hours": member.seconds / 3600 or None}))
+        recipe, (trained, count), (held, held_count) = self.recipe, self.train, self.test
+        stackers = " or ".join(part.label for part in recipe.stackers) if recipe.stacked else "none"
+        caption = (
+            f"Trained on {trained}: {count:,} rows, {recipe.labels} labels, {recipe.folds} folds by page, seed "
+            f"{recipe.seed}; held out {held}: {held_count:,} rows; stack: {stackers}. Hours are those of an earlier "
+            "run of this name if there is one, otherwise a rough estimate: 6 operations for each parameter and word "
+            f"piece of training (2 for prediction) at the usual speed of {self.device}. Early stopping may take less; "
+            "parses, a first stage on other corpora and the stack are not included. A frozen encoder runs once over "
+            "all rows, however many members read it; the first counts it."
+        )
+        title = f"{recipe.name}: {recipe.title}"
+        return Table(columns, [Section("", rows)], title=title, caption=caption, name_title="member")
 
 
 def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
@@ -94,21 +105,19 @@ def plan_run(recipe: Recipe, data: str | None = None) -> RunPlan:
         missing.append(str(error))
         rows, characters = (_published_rows(recipe.train), _published_rows(recipe.test)), _CHARACTERS
     pieces = characters / CHARACTERS_PER_PIECE + SPECIAL_PIECES
-    device, rate = _device_speed()
+    device, speed = _device()
     try:
         measured = finished(RunFolder(home() / "models" / recipe.name), recipe)
     except GapstackError:  # a damaged record
         measured = {}
     plans: list[MemberPlan] = []
-    seen: set[str | None] = set()  # frozen encoders, each of which runs once
+    read: set[str | None] = set()  # frozen encoders, each of which runs once
     for part in recipe.members:
         member = create(part.name, **part.settings)
         missing += _missing_inputs(member)
-        plan = _plan(
-            part.label, member, recipe.folds, rows[0][1], rows[1][1], pieces / (rate * UTILISATION), seen
-        )
+        plan = _plan(part.label, member, recipe.folds, rows[0][1], rows[1][1], pieces / speed, read)
         if jobs := measured.get(part.label):
-            plan = replace(plan, seconds=float(np.mean([job["seconds"] for job in jobs]) * recipe.folds))
+            plan.seconds = float(np.mean([job["seconds"] for job in jobs]) * recipe.folds)
         plans.append(plan)
     return RunPlan(recipe, *rows, tuple(plans), tuple(dict.fromkeys(missing)), device)
 
@@ -120,28 +129,27 @@ def _plan(
     train: int,
     test: int,
     seconds_per_parameter: float,
-    seen: set[str | None],
+    read: set[str | None],
 ) -> MemberPlan:
-    """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``seen``."""
-    models = folds * getattr(member, "seeds", 1)
+    """Plan a member, given the seconds of an operation on each piece of a row; adds a frozen encoder to ``read``."""
+    plan = MemberPlan(label, folds * getattr(member, "seeds", 1), seconds=folds * _OTHER_SECONDS)
     if "encoder" not in member.get_params():
-        return MemberPlan(label, models, seconds=folds * _OTHER_SECONDS)
+        return plan
     encoder: str | None = member.get_params()["encoder"]
-    name, size = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, encoder_size(encoder)
+    size = encoder_size(encoder)
+    plan.encoder, plan.seconds = EMBEDDED if is_embedded(encoder) else Path(str(encoder)).name, 0.0
     if size is None:
-        return MemberPlan(label, models, name)
-    plans = member.plans() if isinstance(member, FineTuned) else []
-    tuned = [plan for plan in plans if ENCODER not in plan.frozen]
+        return plan
+    plan.parameters, plan.memory = size.parameters, _LOADED_BYTES * size.parameters
     cost = size.layers * size.layer * seconds_per_parameter
-    if tuned:
-        epochs = sum(plan.epochs for plan in tuned)
-        seconds = cost * (6 * epochs * train * (folds - 1) + 2 * (train + folds * test))
-        memory, disk = _TRAINED_BYTES * size.parameters, folds * _STORED_BYTES * size.parameters
+    phases = member.plans() if isinstance(member, FineTuned) else []
+    if epochs := sum(phase.epochs for phase in phases if ENCODER not in phase.frozen):
+        plan.seconds = cost * (6 * epochs * train * (folds - 1) + 2 * (train + folds * test))
+        plan.memory, plan.disk = _TRAINED_BYTES * size.parameters, folds * _STORED_BYTES * size.parameters
     else:
-        seconds = folds * _HEAD_SECONDS + (0 if encoder in seen else cost * 2 * (train + test))
-        memory, disk = _LOADED_BYTES * size.parameters, 0
-        seen.add(encoder)
-    return MemberPlan(label, models, name, size.parameters, seconds, float(memory), float(disk))
+        plan.seconds = folds * _HEAD_SECONDS + (0 if encoder in read else cost * 2 * (train + test))
+        read.add(encoder)
+    return plan
 
 
 def _published_rows(splits: Sequence[str]) -> tuple[str, int]:
@@ -170,17 +178,10 @@ def _missing_inputs(member: Member) -> list[str]:
     return missing
 
 
-def _device_speed() -> tuple[str, float]:
-    """Name of the device, and its operations per second in a large matrix product, in this thread's time on a CPU."""
+def _device() -> tuple[str, float]:
+    """Name of the device, and the operations per second that it is assumed to reach."""
     device = processes().device
-    clock = time.thread_time if device.type == "cpu" else time.perf_counter
-    dtype = fastest_dtype(device)
-    left, right = (torch.ones(*shape, dtype=dtype, device=device) for shape in ((1024, 1024), (1024, 4096)))
-    seconds = []
-    for _ in range(4):
-        started = clock()
-        float((left @ right)[0, 0])  # waits for the device; the first product warms up
-        seconds.append(clock() - started)
-    threads = f", {torch.get_num_threads()} threads" if device.type == "cpu" else ""
-    name = f"{device.type}{threads}, {str(dtype).removeprefix('torch.')}"
-    return name, 2 * 1024 * 1024 * 4096 / min(seconds)
+    if device.type != "cpu":
+        return f"a {device.type.upper()} device", GPU_SPEED
+    dtype, cores = fastest_dtype(device), torch.get_num_threads()
+    return f"{cores} CPU threads in {str(dtype).removeprefix('torch.')}", cores * CORE_SPEED[dtype]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from gapstack.data import Corpus
+from gapstack.display.render import Cell, Column, Section, Table
 from gapstack.errors import DataError, MismatchError, Place
 from gapstack.runs.folder import COLUMNS, STACK, RunFolder, read_probabilities
 from gapstack.runs.recipe import Recipe, corpora
@@ -153,3 +154,49 @@ def _read(folder: RunFolder, recipe: Recipe, label: str, part: str) -> pd.DataFr
     if part == OUT_OF_FOLD:
         return pd.concat(tables)
     return pd.DataFrame(np.mean(tables, axis=0), index=tables[0].index, columns=COLUMNS)
+
+
+def run_identity(folder: RunFolder) -> dict[str, Any]:
+    """What a run's results were computed from: what all share, and that of each result that differs in its own.
+
+    DataError if the folder is not a run.
+    """
+    manifest, recipe = folder.manifest(), Recipe.of_run(folder)
+    shared = dict(manifest["identity"])
+    for key, part in (("training rows", "train"), ("held-out rows", "test")):
+        name, count = manifest["rows"][part]
+        shared[key] = f"{name}, {count:,} rows, {shared[key]}"
+    records = {label: (jobs, f"of {recipe.folds}") for label, jobs in finished(folder, recipe).items()}
+    if recipe.stacked:
+        records[STACK] = ([one] if (one := folder.stack()) else [], "of 1")
+    results = []
+    for label, (jobs, total) in records.items():
+        origins = [{"identity": job["identity"], "versions": job["versions"]} for job in jobs]
+        distinct = [one for number, one in enumerate(origins) if one not in origins[:number]]
+        for one in distinct or [{"identity": {}, "versions": {}}]:
+            results.append({"label": label, "done": f"{origins.count(one)} {total}", **one})
+    return {"name": recipe.name, "folder": str(folder.root), "shared": shared, "results": results}
+
+
+def identity_parts(record: Mapping[str, Any]) -> list[Table | str]:
+    """:func:`run_identity` as paragraphs, and a table in which digests are cut to their first digits."""
+    shared, results = record["shared"], record["results"]
+    versions = dict.fromkeys(
+        f"{name} {one}" for result in results for name, one in result["versions"].items()
+    )
+
+    def cut(value: str) -> str:
+        name, _, digest = value.rpartition(" ")
+        return f"{name} {digest[:8]}".lstrip()
+
+    rows: list[tuple[str, dict[str, Cell]]] = [
+        (result["label"], {"done": result["done"]} | {k: cut(v) for k, v in result["identity"].items()})
+        for result in results
+    ]
+    keys = dict.fromkeys(key for _, cells in rows for key in cells if key not in shared)
+    return [
+        f"run {record['name']} in {record['folder']}",
+        *(f"{key}: {value}" for key, value in shared.items()),
+        f"versions: {', '.join(versions)}",
+        Table([Column(key, key) for key in keys], [Section("", rows)], name_title="result"),
+    ]
