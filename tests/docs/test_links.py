@@ -1,6 +1,7 @@
 """Documents lead somewhere: links, paths and the files of the members."""
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -17,7 +18,7 @@ CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 TOPS = {path.name for folder in (ROOT, PACKAGE) for path in folder.iterdir() if path.is_dir()}
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WRITTEN = re.compile(r"^Create `(.+)`:$", re.MULTILINE)
-COMMANDS = set(typer.main.get_command(app).commands)
+COMMANDS = typer.main.get_command(app).commands
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -56,8 +57,13 @@ def ignored(paths: list[str]) -> set[str]:
     return set(listing.stdout.splitlines())
 
 
-def test_commands_are_those_of_the_command_line(document):
-    shell = "\n".join(code for language, code in FENCED.findall(text(document)) if language == "bash")
-    named = re.findall(r"(?:^|; )(?:\./run\.sh )?gap ([\w-]+)", shell, re.MULTILINE)
-    named += [words.split()[1] for words in CODE.findall(text(document)) if re.match(r"gap \w", words)]
-    assert set(named) <= COMMANDS
+def test_commands_exist_and_take_their_options(document):
+    for code in (code for language, code in FENCED.findall(text(document)) if language == "bash"):
+        lines = [line.partition(" #")[0] for line in code.replace("./run.sh gap ", "gap ").splitlines()]
+        for line in (part for line in lines for part in re.split(r"; | && | < ", line)):
+            words = shlex.split(line)
+            if len(words) > 1 and words[0] == "gap" and not words[1].startswith("-"):
+                command = COMMANDS[words[1]]
+                command.make_parser(typer.Context(command)).parse_args(words[2:])
+    named = [words.split()[1] for words in CODE.findall(text(document)) if re.match(r"gap [a-z]", words)]
+    assert set(named) <= set(COMMANDS)
