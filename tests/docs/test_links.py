@@ -60,10 +60,10 @@ def ignored(paths: list[str]) -> set[str]:
 def test_commands_exist_and_take_their_options(document):
     for code in (code for language, code in FENCED.findall(text(document)) if language == "bash"):
         lines = [line.partition(" #")[0] for line in code.replace("./run.sh gap ", "gap ").splitlines()]
-        for line in (part for line in lines for part in re.split(r"; | && | < ", line)):
-            words = shlex.split(line)
+        for command in (part for line in lines for part in re.split(r"; | && | < ", line)):
+            words = shlex.split(command)
             if len(words) > 1 and words[0] == "gap" and not words[1].startswith("-"):
-                command = COMMANDS[words[1]]
-                command.make_parser(typer.Context(command)).parse_args(words[2:])
+                known = COMMANDS[words[1]]
+                known.make_parser(typer.Context(known)).parse_args(words[2:])
     named = [words.split()[1] for words in CODE.findall(text(document)) if re.match(r"gap [a-z]", words)]
     assert set(named) <= set(COMMANDS)
