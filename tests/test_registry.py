@@ -17,11 +17,11 @@ from gapstack.features.blocks import BLOCKS
 from gapstack.members import MEMBERS
 from gapstack.registry import Entry, Registry, UnknownNameError
 from gapstack.resolvers.formats import FORMATS
-from gapstack.runs.executors import EXECUTORS
 
 REGISTRIES = (
     *(MEMBERS, STACKERS, CALIBRATORS, BLOCKS, FORMATS, ADAPTERS, SUITES, EXTRA),
-    *(DEBIASERS, EXECUTORS, AUGMENTATIONS),
+    DEBIASERS,
+    AUGMENTATIONS,
 )
 THINGS: Registry[object] = Registry(
     "thing", {"ordered": Entry("collections:OrderedDict", "keeps its order"), "three": 3}, also=("two",)

@@ -27,7 +27,7 @@ from gapstack.data.example import GENDER_BY_FORM
 from gapstack.data.page_files import RawDocument, read_documents
 from gapstack.errors import DataError, Place, printable
 from gapstack.files import atomic_path, fingerprint
-from gapstack.runs.executors import create_executor
+from gapstack.processes import create_executor
 from gapstack.runs.predict import Chunk, resumable
 
 RESOLVER = "gapstack"

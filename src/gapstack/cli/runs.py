@@ -226,7 +226,7 @@ def execute(
     **options: Any,
 ) -> Run:
     """Execute a recipe; ``stored`` is the folder of the run that it was read from, if any."""
-    from gapstack.runs.executors import create_executor
+    from gapstack.processes import create_executor
     from gapstack.runs.runner import run
 
     root = None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -22,21 +22,12 @@ from gapstack.errors import DataError, MemberError
 from gapstack.members import create
 from gapstack.members.member import Member, State, each_once
 from gapstack.members.part import MemberPart, Part
+from gapstack.processes import Executor, in_order
 from gapstack.progress import progress
 from gapstack.settings import FoldCount, Seed, SettingError
 from gapstack.types import BasePredictions, Probabilities
 
-Item = TypeVar("Item")
-Executor = Callable[[Callable[[Any], object], Iterable[Any]], Iterator[Any]]
-"""Calls a function for each item, in this process or others, and yields each item once it is done, in any order."""
 _MIN_FOLDS = 3
-
-
-def in_order(function: Callable[[Item], object], items: Iterable[Item]) -> Iterator[Item]:
-    """The executor of this process."""
-    for item in items:
-        function(item)
-        yield item
 
 
 @dataclass(frozen=True)

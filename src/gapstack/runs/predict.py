@@ -15,12 +15,11 @@ from gapstack.data import Corpus
 from gapstack.data.cells import Quarantine
 from gapstack.data.contamination import warn_of_contamination
 from gapstack.data.gap_files import read_gap_chunks, submission_text
-from gapstack.ensemble.stack import Executor
 from gapstack.errors import MemberError
 from gapstack.files import fingerprint, sweep, write_text
 from gapstack.members.member import Predictor
+from gapstack.processes import Executor, create_executor
 from gapstack.progress import progress
-from gapstack.runs.executors import create_executor
 from gapstack.runs.folder import locked
 from gapstack.runs.predictors import load
 

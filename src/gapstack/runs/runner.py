@@ -23,11 +23,12 @@ from gapstack.data.folds import Folds, make_folds
 from gapstack.data.gap_files import write_submission
 from gapstack.ensemble import create_stacker
 from gapstack.ensemble.nested import fit_nested
-from gapstack.ensemble.stack import CrossFit, Executor, FitStore, FitTask, FoldFit, cross_fit, in_order
+from gapstack.ensemble.stack import CrossFit, FitStore, FitTask, FoldFit, cross_fit
 from gapstack.errors import DataError, ExtraError, MemberError, MismatchError
 from gapstack.files import atomic_folder, discard, fingerprint, sweep
 from gapstack.members import create
 from gapstack.members.store import Identity, changes, identity_of, key_of, of_rows, save, write_state
+from gapstack.processes import Executor, in_order
 from gapstack.records import seal, versions
 from gapstack.runs.folder import STACK, RunFolder, home, read_probabilities, write_probabilities
 from gapstack.runs.predictors import stack_identity
