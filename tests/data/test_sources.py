@@ -185,6 +185,7 @@ def test_the_sample_replaces_gap_with_a_warning(capsys, sample_train):
 def test_gap_is_downloaded_where_it_is_nowhere(home, monkeypatch, capsys, tmp_path):
     served_at(monkeypatch, home + "/none")
     assert sources.load_gap().is_sample
+    assert sources.load_gap("sample").is_sample
     assert "404" in capsys.readouterr().err
     served_at(monkeypatch, home)
     gap = sources.load_gap()

@@ -49,11 +49,11 @@ def reproduce_command(
     webster2019 (the shared task's overview) first runs or resumes the recipe `families`, with --ablations three small
     ones; dawkins2021 trains the members of the recipe `sowinobias` with each of three seeds.
     """
-    from gapstack.data.sources import data_folder
+    from gapstack.data.sources import data_folder, load_gap
     from gapstack.display.report import Report
     from gapstack.papers import ablations as findings
     from gapstack.papers import dawkins2021, rudinger2018, webster2018, webster2019
-    from gapstack.runs.recipe import corpora, gap_data
+    from gapstack.runs.recipe import corpora
 
     if runs and paper != "rudinger2018":
         raise typer.BadParameter("only with rudinger2018", param_hint="--run")
@@ -71,11 +71,11 @@ def reproduce_command(
     elif paper == "rudinger2018":
         for name in runs or ():
             common.refuse_unknown_run(name)
-        report = rudinger2018.reproduce(gap_data(data), runs or (), folder=folder, parser=parser)
+        report = rudinger2018.reproduce(load_gap(data), runs or (), folder=folder, parser=parser)
     elif paper == "dawkins2021":
         report = dawkins2021.reproduce(*corpora(load_recipe(dawkins2021.RECIPE, encoder), data), folder)
     else:
-        report = webster2018.reproduce(gap_data(data), encoder, parser, red=red)
+        report = webster2018.reproduce(load_gap(data), encoder, parser, red=red)
     common.print_report(report, as_json)
     if output:
         common.report_written(*report.write(output))

@@ -139,15 +139,19 @@ def data_folder(data: str | None) -> Path | None:
 
 
 def load_gap(
-    data: Path | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
+    data: Path | str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
 ) -> GapData:
     """Load the three GAP splits from the first place that has them, and print to stderr which one that was.
 
-    If GAP is nowhere it is downloaded; if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it.
+    ``data`` is a folder, ``"sample"`` for the embedded sample, or None to search. If GAP is nowhere it is downloaded;
+    if that fails, or ``GAPSTACK_OFFLINE`` is set, the embedded sample replaces it.
     A ``quarantine`` takes bad rows. Raises DataNotFoundError if a named folder lacks a split, or a label set's
     corrections are missing; IntegrityError if the cache or the download has other bytes than the published ones;
     MismatchError for the sample with other labels than ``official``.
     """
+    if data == "sample":
+        return load_sample("the sample was chosen")
+    data = Path(data) if data else None
     reason = "downloads are switched off"
     origin = _origin_of_splits(data)
     if origin is None and not is_offline():

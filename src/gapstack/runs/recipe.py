@@ -281,15 +281,6 @@ def available() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
-def gap_data(
-    data: str | None = None, *, label_set: str = "official", quarantine: Quarantine | None = None
-) -> sources.GapData:
-    """GAP as :func:`~gapstack.data.sources.load_gap` finds it, or the embedded sample for ``data="sample"``."""
-    if data == "sample":
-        return sources.load_sample("The sample was asked for")
-    return sources.load_gap(Path(data) if data else None, label_set=label_set, quarantine=quarantine)
-
-
 def corpora(
     recipe: Recipe, data: str | None = None, quarantine: Quarantine | None = None
 ) -> tuple[Recipe, Corpus, Corpus]:
@@ -308,7 +299,7 @@ def corpora(
     train, test = recipe.train, recipe.test
     if not splits.keys() >= {*train, *test}:
         place = "sample" if recipe.name.endswith(SAMPLE) else data
-        gap = gap_data(place, label_set=recipe.labels, quarantine=quarantine)
+        gap = sources.load_gap(place, label_set=recipe.labels, quarantine=quarantine)
         splits |= gap.splits
         if gap.is_sample:
             recipe = recipe.revised(name=recipe.name.removesuffix(SAMPLE) + SAMPLE)
